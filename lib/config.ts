@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const positive = z.coerce.number().int().positive();
+const url = (...protocols: string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+    error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  });
+
+/** Every variable of the environment that Weir reads: the README's table, as a schema. */
+export const configSchema = z
+  .object({
+    WEIR_DATA_DIR: z.string().min(1).default('.weir'),
+    INGEST_HOST: z.string().min(1).default('127.0.0.1'),
+    INGEST_PORT: port.default(8080),
+    DASHBOARD_HOST: z.string().min(1).default('127.0.0.1'),
+    DASHBOARD_PORT: port.default(8081),
+    DATABASE_URL: url('postgres:', 'postgresql:').optional(),
+    NATS_URL: url('nats:', 'tls:').optional(),
+    NATS_MONITOR_URL: url('http:', 'https:').optional(),
+    NATS_ALLOW_UNSYNCED: z.stringbool().default(false),
+    NATS_REPLICAS: z.coerce
+      .number()
+      .pipe(z.union([z.literal(1), z.literal(3)]))
+      .default(1),
+    QUEUE_BYTES_MAX: positive.default(8 * 1024 ** 3),
+    VENDOR: z
+      .string()
+      .regex(/^[a-z0-9._-]+$/, { error: 'must be a lower-case name' })
+      .default('weir'),
+    API_KEY_PEPPER: z.string().min(16, { error: 'must have 16 characters or more' }).optional(),
+    TLS_CERT_FILE: z.string().min(1).optional(),
+    TLS_KEY_FILE: z.string().min(1).optional(),
+    INGEST_BYTES_IN_FLIGHT_MAX: positive.default(128 * 1024 ** 2),
+    WRITER_CONNECTIONS: positive.max(32).default(3),
+    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  })
+  .refine((config) => (config.TLS_CERT_FILE === undefined) === (config.TLS_KEY_FILE === undefined), {
+    path: ['TLS_CERT_FILE'],
+    error: 'and TLS_KEY_FILE go together: set both or neither',
+  });
+
+export type Config = z.infer<typeof configSchema>;
+
+/** The configuration cannot be used. The message names every mistake, a line each. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** Reads the whole configuration from the environment; an empty variable counts as unset. */
+export function parseConfig(env: Record<string, string | undefined>): Config {
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = configSchema.safeParse(present);
+  if (parsed.success) return parsed.data;
+  const mistakes = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  throw new ConfigError(
+    `The configuration has ${mistakes.length === 1 ? 'a mistake' : 'mistakes'}:\n${mistakes.join('\n')}`,
+  );
+}
+
+/** A configuration in which the named variables are known to be set. */
+export type ConfigWith<Name extends keyof Config> = Config & { [K in Name]-?: NonNullable<Config[K]> };
+
+/** Checks that what a service cannot do without is set, and says all that is missing at once. */
+export function requireConfig<Name extends keyof Config>(
+  config: Config,
+  names: readonly Name[],
+): ConfigWith<Name> {
+  const missing = names.filter((name) => config[name] === undefined);
+  if (missing.length > 0) {
+    throw new ConfigError(
+      `The configuration lacks ${missing.join(', ')}. \`npm start\` sets them for its own services.`,
+    );
+  }
+  return config as ConfigWith<Name>;
+}

@@ -1,0 +1,65 @@
+import { errorDetailsCharsMax } from './limits.ts';
+
+/**
+ * Every error a client of ingest can meet (contract §7), in the contract's order. The last two are ours: the contract is
+ * silent on paths and methods it does not have (design §3).
+ */
+export const errorTable = {
+  invalid_request_body: { status: 400, title: 'Invalid request body' },
+  invalid_event_batch: { status: 400, title: 'Invalid event batch' },
+  unauthorized: { status: 401, title: 'Unauthorized' },
+  usage_limit_exceeded: { status: 402, title: 'Usage limit exceeded' },
+  billing_not_active: { status: 402, title: 'Billing not active' },
+  batch_too_large: { status: 413, title: 'Batch too large' },
+  too_many_events: { status: 413, title: 'Too many events' },
+  internal_server_error: { status: 500, title: 'Internal server error' },
+  ingest_unavailable: { status: 503, title: 'Ingest unavailable' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ErrorId = keyof typeof errorTable;
+
+/** The body of every error response (contract §7). */
+export interface ErrorBody {
+  error: { id: ErrorId; title: string; status: number; details: string };
+}
+
+/**
+ * A refusal that a client is told about. `details` is public: it may name places in the client's own request,
+ * never anything of ours. `cause` is for the log.
+ */
+export class IngestError extends Error {
+  readonly id: ErrorId;
+
+  constructor(id: ErrorId, details: string, options?: { cause: unknown }) {
+    super(
+      details.length > errorDetailsCharsMax ? `${details.slice(0, errorDetailsCharsMax - 1)}…` : details,
+      options,
+    );
+    this.name = 'IngestError';
+    this.id = id;
+  }
+
+  get status(): number {
+    return errorTable[this.id].status;
+  }
+
+  /** The response body in the shape of contract §7. */
+  toBody(): ErrorBody {
+    const { status, title } = errorTable[this.id];
+    return { error: { id: this.id, title, status, details: this.message.toWellFormed() } };
+  }
+
+  /** Whatever was thrown, as something a client may see: what we did not foresee is a 500 and says nothing. */
+  static from(thrown: unknown): IngestError {
+    if (thrown instanceof IngestError) return thrown;
+    return new IngestError(
+      'internal_server_error',
+      'An unexpected error occurred. Retry with the same event ids.',
+      {
+        cause: thrown,
+      },
+    );
+  }
+}

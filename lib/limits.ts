@@ -1,0 +1,110 @@
+/**
+ * Every limit and time-out of Weir that is not the operator's to choose, with its reason.
+ * What the operator chooses is in config.ts.
+ */
+
+/** Largest request body, before and after decoding (contract §8). */
+export const bodyBytesMax = 4 * 1024 * 1024;
+
+/** Most events in one request (contract §8). */
+export const eventsPerBatchMax = 500;
+
+/** Deepest JSON nesting of a request body. Deeper is an attack or a bug; recursion stays bounded by it. */
+export const jsonDepthMax = 512;
+
+/** Times and durations lie within ±8.64e15 ms: the range of an ECMAScript date. */
+export const timeMsMax = 8.64e15;
+
+/** Longest `details` text, in characters: it quotes keys that a client chose. */
+export const errorDetailsCharsMax = 500;
+
+/**
+ * Longest text kept in an indexed column, in characters; the segment keeps the whole. A Postgres B-tree refuses
+ * entries over 2,704 bytes, and 256 characters of 4 bytes stay well below it.
+ */
+export const columnCharsMax = 256;
+
+/** Length of the previews of input and output in the list of events, in characters. */
+export const previewCharsMax = 120;
+
+/** Largest additionalProperties kept as a column, in characters of JSON; larger ones are in the segment only. */
+export const attributesCharsMax = 8 * 1024;
+
+/** Bodies from this size on are compressed alone, off the main thread; smaller ones share a segment. */
+export const ownSegmentBytesMin = 64 * 1024;
+
+/**
+ * Most bytes of request bodies in one shared segment: opening one event reads its whole segment, so it must stay
+ * a few milliseconds' work.
+ */
+export const sharedSegmentBytesMax = 4 * 1024 * 1024;
+
+/**
+ * Bytes kept free in a message below the server's max_payload, for headers and framing.
+ */
+export const messageOverheadBytes = 64 * 1024;
+
+/** How large a message a legal body can need at worst: the body incompressible, and its columns beside it. */
+export const messageBytesMin = bodyBytesMax + 3 * 1024 * 1024;
+
+/** How long ingest waits for a PubAck. A disk that fails fsync answers with silence, so this bounds a 202. */
+export const pubAckTimeoutMs = 5_000;
+
+/** Seconds a client is asked to wait after a 503. */
+export const retryAfterSeconds = 1;
+
+/** How long a request's headers and its body may take to arrive. */
+export const headersTimeoutMs = 10_000;
+export const bodyTimeoutMs = 30_000;
+
+/** An idle keep-alive connection is closed after this. Longer than the usual 60 s of a load balancer. */
+export const keepAliveTimeoutMs = 65_000;
+
+/**
+ * A refused body is read and thrown away up to these bounds before the answer: a client that still writes sees a
+ * reset instead of the answer, takes it for a network failure and retries forever.
+ */
+export const discardBytesMax = 64 * 1024 * 1024;
+export const discardTimeoutMs = 5_000;
+
+/** How long a good API key's answer is reused; a change in the database removes it at once. */
+export const keyCacheMs = 30_000;
+
+/** How long a bad API key's answer is reused. Short: a client drops its data on a 401. */
+export const unknownKeyCacheMs = 2_000;
+
+/** Most bad API keys remembered; the oldest leaves first. */
+export const unknownKeysMax = 10_000;
+
+/** How long ingest waits for Postgres to know an API key before it answers 503. */
+export const keyLookupTimeoutMs = 2_000;
+
+/** `last_used_at` of an API key is written at most once in this time. */
+export const keyLastUseFlushMs = 60_000;
+
+/** How old ingest's view of the usage of a space with a quota may be. */
+export const usageCacheMs = 500;
+
+/** How long a request at the edge of its quota waits for the queue to be counted, before it is let through. */
+export const quotaSettleTimeoutMs = 2_000;
+
+/** The consumer redelivers what was not acknowledged in this time. */
+export const ackWaitMs = 60_000;
+
+/** Most messages handed to writers and not yet acknowledged. */
+export const ackPendingMax = 256;
+
+/** Most bytes one pull of the writer asks for: what its memory is planned for. */
+export const fetchBytesMax = 16 * 1024 * 1024;
+
+/** How many events the writer puts into one statement, when that many are waiting. */
+export const eventsPerStatementMax = 2_000;
+
+/** How many bytes of segments the writer puts into one statement. */
+export const statementBytesMax = 8 * 1024 * 1024;
+
+/** A statement that Postgres does not finish in this time is cancelled, and its messages are delivered again. */
+export const statementTimeoutMs = 30_000;
+
+/** How long a service may take to finish what it has begun after SIGTERM. */
+export const drainTimeoutMs = 10_000;
