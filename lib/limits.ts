@@ -108,3 +108,43 @@ export const statementTimeoutMs = 30_000;
 
 /** How long a service may take to finish what it has begun after SIGTERM. */
 export const drainTimeoutMs = 10_000;
+
+/** A sign-in to the dashboard lasts this long. */
+export const sessionTtlMs = 30 * 24 * 60 * 60 * 1_000;
+
+/** Tries to sign in with one e-mail address from one network address in one window, before 429. */
+export const signInTriesMax = 10;
+export const signInWindowMs = 15 * 60 * 1_000;
+
+/** Most pairs of e-mail and network address whose tries are counted; the oldest leaves first. */
+export const signInPairsMax = 10_000;
+
+/** Most passwords checked at a time: each costs 19 MiB and 50 ms of a core, and anybody may ask. */
+export const signInsAtOnceMax = 8;
+
+/** Longest e-mail address (RFC 5321), and longest password: hashing reads all of it. */
+export const emailCharsMax = 254;
+export const passwordCharsMax = 1_024;
+
+/** Largest body of a request to the dashboard API, and most calls that a client may put into one request. */
+export const dashboardBodyBytesMax = 64 * 1024;
+export const dashboardCallsMax = 20;
+
+/** Connections of the dashboard API's pools. A list takes a few milliseconds: eight answer a thousand a second. */
+export const dashboardConnectionsMax = 8;
+
+/** Postgres cancels a query of the dashboard after this; the time range was too wide. */
+export const dashboardQueryTimeoutMs = 10_000;
+
+/** A call that has no result by then is answered with 503: Postgres hangs, and cannot cancel by itself. */
+export const dashboardCallTimeoutMs = 12_000;
+
+/** How long /readyz waits for Postgres. */
+export const readinessTimeoutMs = 2_000;
+
+/** Events in one page of the list. */
+export const eventsPageDefault = 50;
+export const eventsPageMax = 200;
+
+/** How far a duration may lie from end minus start before the event is flagged: clients round to milliseconds. */
+export const durationToleranceMs = 1;
