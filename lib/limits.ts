@@ -148,3 +148,28 @@ export const eventsPageMax = 200;
 
 /** How far a duration may lie from end minus start before the event is flagged: clients round to milliseconds. */
 export const durationToleranceMs = 1;
+
+/** Segments read at once for one answer. Each is up to 4 MiB when unpacked, and is let go once its events are cut. */
+export const segmentReadsMax = 4;
+
+/** How many events `weir events` reads at once: a page of the largest events still fits into memory. */
+export const printedEventsPage = 100;
+
+/** How long `weir send` waits for an answer. Longer than a slow line needs for 4 MiB; ingest gives up much earlier. */
+export const sendTimeoutMs = 30_000;
+
+/**
+ * How long `weir send` goes on trying one batch. A crashed service is back within seconds; a minute and a half also
+ * outlasts a restart of the whole machine's services, and still ends when nothing will ever answer.
+ */
+export const sendRetryForMs = 90_000;
+
+/** The waits between tries grow from the first to the second of these. */
+export const sendBackoffMinMs = 100;
+export const sendBackoffMaxMs = 5_000;
+
+/** The longest Retry-After that is followed: a proxy that asks for an hour must not make a client look dead. */
+export const retryAfterMaxMs = 30_000;
+
+/** Most different errors kept for the summary of `weir send`; each may quote a part of the client's own input. */
+export const sendErrorsMax = 100;

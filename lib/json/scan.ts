@@ -1,0 +1,153 @@
+/**
+ * Walks over the bytes of valid JSON without building values, so that a part of it can be taken or replaced byte for
+ * byte. Every function takes a position and returns the position after what it walked over. They trust that JSON.parse
+ * would accept the bytes; where they notice that it would not they throw, so that damage is not shown as data.
+ */
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/** Strings up to this length are walked byte by byte: below it a native call costs more than it saves. */
+const shortStringBytes = 32;
+
+/** The positions of a value: from its first byte to the one after its last. */
+export interface Range {
+  start: number;
+  end: number;
+}
+
+/** Called with a member's key (quotes included) and the start of its value; returns the end of the value. */
+type VisitMember = (key: Range, valueStart: number) => number;
+
+/**
+ * Finds the value that JSON.parse gives a member of the object in `bytes`: of several of that name the last one.
+ *
+ * @returns undefined when the object has no such member.
+ * @throws Error when `bytes` do not start with an object, white space aside.
+ */
+export function findMember(bytes: Buffer, name: string): Range | undefined {
+  let found: Range | undefined;
+  walkObject(bytes, skipSpace(bytes, 0), (key, valueStart) => {
+    const end = skipValue(bytes, valueStart);
+    if (isKey(bytes, key, name)) found = { start: valueStart, end };
+    return end;
+  });
+  return found;
+}
+
+/** Walks over the object that starts at `at`, and shows each of its own members. @returns the object's end. */
+export function walkObject(bytes: Buffer, at: number, visit: VisitMember): number {
+  expect(bytes, at, openBrace);
+  let next = skipSpace(bytes, at + 1);
+  if (bytes[next] === closeBrace) return next + 1;
+  for (;;) {
+    const key = { start: next, end: skipString(bytes, next) };
+    next = skipSpace(bytes, key.end);
+    expect(bytes, next, colon);
+    next = skipSpace(bytes, visit(key, skipSpace(bytes, next + 1)));
+    if (bytes[next] === closeBrace) return next + 1;
+    expect(bytes, next, comma);
+    next = skipSpace(bytes, next + 1);
+  }
+}
+
+/** Walks over the array that starts at `at`, and appends the positions of its elements. @returns the array's end. */
+export function walkArray(bytes: Buffer, at: number, elements: Range[]): number {
+  expect(bytes, at, openBracket);
+  let next = skipSpace(bytes, at + 1);
+  if (bytes[next] === closeBracket) return next + 1;
+  for (;;) {
+    const end = skipValue(bytes, next);
+    elements.push({ start: next, end });
+    next = skipSpace(bytes, end);
+    if (bytes[next] === closeBracket) return next + 1;
+    expect(bytes, next, comma);
+    next = skipSpace(bytes, next + 1);
+  }
+}
+
+/** Whether a key as it is written, quotes and escapes included, stands for `name`, which is plain ASCII. */
+export function isKey(bytes: Buffer, key: Range, name: string): boolean {
+  const written = bytes.toString('latin1', key.start + 1, key.end - 1);
+  if (written === name) return true;
+  return written.includes('\\') && JSON.parse(bytes.toString('utf8', key.start, key.end)) === name;
+}
+
+/** Skips the value that starts at `at`. */
+export function skipValue(bytes: Buffer, at: number): number {
+  const first = bytes[at];
+  if (first === quote) return skipString(bytes, at);
+  if (first === openBrace || first === openBracket) return skipContainer(bytes, at);
+  let next = at;
+  while (next < bytes.length && !endsScalar(bytes[next])) next++;
+  if (next === at) throw damaged(at);
+  return next;
+}
+
+/** Skips white space, of which JSON knows four characters. */
+export function skipSpace(bytes: Buffer, at: number): number {
+  let next = at;
+  for (;;) {
+    const byte = bytes[next];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return next;
+    next++;
+  }
+}
+
+function skipContainer(bytes: Buffer, at: number): number {
+  let depth = 0;
+  for (let next = at; next < bytes.length; ) {
+    const byte = bytes[next];
+    if (byte === quote) {
+      next = skipString(bytes, next);
+      continue;
+    }
+    next++;
+    if (byte === openBrace || byte === openBracket) depth++;
+    else if ((byte === closeBrace || byte === closeBracket) && --depth === 0) return next;
+  }
+  throw damaged(at);
+}
+
+function skipString(bytes: Buffer, at: number): number {
+  expect(bytes, at, quote);
+  const shortEnd = Math.min(at + shortStringBytes, bytes.length);
+  for (let next = at + 1; next < shortEnd; next++) {
+    const byte = bytes[next];
+    if (byte === quote) return next + 1;
+    if (byte === backslash) next++;
+  }
+  for (let next = bytes.indexOf(quote, at + 1); next !== -1; next = bytes.indexOf(quote, next + 1)) {
+    let first = next;
+    while (bytes[first - 1] === backslash) first--;
+    // An even number of back-slashes escape each other, not the quote.
+    if ((next - first) % 2 === 0) return next + 1;
+  }
+  throw damaged(at);
+}
+
+function endsScalar(byte: number | undefined): boolean {
+  return (
+    byte === comma ||
+    byte === closeBrace ||
+    byte === closeBracket ||
+    byte === 0x20 ||
+    byte === 0x0a ||
+    byte === 0x0d ||
+    byte === 0x09
+  );
+}
+
+function expect(bytes: Buffer, at: number, byte: number): void {
+  if (bytes[at] !== byte) throw damaged(at);
+}
+
+function damaged(at: number): Error {
+  return new Error(`JSON is damaged at byte ${at}`);
+}
