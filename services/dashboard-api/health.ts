@@ -1,0 +1,28 @@
+import type { ServerResponse } from 'node:http';
+import type { Sql } from '../../lib/db/connect.ts';
+import { readinessTimeoutMs } from '../../lib/limits.ts';
+import { withDeadline } from './deadline.ts';
+import { unavailable } from './failure.ts';
+
+/** `GET /healthz`: the process lives. Nothing else is asked, so that an orchestrator does not restart it for others. */
+export function answerLive(response: ServerResponse): void {
+  answer(response, 200, 'ok');
+}
+
+/** `GET /readyz`: calls can be answered now, because Postgres answers. */
+export async function answerReady(sql: Sql, response: ServerResponse): Promise<void> {
+  try {
+    await withDeadline(
+      sql`SELECT 1`.then(() => {}),
+      readinessTimeoutMs,
+      unavailable,
+    );
+    answer(response, 200, 'ok');
+  } catch {
+    answer(response, 503, 'Postgres does not answer');
+  }
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end(`${text}\n`);
+}
