@@ -1,0 +1,51 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findDebianMirror } from './debian-mirror.ts';
+import { runProgram } from './run-program.ts';
+
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+const updateTimeoutMs = 120_000;
+
+/**
+ * Gets nats-server from Debian's `testing` suite through an apt configuration of its own: it needs no root, installs
+ * nothing, and apt checks the signatures.
+ */
+export async function getFromDebian(scratch: string): Promise<string> {
+  const mirror = findDebianMirror('/etc/apt');
+  const directory = (path: string) => {
+    mkdirSync(join(scratch, path), { recursive: true });
+    return join(scratch, path);
+  };
+  directory('lists/partial');
+  directory('cache/archives/partial');
+  const sources = join(scratch, 'sources.list');
+  writeFileSync(sources, `deb [signed-by=${keyring}] ${mirror} testing main\n`);
+  const settings = {
+    'Dir::Etc::sourcelist': sources,
+    'Dir::Etc::sourceparts': directory('no-more-sources'),
+    'Dir::State::lists': join(scratch, 'lists'),
+    'Dir::Cache': join(scratch, 'cache'),
+    // apt would give its rights away to a user that cannot read our scratch directory.
+    'APT::Sandbox::User': 'root',
+    'Debug::NoLocking': '1',
+    // Only the list of packages: translations and icons are most of the rest.
+    'Acquire::Languages': 'none',
+    'Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled': 'false',
+    'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled': 'false',
+    'Acquire::IndexTargets::deb::DEP-11-icons-small::DefaultEnabled': 'false',
+    'Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled': 'false',
+    'Acquire::http::Timeout': '10',
+    'Acquire::Retries': '1',
+  };
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+  await runProgram('apt-get', [...options, 'update'], { timeoutMs: updateTimeoutMs });
+  await runProgram('apt-get', [...options, 'download', 'nats-server'], {
+    timeoutMs: updateTimeoutMs,
+    cwd: scratch,
+  });
+  const archive = readdirSync(scratch).find((name) => name.endsWith('.deb'));
+  if (archive === undefined) throw new Error('apt-get downloaded no package');
+  await runProgram('dpkg-deb', ['-x', join(scratch, archive), directory('package')], { timeoutMs: 60_000 });
+  return join(scratch, 'package', 'usr', 'sbin', 'nats-server');
+}

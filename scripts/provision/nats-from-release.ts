@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { natsVersion } from './nats-version.ts';
+import { runProgram } from './run-program.ts';
+
+const architectures: Record<string, string> = { x64: 'amd64', arm64: 'arm64', arm: 'arm7', ia32: '386' };
+
+/** A machine without a way to GitHub is to know it soon. */
+const connectTimeoutMs = 10_000;
+const downloadTimeoutMs = 180_000;
+
+/** Gets nats-server from its official release archive, checked against the release's published checksums. */
+export async function getFromRelease(scratch: string): Promise<string> {
+  const name = `nats-server-v${natsVersion}-${platform()}-${architectures[arch()] ?? arch()}`;
+  const release = `https://github.com/nats-io/nats-server/releases/download/v${natsVersion}`;
+  const sums = (await download(`${release}/SHA256SUMS`)).toString('utf8');
+  const archive = await download(`${release}/${name}.tar.gz`);
+  const expected = sums
+    .split('\n')
+    .find((line) => line.endsWith(`${name}.tar.gz`))
+    ?.slice(0, 64);
+  const actual = createHash('sha256').update(archive).digest('hex');
+  if (actual !== expected) throw new Error(`the checksum of ${name}.tar.gz is not the published one`);
+  const file = join(scratch, 'nats-server.tar.gz');
+  writeFileSync(file, archive);
+  await runProgram('tar', ['-xzf', file, '-C', scratch], { timeoutMs: 60_000 });
+  return join(scratch, name, 'nats-server');
+}
+
+async function download(url: string): Promise<Buffer> {
+  const abort = new AbortController();
+  const connecting = setTimeout(
+    () => abort.abort(new Error(`no answer from ${url} in time`)),
+    connectTimeoutMs,
+  );
+  const response = await fetch(url, {
+    signal: AbortSignal.any([abort.signal, AbortSignal.timeout(downloadTimeoutMs)]),
+  }).finally(() => clearTimeout(connecting));
+  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  return Buffer.from(await response.arrayBuffer());
+}

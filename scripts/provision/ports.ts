@@ -1,0 +1,56 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import { PortTakenError } from './embedded-process.ts';
+
+/**
+ * Ports of embedded servers lie below the range that systems take outgoing connections from: a server that crashed
+ * finds its port free again.
+ */
+const portMin = 20_000;
+const portMax = 31_999;
+
+const triesMax = 200;
+const startsMax = 5;
+
+/** Why a service cannot listen on an address; undefined when it can. */
+export type PortFault = 'EADDRINUSE' | 'EACCES' | 'EADDRNOTAVAIL' | 'ENOTFOUND' | (string & {});
+
+/** Tries to listen on an address for a moment. */
+export function findPortFault(host: string, port: number): Promise<PortFault | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** Different free ports on loopback for embedded servers. */
+export async function chooseFreePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  for (let tries = 0; ports.size < count && tries < triesMax; tries++) {
+    const port = randomInt(portMin, portMax + 1);
+    if ((await findPortFault('127.0.0.1', port)) === undefined) ports.add(port);
+  }
+  if (ports.size < count) throw new Error(`No free ports between ${portMin} and ${portMax} on 127.0.0.1.`);
+  return [...ports];
+}
+
+/**
+ * Starts a server on ports that are free, and on others when somebody takes one in between.
+ *
+ * @param preferred tried first, e.g. the ports of the last run.
+ */
+export async function startOnFreePorts<T>(
+  count: number,
+  start: (ports: number[]) => Promise<T>,
+  preferred?: readonly number[],
+): Promise<T> {
+  for (let starts = 1; ; starts++) {
+    const ports = starts === 1 && preferred ? [...preferred] : await chooseFreePorts(count);
+    try {
+      return await start(ports);
+    } catch (error) {
+      if (!(error instanceof PortTakenError) || starts === startsMax) throw error;
+    }
+  }
+}

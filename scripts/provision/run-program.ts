@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { describeExit, exitOf, settlesWithin } from './embedded-process.ts';
+
+/**
+ * Runs a program to its end.
+ *
+ * @returns what it wrote to stdout.
+ * @throws Error that says why: not found, out of time, or its exit code with the last line it complained with.
+ */
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  options: { timeoutMs: number; cwd?: string; env?: Record<string, string | undefined> },
+): Promise<string> {
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.cwd && { cwd: options.cwd }),
+    ...(options.env && { env: options.env }),
+  });
+  const failure = new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    child.once('error', resolve);
+    child.once('exit', () => resolve(undefined));
+  });
+  const exited = exitOf(child);
+  const output = text(child.stdout);
+  const complaint = text(child.stderr);
+  if (!(await settlesWithin(failure, options.timeoutMs))) {
+    child.kill('SIGKILL');
+    throw new Error(`${file} took longer than ${options.timeoutMs / 1000} s`);
+  }
+  const error = await failure;
+  if (error?.code === 'ENOENT') throw new Error(`${file} is not installed`);
+  if (error) throw error;
+  const exit = await exited;
+  if (exit.code === 0) return output;
+  throw new Error(`${file} failed (${describeExit(exit)}): ${lastLine(await complaint)}`);
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}
