@@ -173,3 +173,6 @@ export const retryAfterMaxMs = 30_000;
 
 /** Most different errors kept for the summary of `weir send`; each may quote a part of the client's own input. */
 export const sendErrorsMax = 100;
+
+/** The longest answer to a request that `weir send` reads: errors are below 1 KB, anything longer is no answer of ingest. */
+export const answerBytesMax = 64 * 1024;

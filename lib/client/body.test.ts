@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { keyText, objectText, valueText } from '../../test/support/json-text.ts';
+import { batchBodies } from './body.ts';
+import { prepareFreshBodies, withFreshId } from './fresh-id.ts';
+
+const anyEvents = fc.array(
+  fc.string({ minLength: 1, maxLength: 30 }).map((text) => Buffer.from(JSON.stringify(text))),
+);
+
+test('bodies hold every event once, in order, byte for byte, within both limits', async () => {
+  const anyLimits = fc.record({
+    eventsMax: fc.integer({ min: 1, max: 6 }),
+    bytesMax: fc.integer({ min: 150, max: 400 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(anyEvents, anyLimits, async (events, limits) => {
+      const bodies = await Array.fromAsync(batchBodies(events, limits));
+      const inside = bodies.map(({ bytes }) => bytes.toString().slice('{"events":['.length, -']}'.length));
+      expect(inside.join(',')).toBe(events.join(','));
+      for (const { bytes, eventCount } of bodies) {
+        expect(JSON.parse(bytes.toString()).events).toHaveLength(eventCount);
+        expect(eventCount).toBeLessThanOrEqual(limits.eventsMax);
+        expect(bytes.length).toBeLessThanOrEqual(limits.bytesMax);
+      }
+    }),
+  );
+});
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const anyEvent = objectText(
+  fc.array(fc.tuple(fc.oneof(keyText('id'), fc.constantFrom('"Id"', '"a"')), valueText('id')), {
+    maxLength: 4,
+  }),
+).map((text) => Buffer.from(text));
+
+test('a fresh id replaces the id that JSON.parse sees, and nothing else', () => {
+  fc.assert(
+    fc.property(anyEvent, (event) => {
+      const before = JSON.parse(event.toString());
+      const after = JSON.parse(withFreshId(event).toString());
+      if (Object.hasOwn(before, 'id')) expect(after.id).toMatch(uuid);
+      expect({ ...after, id: before.id }).toEqual({ ...before, id: before.id });
+    }),
+  );
+});
+
+test('every other byte stays when an id is replaced', () => {
+  const event = '{ "n":9007199254740993, "\\u0069d" :\t"old", "p":{"id":"kept"}, "s":"\\ud800" }';
+  const fresh = withFreshId(Buffer.from(event)).toString();
+  const { id } = JSON.parse(fresh);
+  expect(fresh).toBe(event.replace('old', id));
+});
+
+test('prepared bodies differ in their ids only, and no id comes twice', () => {
+  const events = ['{"id":"x","a":1}', '{"a":2}', '{"a":"é","id":"y"}'].map((text) => Buffer.from(text));
+  const next = prepareFreshBodies(events);
+  const parsed: { events: { id?: string; a: unknown }[] }[] = [next(), next()].map((body) =>
+    JSON.parse(body.toString()),
+  );
+  const ids = parsed.flatMap((body) => body.events.map((event) => event.id)).filter((id) => id !== undefined);
+  expect(new Set(ids).size).toBe(4);
+  for (const id of ids) expect(id).toMatch(uuid);
+  for (const body of parsed) expect(body.events.map((event) => event.a)).toEqual([1, 2, 'é']);
+});

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BadLine, openEventFile } from './event-file.ts';
+import { readLines } from './lines.ts';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'weir-test-events-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+async function readAll(content: string | Buffer): Promise<{ events: string[]; bad: BadLine[] }> {
+  const path = join(directory, 'events');
+  writeFileSync(path, content);
+  const bad: BadLine[] = [];
+  const file = await openEventFile(path, (line) => bad.push(line));
+  const events = (await Array.fromAsync(file.events)).map(String);
+  return { events, bad };
+}
+
+const twoEvents = '{"id": "a",  "n":9007199254740993}\n{"id":"b","text":"\\u0000é"}\r\n';
+const twoLines = ['{"id": "a",  "n":9007199254740993}', '{"id":"b","text":"\\u0000é"}\r'];
+
+test.each([
+  ['plain', twoEvents],
+  ['gzip', gzipSync(twoEvents)],
+  ['several gzip members', Buffer.concat([gzipSync(twoEvents.slice(0, 10)), gzipSync(twoEvents.slice(10))])],
+  ['no end of the last line', twoEvents.trimEnd().concat('\r')],
+  ['a byte order mark', `\ufeff${twoEvents}`],
+  ['blank lines', `\n  \r\n${twoEvents}\n\n`],
+])('the events of a file are read byte for byte: %s', async (_, content) => {
+  expect(await readAll(content)).toEqual({ events: twoLines, bad: [] });
+});
+
+test('an empty file has no events', async () => {
+  expect(await readAll('')).toEqual({ events: [], bad: [] });
+});
+
+test('a line that cannot be sent is reported with its number, and the others are read', async () => {
+  const big = `{"text":"${'x'.repeat(4 * 1024 * 1024)}"}`;
+  const content = Buffer.concat([
+    Buffer.from(`{"a":1}\n{"a":\n[1]\n`),
+    Buffer.from([0x22, 0xff, 0x22, 0x0a]),
+    Buffer.from(`${big}\n{"b":2}`),
+  ]);
+  const { events, bad } = await readAll(content);
+  expect(events).toEqual(['{"a":1}', '{"b":2}']);
+  expect(bad.map(({ id, details }) => `${id} ${details.slice(0, 6)}`)).toEqual([
+    'invalid_request_body Line 2',
+    'invalid_event_batch Line 3',
+    'invalid_request_body Line 4',
+    'batch_too_large Line 5',
+  ]);
+});
+
+test('a truncated archive gives its readable lines, and says where it broke', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, i) => `{"n":${i * 7919}}`).join('\n');
+  const { events, bad } = await readAll(gzipSync(lines).subarray(0, -5_000));
+  expect(events.length).toBeGreaterThan(1_000);
+  expect(bad).toEqual([
+    expect.objectContaining({ details: expect.stringContaining(`After line ${events.length}`) }),
+  ]);
+});
+
+test('a file that is not there is refused at once', async () => {
+  await expect(openEventFile(join(directory, 'none'), () => {})).rejects.toThrow('ENOENT');
+});
+
+test('lines do not depend on how the bytes are cut into chunks', async () => {
+  const chunk = fc
+    .string({ unit: fc.constantFrom('a', 'é', '\n'), maxLength: 8 })
+    .map((text) => Buffer.from(text));
+  await fc.assert(
+    fc.asyncProperty(fc.array(chunk), async (chunks) => {
+      const source = (async function* () {
+        yield* chunks;
+      })();
+      const lines = await Array.fromAsync(readLines(source, 1_000));
+      const expected = Buffer.concat(chunks).toString().split('\n');
+      if (expected.at(-1) === '') expected.pop();
+      expect(lines.map((line) => String(line.bytes))).toEqual(expected);
+      expect(lines.map((line) => line.number)).toEqual(expected.map((_, index) => index + 1));
+    }),
+  );
+});

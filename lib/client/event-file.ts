@@ -1,0 +1,100 @@
+import { isUtf8 } from 'node:buffer';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { ErrorId } from '../errors.ts';
+import { bodyBytesMax } from '../limits.ts';
+import { bodyOverheadBytes } from './body.ts';
+import { type Line, readLines } from './lines.ts';
+
+/** A line that cannot be sent, and the error that ingest would answer to it. */
+export interface BadLine {
+  id: ErrorId;
+  details: string;
+}
+
+/** A file of events that is open. */
+export interface EventFile {
+  sizeBytes: number;
+  /** How many bytes of the file were read so far. */
+  bytesRead(): number;
+  /** The events in order, each as its line has it, byte for byte. */
+  events: AsyncIterable<Buffer>;
+}
+
+const byteOrderMark = Buffer.from('\ufeff');
+const gzipMagic = Buffer.from([0x1f, 0x8b]);
+const chunkBytes = 256 * 1024;
+
+/**
+ * Opens an NDJSON file of events, gzip-compressed or not, which its first bytes tell. Blank lines are passed over.
+ * The file is read as its events are taken, and closed after the last one.
+ *
+ * @param onBadLine called for each line that cannot be sent: none is dropped without a word.
+ * @throws the error of node:fs when the file cannot be opened.
+ */
+export async function openEventFile(path: string, onBadLine: (line: BadLine) => void): Promise<EventFile> {
+  const file = await open(path);
+  const { size } = await file.stat();
+  const magic = Buffer.alloc(2);
+  if (size > 0) await file.read({ buffer: magic, position: 0 });
+  const raw = file.createReadStream({ start: 0, highWaterMark: chunkBytes });
+  const content = magic.equals(gzipMagic) ? unpack(raw) : raw;
+  return { sizeBytes: size, bytesRead: () => raw.bytesRead, events: readEvents(content, onBadLine) };
+}
+
+async function* readEvents(
+  content: AsyncIterable<Buffer>,
+  onBadLine: (line: BadLine) => void,
+): AsyncGenerator<Buffer, void, void> {
+  let lines = 0;
+  try {
+    for await (const line of readLines(content, bodyBytesMax - bodyOverheadBytes)) {
+      lines = line.number;
+      const event = withoutMark(line);
+      if (event !== undefined && isBlank(event)) continue;
+      const bad = event === undefined ? tooLong : findFault(event);
+      if (bad !== undefined) onBadLine({ ...bad, details: `Line ${line.number}: ${bad.details}` });
+      else if (event !== undefined) yield event;
+    }
+  } catch (error) {
+    // A truncated archive must not take back what was sent before its end.
+    const reason = error instanceof Error ? error.message : String(error);
+    onBadLine({
+      id: 'invalid_request_body',
+      details: `After line ${lines} the file cannot be read: ${reason}.`,
+    });
+  }
+}
+
+function unpack(raw: Readable): AsyncIterable<Buffer> {
+  const unpacked = createGunzip({ chunkSize: chunkBytes });
+  raw.once('error', (error) => unpacked.destroy(error));
+  return raw.pipe(unpacked);
+}
+
+const tooLong: BadLine = {
+  id: 'batch_too_large',
+  details: 'the event does not fit into a request of 4 MiB. It was not sent.',
+};
+
+/** One bad event would have its whole batch refused, so it is found before it is sent. */
+function findFault(line: Buffer): BadLine | undefined {
+  if (!isUtf8(line)) return { id: 'invalid_request_body', details: 'it is not UTF-8. It was not sent.' };
+  try {
+    const event: unknown = JSON.parse(line.toString());
+    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return undefined;
+    return { id: 'invalid_event_batch', details: 'it is not a JSON object. It was not sent.' };
+  } catch {
+    return { id: 'invalid_request_body', details: 'it is not valid JSON. It was not sent.' };
+  }
+}
+
+function withoutMark({ number, bytes }: Line): Buffer | undefined {
+  const marked = number === 1 && bytes?.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+  return marked ? bytes?.subarray(byteOrderMark.length) : bytes;
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.length < 256 && line.toString('latin1').trim() === '';
+}
