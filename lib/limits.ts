@@ -28,7 +28,7 @@ export const columnCharsMax = 256;
 export const previewCharsMax = 120;
 
 /** Largest additionalProperties kept as a column, in characters of JSON; larger ones are in the segment only. */
-export const attributesCharsMax = 8 * 1024;
+export const attributesCharsMax = 4 * 1024;
 
 /** Bodies from this size on are compressed alone, off the main thread; smaller ones share a segment. */
 export const ownSegmentBytesMin = 64 * 1024;

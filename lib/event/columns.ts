@@ -1,0 +1,44 @@
+import type { Columns } from '../../gen/weir/queue/v1/queue_pb.ts';
+
+/** A column that the queue carries: a field of weir.queue.v1.Columns. */
+export type ColumnName = Exclude<keyof Columns, '$typeName' | '$unknown'>;
+
+/** The Postgres types that columns have. */
+export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'jsonb';
+
+/**
+ * The type of each column in `events`. A field added to the proto does not compile until it stands here; a test
+ * holds this table against the database's own.
+ */
+export const columnTypes: Record<ColumnName, ColumnType> = {
+  id: 'uuid',
+  segmentIndex: 'integer',
+  type: 'text',
+  state: 'text',
+  name: 'text',
+  source: 'text',
+  traceId: 'uuid',
+  threadId: 'text',
+  agentId: 'text',
+  agentGroupId: 'text',
+  userId: 'text',
+  startTimeMs: 'double precision',
+  endTimeMs: 'double precision',
+  durationMs: 'double precision',
+  inputTokens: 'double precision',
+  outputTokens: 'double precision',
+  totalTokens: 'double precision',
+  errorCode: 'text',
+  errorHttpStatus: 'text',
+  errorMessage: 'text',
+  inputPreview: 'text',
+  outputPreview: 'text',
+  attributes: 'jsonb',
+};
+
+export const columnNames = Object.keys(columnTypes) as readonly ColumnName[];
+
+/** `startTimeMs` → `start_time_ms`. */
+export function columnInDatabase(name: ColumnName): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

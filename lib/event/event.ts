@@ -1,0 +1,69 @@
+/** One LLM or tool call, as a client reports it (contract §2.2). Unknown fields may be there too, at any place. */
+export type IngestEvent = LlmEvent | ToolEvent;
+
+export interface LlmEvent extends EventCommon {
+  readonly type: 'llm';
+  readonly properties: { readonly llm: LlmPayload };
+}
+
+export interface ToolEvent extends EventCommon {
+  readonly type: 'tool';
+  readonly properties: { readonly tool: ToolPayload };
+}
+
+interface EventCommon {
+  /** UUIDv4, in either case. */
+  readonly id: string;
+  readonly traceId?: string;
+  readonly startTimeMs: number;
+  readonly endTimeMs: number;
+  readonly durationMs: number;
+  readonly status: {
+    readonly state: 'ok' | 'error';
+    readonly error?: {
+      readonly code?: string | number;
+      readonly httpStatus?: string | number;
+      readonly message?: string;
+    };
+  };
+  readonly instrumentation: {
+    readonly vendor: string;
+    readonly source: string;
+    readonly sourcePackage: string;
+    readonly sourceFunction?: string;
+  };
+  readonly context: {
+    readonly threadId?: string;
+    readonly agentId?: string;
+    readonly agentGroupId?: string;
+    readonly userId?: string;
+  };
+  readonly additionalProperties: Readonly<Record<string, string | number>>;
+}
+
+/** Contract §2.6. Which fields are required is not said there: none is. */
+export interface LlmPayload {
+  readonly model?: string;
+  readonly input?: {
+    readonly system?: string;
+    readonly prompt?: string;
+    readonly tools?: readonly unknown[];
+  };
+  readonly output?: {
+    readonly mode?: string;
+    readonly response?: string;
+    readonly toolCalls?: readonly unknown[];
+  };
+  readonly usage?: {
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly totalTokens?: number;
+  };
+}
+
+/** Contract §2.7: any object. These fields are used where they are there. */
+export interface ToolPayload {
+  readonly name?: unknown;
+  readonly input?: unknown;
+  readonly output?: unknown;
+}

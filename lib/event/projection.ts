@@ -1,0 +1,99 @@
+import { attributesCharsMax, columnCharsMax, previewCharsMax } from '../limits.ts';
+import { type ColumnName, columnNames, columnTypes } from './columns.ts';
+import type { IngestEvent, LlmPayload } from './event.ts';
+import { cutText, quoteElement, storableText } from './text.ts';
+
+/** The columns of one or more events, each the inside of a Postgres array literal (weir.queue.v1.Columns). */
+export type ColumnTexts = Record<ColumnName, string>;
+
+type Value = string | number | undefined;
+
+/** How each column is read from an event, the `index`-th of its body. */
+const projections: Record<ColumnName, (event: IngestEvent, index: number) => Value> = {
+  id: (event) => event.id.toLowerCase(),
+  segmentIndex: (_event, index) => index,
+  type: (event) => event.type,
+  state: (event) => event.status.state,
+  name: (event) => (event.type === 'llm' ? event.properties.llm.model : scalar(event.properties.tool.name)),
+  source: (event) => event.instrumentation.source,
+  traceId: (event) => event.traceId?.toLowerCase(),
+  threadId: (event) => event.context.threadId,
+  agentId: (event) => event.context.agentId,
+  agentGroupId: (event) => event.context.agentGroupId,
+  userId: (event) => event.context.userId,
+  startTimeMs: (event) => event.startTimeMs,
+  endTimeMs: (event) => event.endTimeMs,
+  durationMs: (event) => event.durationMs,
+  inputTokens: (event) => usage(event)?.inputTokens,
+  outputTokens: (event) => usage(event)?.outputTokens,
+  totalTokens: (event) => usage(event)?.totalTokens,
+  errorCode: (event) => scalar(event.status.error?.code),
+  errorHttpStatus: (event) => scalar(event.status.error?.httpStatus),
+  errorMessage: (event) => event.status.error?.message,
+  inputPreview: (event) => preview(input(event)),
+  outputPreview: (event) => preview(output(event)),
+  attributes: (event) => attributes(event.additionalProperties),
+};
+
+/** Projects the indexed columns of the events of one request body (design §1.1). */
+export function projectColumns(events: readonly IngestEvent[]): ColumnTexts {
+  return Object.fromEntries(columnNames.map((name) => [name, projectColumn(name, events)])) as ColumnTexts;
+}
+
+function projectColumn(name: ColumnName, events: readonly IngestEvent[]): string {
+  const project = projections[name];
+  const isText = columnTypes[name] === 'text';
+  let elements = '';
+  let index = 0;
+  for (const event of events) {
+    const value = project(event, index);
+    if (index > 0) elements += ',';
+    if (value === undefined) elements += 'NULL';
+    else if (typeof value === 'number') elements += value;
+    else elements += quoteElement(isText ? cutText(value, columnCharsMax) : value);
+    index += 1;
+  }
+  return elements;
+}
+
+function usage(event: IngestEvent): LlmPayload['usage'] {
+  return event.type === 'llm' ? event.properties.llm.usage : undefined;
+}
+
+function input(event: IngestEvent): unknown {
+  return event.type === 'llm' ? event.properties.llm.input?.prompt : event.properties.tool.input;
+}
+
+function output(event: IngestEvent): unknown {
+  if (event.type === 'tool') return event.properties.tool.output;
+  const { response, toolCalls } = event.properties.llm.output ?? {};
+  // A model that calls tools often says nothing: then the calls are what it answered.
+  return response || (toolCalls?.length ? toolCalls : response);
+}
+
+function preview(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return cutText(typeof value === 'string' ? value : JSON.stringify(value), previewCharsMax);
+}
+
+function scalar(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+function attributes(properties: IngestEvent['additionalProperties']): string | undefined {
+  const json = JSON.stringify(properties);
+  if (json === '{}' || json.length > attributesCharsMax) return undefined;
+  // JSON escapes what jsonb refuses, U+0000 and lone surrogates, so an escape is where to look closer.
+  return json.includes('\\u') ? JSON.stringify(storableEntries(properties)) : json;
+}
+
+function storableEntries(
+  properties: IngestEvent['additionalProperties'],
+): IngestEvent['additionalProperties'] {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [
+      storableText(key),
+      typeof value === 'string' ? storableText(value) : value,
+    ]),
+  );
+}

@@ -1,0 +1,53 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { ConfigError } from '../config.ts';
+import { messageBytesMin, messageOverheadBytes } from '../limits.ts';
+
+/** JetStream with what we rely on: per-message fsync that can be read back, and deny_purge with work queues. */
+const versionMin = [2, 11] as const;
+
+/**
+ * Connects to nats-server and reconnects for ever after. The returned connection drains with `await using`.
+ *
+ * @throws ConfigError when the server is too old, or takes no message as large as a legal request needs.
+ */
+export async function connectQueue(url: string, name: string): Promise<NatsConnection & AsyncDisposable> {
+  const connection = await connect({
+    servers: url.split(','),
+    name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 100,
+    reconnectJitter: 100,
+    // A nats-server that stopped answering is noticed within seconds, not the default four minutes.
+    pingInterval: 2_000,
+    maxPingOut: 2,
+  }).catch((error: unknown) => {
+    throw new ConfigError(
+      `No nats-server answers at ${withoutPassword(url)}: ${String(error)}. Check NATS_URL.`,
+    );
+  });
+  refuseUnfit(connection);
+  return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.drain() });
+}
+
+/** The largest payload that the server takes from us in one message, in bytes. */
+export function payloadBytesMax(connection: NatsConnection): number {
+  return (connection.info?.max_payload ?? 0) - messageOverheadBytes;
+}
+
+function refuseUnfit(connection: NatsConnection): void {
+  const version = connection.info?.version ?? '0.0';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])) {
+    throw new ConfigError(`nats-server ${version} is too old: Weir needs ${versionMin.join('.')} or newer.`);
+  }
+  if (payloadBytesMax(connection) < messageBytesMin) {
+    throw new ConfigError(
+      `nats-server takes messages of ${connection.info?.max_payload} bytes at most, and one legal request can need ` +
+        `${messageBytesMin + messageOverheadBytes}. Set max_payload: 8MB in its configuration.`,
+    );
+  }
+}
+
+function withoutPassword(url: string): string {
+  return url.replaceAll(/\/\/[^@/]*@/g, '//');
+}

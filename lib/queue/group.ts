@@ -1,0 +1,25 @@
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { type Group, GroupSchema, type Part, PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+
+export type { Group, Part };
+export type PartInit = MessageInitShape<typeof PartSchema>;
+
+/** One JetStream message from parts that are to be committed together. */
+export function encodeGroup(parts: PartInit[]): Uint8Array {
+  return toBinary(GroupSchema, create(GroupSchema, { parts }));
+}
+
+/** @throws when the bytes are no weir.queue.v1.Group. */
+export function decodeGroup(bytes: Uint8Array): Group {
+  return fromBinary(GroupSchema, bytes);
+}
+
+/** One part alone, as quarantine keeps it. */
+export function encodePart(part: Part): Uint8Array {
+  return toBinary(PartSchema, part);
+}
+
+/** @throws when the bytes are no weir.queue.v1.Part. */
+export function decodePart(bytes: Uint8Array): Part {
+  return fromBinary(PartSchema, bytes);
+}

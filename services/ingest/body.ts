@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import { IngestError } from '../../lib/errors.ts';
+import { bodyBytesMax, discardBytesMax, discardTimeoutMs } from '../../lib/limits.ts';
+import type { ByteBudget } from './byte-budget.ts';
+
+/** The client went away before its request was whole: there is nobody to answer. */
+export class ClientGoneError extends Error {
+  override name = 'ClientGoneError';
+}
+
+/**
+ * Refuses a request by the length it declares, before anything is read (contract §8).
+ *
+ * @throws IngestError `batch_too_large`.
+ */
+export function checkDeclaredLength(request: IncomingMessage): void {
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) throw bodyTooLarge();
+}
+
+export function bodyTooLarge(): IngestError {
+  return new IngestError('batch_too_large', `The request body is larger than ${bodyBytesMax} bytes (4 MiB).`);
+}
+
+/** A request body, and the hold on the budget that ends when the body is no longer needed. */
+export interface HeldBody extends Disposable {
+  readonly bytes: Buffer;
+}
+
+/**
+ * Reads a request body as it came. The caller disposes it when its bytes are let go.
+ *
+ * @throws IngestError `batch_too_large` past 4 MiB, `ingest_unavailable` when ingest holds too much already.
+ * @throws ClientGoneError
+ */
+export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<HeldBody> {
+  // Events, not `for await`: an iterator costs a small request more than all its checks.
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = () => request.off('data', onData).off('end', onEnd).off('close', onClose);
+    const fail = (error: Error) => {
+      settle();
+      budget.release(length);
+      reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      if (length + chunk.length > bodyBytesMax) return fail(bodyTooLarge());
+      if (!budget.take(chunk.length)) return fail(memoryExhausted());
+      length += chunk.length;
+      chunks.push(chunk);
+    };
+    const onEnd = () => {
+      settle();
+      const [only] = chunks;
+      const bytes = chunks.length === 1 && only ? only : Buffer.concat(chunks, length);
+      resolve({ bytes, [Symbol.dispose]: () => budget.release(length) });
+    };
+    const onClose = () => fail(new ClientGoneError('the request ended before its body did'));
+    // Without a listener an error of the socket would end the process; `close` follows it.
+    request.on('error', () => {});
+    request.on('data', onData).once('end', onEnd).once('close', onClose);
+  });
+}
+
+export function memoryExhausted(): IngestError {
+  return new IngestError(
+    'ingest_unavailable',
+    'Ingest holds as many bytes as it may at this moment. Retry later.',
+  );
+}
+
+/**
+ * Reads what is left of a refused request's body and throws it away, within bounds: a client that is still writing
+ * when the connection closes never sees the answer.
+ *
+ * @returns whether the body came to its end, so that the connection can serve another request.
+ */
+export function discardBody(request: IncomingMessage): Promise<boolean> {
+  if (request.complete && request.readableEnded) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    let length = 0;
+    const finish = (isWhole: boolean) => () => {
+      clearTimeout(timer);
+      request.removeAllListeners('data');
+      resolve(isWhole);
+    };
+    const timer = setTimeout(finish(false), discardTimeoutMs);
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > discardBytesMax) finish(false)();
+    });
+    request.once('end', finish(true));
+    request.once('close', finish(request.complete));
+    request.resume();
+  });
+}

@@ -1,0 +1,48 @@
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { IngestError } from '../../lib/errors.ts';
+import { bodyBytesMax } from '../../lib/limits.ts';
+import { bodyTooLarge } from './body.ts';
+
+/** What the callbacks of node:zlib give with `info: true`: the engine knows how much input it used. */
+interface Decoded {
+  buffer: Buffer;
+  engine: { bytesWritten: number };
+}
+type Decoder = (input: Buffer, options: { maxOutputLength: number; info: true }) => Promise<Decoded>;
+
+// node:zlib's types do not know what `info: true` does to the result.
+const decoders = {
+  gzip: promisify(zlib.gunzip) as unknown as Decoder,
+  deflate: promisify(zlib.inflate) as unknown as Decoder,
+  br: promisify(zlib.brotliDecompress) as unknown as Decoder,
+  zstd: promisify(zlib.zstdDecompress) as unknown as Decoder,
+};
+
+/**
+ * Undoes a request's Content-Encoding. The 4 MiB limit holds after it too, so a bomb stops at the limit.
+ *
+ * @param encoding the header's value; absent, empty and `identity` are the same.
+ * @throws IngestError `invalid_request_body`, `batch_too_large`.
+ */
+export async function decodeBody(bytes: Buffer, encoding: string | undefined): Promise<Buffer> {
+  const name = (encoding ?? '').trim().toLowerCase();
+  if (name === '' || name === 'identity') return bytes;
+  if (!Object.hasOwn(decoders, name)) {
+    const known = Object.keys(decoders).join(', ');
+    throw new IngestError('invalid_request_body', `The Content-Encoding must be one of ${known}, or absent.`);
+  }
+  const decode = decoders[name as keyof typeof decoders];
+  let decoded: Decoded;
+  try {
+    decoded = await decode(bytes, { maxOutputLength: bodyBytesMax, info: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge();
+    throw new IngestError('invalid_request_body', `The body is not valid ${name} data.`, { cause: error });
+  }
+  // What follows the end of the compressed data would be dropped in silence.
+  if (decoded.engine.bytesWritten !== bytes.length) {
+    throw new IngestError('invalid_request_body', `The body goes on after the end of its ${name} data.`);
+  }
+  return decoded.buffer;
+}

@@ -1,0 +1,50 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { requireConfig } from '../../lib/config.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { compileBatchValidator } from '../../lib/event/validate.ts';
+import { keyLookupTimeoutMs } from '../../lib/limits.ts';
+import { connectQueue, payloadBytesMax } from '../../lib/queue/connect.ts';
+import { createPublish } from '../../lib/queue/publish.ts';
+import { ensureStream } from '../../lib/queue/stream.ts';
+import { runService } from '../../lib/run.ts';
+import { AccessDirectory } from './access.ts';
+import { followAccessChanges } from './access-changes.ts';
+import { ByteBudget } from './byte-budget.ts';
+import { Committer } from './committer.ts';
+import { Quota } from './quota.ts';
+import { createReadiness } from './readiness.ts';
+import { serveIngest } from './server.ts';
+import { awaitStoredSequence } from './stored-sequence.ts';
+
+/** HTTP in, JetStream out. */
+await runService(process, 'ingest', async ({ config: parsed, log, resources }) => {
+  const config = requireConfig(parsed, ['DATABASE_URL', 'NATS_URL', 'API_KEY_PEPPER']);
+  const sql = resources.use(
+    openPostgres(config.DATABASE_URL, {
+      applicationName: 'weir-ingest',
+      connectionsMax: 4,
+      statementTimeoutMs: keyLookupTimeoutMs,
+    }),
+  );
+  const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-ingest'));
+  await ensureStream(nats, config);
+  const manager = await jetstreamManager(nats);
+  const directory = new AccessDirectory(sql, config.API_KEY_PEPPER);
+  resources.use(followAccessChanges(config.DATABASE_URL, directory, log));
+  const committer = resources.use(new Committer(createPublish(nats), payloadBytesMax(nats), log));
+  const server = resources.use(
+    await serveIngest(
+      {
+        directory,
+        quota: new Quota(sql, (sequence) => awaitStoredSequence(manager, sequence)),
+        budget: new ByteBudget(config.INGEST_BYTES_IN_FLIGHT_MAX),
+        validateBatch: compileBatchValidator(config.VENDOR),
+        committer,
+        findUnready: createReadiness(sql, nats),
+        log,
+      },
+      config,
+    ),
+  );
+  return { url: server.url };
+});

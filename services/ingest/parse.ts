@@ -1,0 +1,25 @@
+import { isUtf8 } from 'node:buffer';
+import { IngestError } from '../../lib/errors.ts';
+
+/**
+ * Parses a request body as JSON. Duplicate keys: the last wins. `__proto__` is a key like any other.
+ *
+ * @throws IngestError `invalid_request_body` when it is missing, not UTF-8, or not JSON.
+ */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw new IngestError('invalid_request_body', 'The request body is missing.');
+  if (!isUtf8(bytes)) throw new IngestError('invalid_request_body', 'The request body is not valid UTF-8.');
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    // Of the parser's message only the position is ours to tell; the rest quotes the body.
+    const position = /at position \d+/.exec(String(error))?.[0];
+    throw new IngestError(
+      'invalid_request_body',
+      `The request body is not valid JSON${position ? `: error ${position}` : ''}.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,20 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Sql } from '../../lib/db/connect.ts';
+import { withTimeout } from '../../lib/timeout.ts';
+
+/** How long a dependency may take to answer before it counts as away. */
+const probeTimeoutMs = 1_000;
+
+/** Asks what ingest depends on, and names what does not answer. */
+export function createReadiness(sql: Sql, nats: NatsConnection): () => Promise<string[]> {
+  return async () => {
+    const [postgres, queue] = await Promise.allSettled([
+      withTimeout(probeTimeoutMs, sql`SELECT 1`),
+      withTimeout(probeTimeoutMs, nats.flush()),
+    ]);
+    return [
+      ...(postgres.status === 'rejected' ? ['postgres'] : []),
+      ...(queue.status === 'rejected' ? ['nats'] : []),
+    ];
+  };
+}

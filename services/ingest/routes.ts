@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IngestError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import { ClientGoneError } from './body.ts';
+import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
+import { sendError, sendJson } from './respond.ts';
+
+export interface RouteDependencies extends IngestDependencies {
+  /** What ingest needs and cannot reach at this moment; empty when it is ready. */
+  findUnready: () => Promise<string[]>;
+  log: Logger;
+}
+
+type Handler = (
+  dependencies: RouteDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => void | Promise<void>;
+
+/** Every path of the service, and the methods it has. */
+const routes: Record<string, Record<string, Handler>> = {
+  '/v1/ingest-events': { POST: ingestEvents },
+  '/healthz': { GET: (_, _request, response) => sendJson(response, 200, { status: 'ok' }) },
+  '/readyz': { GET: sendReadiness },
+};
+
+/** Finds the route of a request, runs it, and turns whatever it throws into an answer. It never rejects. */
+export async function handleRequest(
+  dependencies: RouteDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const handler = findHandler(request, response);
+    await handler(dependencies, request, response);
+  } catch (thrown) {
+    if (thrown instanceof ClientGoneError) return;
+    const error = IngestError.from(thrown);
+    const { log } = dependencies;
+    if (error.status >= 500) log.error({ err: error.cause ?? error, id: error.id }, 'request failed');
+    else log.debug({ id: error.id, details: error.message }, 'request refused');
+    await sendError(request, response, error);
+  }
+}
+
+function findHandler(request: IncomingMessage, response: ServerResponse): Handler {
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  if (methods === undefined) throw new IngestError('not_found', 'There is nothing at this path.');
+  const handler = Object.hasOwn(methods, request.method ?? '') ? methods[request.method ?? ''] : undefined;
+  if (handler !== undefined) return handler;
+  const allowed = Object.keys(methods).join(', ');
+  response.setHeader('Allow', allowed);
+  throw new IngestError('method_not_allowed', `This path takes ${allowed} only.`);
+}
+
+async function sendReadiness(
+  { findUnready }: RouteDependencies,
+  _: IncomingMessage,
+  response: ServerResponse,
+) {
+  const unready = await findUnready();
+  sendJson(response, unready.length === 0 ? 200 : 503, { ready: unready.length === 0, waitingFor: unready });
+}

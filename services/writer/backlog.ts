@@ -1,0 +1,79 @@
+import type { Part } from '../../lib/queue/group.ts';
+
+/** What one statement stores, and the messages to acknowledge after it. */
+export interface Load<Message> {
+  messages: Message[];
+  parts: Part[];
+}
+
+interface Entry<Message> {
+  message: Message;
+  parts: Part[];
+  events: number;
+  bytes: number;
+}
+
+/**
+ * The messages that wait for a lane. It holds no more than two statements' worth: then `add` waits, the consumer
+ * stops pulling, and memory stays bounded whatever Postgres does.
+ */
+export class Backlog<Message> {
+  readonly #eventsMax: number;
+  readonly #bytesMax: number;
+  #entries: Entry<Message>[] = [];
+  #bytes = 0;
+  #closed = false;
+  #changed = Promise.withResolvers<void>();
+
+  /** The bounds of one statement. A single message beyond them is a statement of its own. */
+  constructor(eventsMax: number, bytesMax: number) {
+    this.#eventsMax = eventsMax;
+    this.#bytesMax = bytesMax;
+  }
+
+  /**
+   * Adds a message, when there is room for it.
+   *
+   * @returns false when the backlog is closed: the message is still the caller's.
+   */
+  async add(message: Message, parts: Part[], bytes: number): Promise<boolean> {
+    while (this.#bytes >= 2 * this.#bytesMax && !this.#closed) await this.#changed.promise;
+    if (this.#closed) return false;
+    const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
+    this.#entries.push({ message, parts, events, bytes });
+    this.#bytes += bytes;
+    this.#notify();
+    return true;
+  }
+
+  /** Takes what one statement can hold, waiting for the first message; undefined when the backlog is closed. */
+  async take(): Promise<Load<Message> | undefined> {
+    while (this.#entries.length === 0 && !this.#closed) await this.#changed.promise;
+    if (this.#closed) return undefined;
+    let count = 0;
+    let events = 0;
+    let bytes = 0;
+    for (const entry of this.#entries) {
+      events += entry.events;
+      bytes += entry.bytes;
+      if (count > 0 && (events > this.#eventsMax || bytes > this.#bytesMax)) break;
+      count += 1;
+    }
+    const taken = this.#entries.splice(0, count);
+    this.#bytes -= taken.reduce((sum, entry) => sum + entry.bytes, 0);
+    this.#notify();
+    return { messages: taken.map((entry) => entry.message), parts: taken.flatMap((entry) => entry.parts) };
+  }
+
+  /** Wakes everybody who waits, and returns the messages that nobody took. */
+  close(): Message[] {
+    this.#closed = true;
+    this.#notify();
+    return this.#entries.splice(0).map((entry) => entry.message);
+  }
+
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+}

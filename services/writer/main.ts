@@ -1,0 +1,25 @@
+import { requireConfig } from '../../lib/config.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { statementTimeoutMs } from '../../lib/limits.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { ensureStream } from '../../lib/queue/stream.ts';
+import { runService } from '../../lib/run.ts';
+import { openDelivery } from './delivery.ts';
+import { startWriter } from './writer.ts';
+
+/** JetStream in, Postgres out. */
+await runService(process, 'writer', async ({ config: parsed, log, resources }) => {
+  const config = requireConfig(parsed, ['DATABASE_URL', 'NATS_URL']);
+  const sql = resources.use(
+    openPostgres(config.DATABASE_URL, {
+      applicationName: 'weir-writer',
+      connectionsMax: config.WRITER_CONNECTIONS,
+      statementTimeoutMs,
+    }),
+  );
+  const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
+  await ensureStream(nats, config);
+  const delivery = resources.use(openDelivery(nats, log));
+  resources.use(startWriter({ sql, delivery, log, lanes: config.WRITER_CONNECTIONS }));
+  return { lanes: config.WRITER_CONNECTIONS };
+});
