@@ -8,6 +8,7 @@ import { holdInstallLock } from './install-lock.mjs';
 
 /** What the user can do something about: shown without a stack trace. */
 export class InstallError extends Error {
+  /** @override */
   name = 'InstallError';
 }
 
@@ -89,7 +90,22 @@ function run(command, cwd, env) {
     );
     child.once('close', (code) => {
       if (code === 0) resolve();
-      else reject(new InstallError(`\`${command.join(' ')}\` failed:\n${output.trim()}`));
+      else reject(new InstallError(`\`${command.join(' ')}\` failed:\n${errorLines(output)}`));
     });
   });
+}
+
+/**
+ * What npm gives as the reason: its warnings, and the usage that it adds, are not.
+ *
+ * @param {string} output
+ */
+function errorLines(output) {
+  const [reason = ''] = output.split(/^npm error (?:Clean install a project|Usage:)/m);
+  return reason
+    .split('\n')
+    .filter((line) => !line.startsWith('npm warn'))
+    .slice(-30)
+    .join('\n')
+    .trim();
 }

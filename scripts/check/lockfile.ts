@@ -1,0 +1,71 @@
+/** What package-lock.json says of one package. */
+export interface LockedPackage {
+  version?: string;
+  dev?: boolean;
+  optional?: boolean;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+  optionalDependencies?: Record<string, string>;
+}
+
+export interface MissingPackage {
+  name: string;
+  version: string;
+  /** Only development needs it. */
+  dev: boolean;
+}
+
+/**
+ * The optional packages, mostly native code for other platforms, that npm left out of the lock file because the registry
+ * it was made with did not have them. With such a lock file `npm ci` fails everywhere.
+ */
+export function findMissingOptional(packages: Record<string, LockedPackage>): MissingPackage[] {
+  const missing = new Map<string, MissingPackage>();
+  for (const [path, { optionalDependencies = {}, dev = false }] of Object.entries(packages)) {
+    for (const [name, range] of Object.entries(optionalDependencies)) {
+      if (placesOf(path, name).some((place) => place in packages)) continue;
+      missing.set(name, { name, version: range.replace(/^[\^~]/, ''), dev });
+    }
+  }
+  return [...missing.values()];
+}
+
+/** Where Node looks for a dependency of the package at a path: beside it, and above. */
+function placesOf(path: string, name: string): string[] {
+  const places: string[] = [];
+  for (let base = path; ; base = base.slice(0, Math.max(base.lastIndexOf('node_modules/') - 1, 0))) {
+    places.push(`${base === '' ? '' : `${base}/`}node_modules/${name}`);
+    if (base === '') return places;
+  }
+}
+
+const systems = ['android', 'darwin', 'freebsd', 'linux', 'openbsd', 'openharmony', 'win32'];
+const processors: Record<string, string> = {
+  x64: 'x64',
+  ia32: 'ia32',
+  arm64: 'arm64',
+  arm: 'arm',
+  armv7: 'arm',
+  ppc64: 'ppc64',
+  riscv64: 'riscv64',
+  s390x: 's390x',
+};
+
+/**
+ * The platform that a package is for, from its name, e.g. `@x/y-linux-arm64-musl`: npm must not install it elsewhere.
+ *
+ * @throws Error when the name does not tell it.
+ */
+export function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> {
+  const words = name.split(/[/-]/);
+  const os = words.filter((word) => systems.includes(word));
+  const cpu = words.flatMap((word) => processors[word] ?? []);
+  if (os.length !== 1 || cpu.length !== 1) throw new Error(`${name} does not tell its platform`);
+  const libc = words.some((word) => word.startsWith('musl'))
+    ? ['musl']
+    : words.some((word) => word.startsWith('gnu')) && os[0] === 'linux'
+      ? ['glibc']
+      : undefined;
+  return { os, cpu, ...(libc && { libc }) };
+}
