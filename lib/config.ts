@@ -3,9 +3,15 @@ import { z } from 'zod';
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().positive();
 const url = (...protocols: string[]) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+  z.string().refine((text) => hasProtocol(text, protocols), {
     error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   });
+const urls = (...protocols: string[]) =>
+  z.string().refine((text) => text.split(',').every((one) => hasProtocol(one, protocols)), {
+    error: `must be one or more URLs, separated by commas, that start with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  });
+const hasProtocol = (text: string, protocols: string[]) =>
+  URL.canParse(text) && protocols.includes(new URL(text).protocol);
 
 /** Every variable of the environment that Weir reads: the README's table, as a schema. */
 export const configSchema = z
@@ -16,7 +22,7 @@ export const configSchema = z
     DASHBOARD_HOST: z.string().min(1).default('127.0.0.1'),
     DASHBOARD_PORT: port.default(8081),
     DATABASE_URL: url('postgres:', 'postgresql:').optional(),
-    NATS_URL: url('nats:', 'tls:').optional(),
+    NATS_URL: urls('nats:', 'tls:').optional(),
     NATS_MONITOR_URL: url('http:', 'https:').optional(),
     NATS_ALLOW_UNSYNCED: z.stringbool().default(false),
     NATS_REPLICAS: z.coerce

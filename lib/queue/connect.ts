@@ -6,13 +6,18 @@ import { messageBytesMin, messageOverheadBytes } from '../limits.ts';
 const versionMin = [2, 11] as const;
 
 /**
- * Connects to nats-server and reconnects for ever after. The returned connection drains with `await using`.
+ * Connects to nats-server, or to a cluster of them (comma-separated URLs), and reconnects for ever after. A user and a
+ * password stand in the first URL. The returned connection drains with `await using`.
  *
  * @throws ConfigError when the server is too old, or takes no message as large as a legal request needs.
  */
 export async function connectQueue(url: string, name: string): Promise<NatsConnection & AsyncDisposable> {
+  const servers = url.split(',').map((server) => new URL(server));
   const connection = await connect({
-    servers: url.split(','),
+    servers: servers.map((server) => server.host),
+    // The client does not read them from a URL.
+    ...credentialsOf(servers[0]),
+    ...(servers[0]?.protocol === 'tls:' && { tls: {} }),
     name,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
@@ -46,6 +51,12 @@ function refuseUnfit(connection: NatsConnection): void {
         `${messageBytesMin + messageOverheadBytes}. Set max_payload: 8MB in its configuration.`,
     );
   }
+}
+
+function credentialsOf(server: URL | undefined): { user?: string; pass?: string; token?: string } {
+  if (!server?.username) return {};
+  const user = decodeURIComponent(server.username);
+  return server.password ? { user, pass: decodeURIComponent(server.password) } : { token: user };
 }
 
 function withoutPassword(url: string): string {

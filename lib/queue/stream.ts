@@ -1,4 +1,9 @@
-import { type JetStreamManager, jetstreamManager, type StreamConfig } from '@nats-io/jetstream';
+import {
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type Config, ConfigError } from '../config.ts';
 import { consumerName, consumerSettings, streamName, streamSettings } from './settings.ts';
@@ -34,21 +39,39 @@ async function findOrAddStream(
   manager: JetStreamManager,
   wanted: ReturnType<typeof streamSettings>,
 ): Promise<StreamConfig> {
-  // Adding is idempotent between processes that start together; a stream that differs is an error we explain below.
-  await manager.streams.add(wanted).catch(ignoreExisting);
-  const { config } = await manager.streams.info(streamName);
+  const { config } = await findOrAdd(
+    () => manager.streams.info(streamName),
+    // A copy, since the client writes into what it is given.
+    () => manager.streams.add({ ...wanted }),
+  );
   if (config.max_bytes === wanted.max_bytes) return config;
   // How much the queue may hold is the operator's to change between starts.
   return (await manager.streams.update(streamName, { max_bytes: wanted.max_bytes })).config;
 }
 
-async function findOrAddConsumer(manager: JetStreamManager) {
-  await manager.consumers.add(streamName, consumerSettings).catch(ignoreExisting);
-  return manager.consumers.info(streamName, consumerName);
+function findOrAddConsumer(manager: JetStreamManager) {
+  return findOrAdd(
+    () => manager.consumers.info(streamName, consumerName),
+    () => manager.consumers.add(streamName, { ...consumerSettings }),
+  );
 }
 
-function ignoreExisting(error: unknown): void {
-  if (!(error instanceof Error) || !/already (in use|exists)/.test(error.message)) throw error;
+/** Several processes start together: one of them adds, and the others find. */
+async function findOrAdd<T>(find: () => Promise<T>, add: () => Promise<T>): Promise<T> {
+  const findExisting = () =>
+    find().catch((error: unknown) => {
+      if (error instanceof JetStreamApiError && error.status === 404) return undefined;
+      throw error;
+    });
+  const existing = await findExisting();
+  if (existing !== undefined) return existing;
+  try {
+    return await add();
+  } catch (error) {
+    const addedByAnother = await findExisting();
+    if (addedByAnother !== undefined) return addedByAnother;
+    throw new ConfigError(`nats-server cannot make ${streamName}: ${String(error)}.`, { cause: error });
+  }
 }
 
 function refuseDifferences(what: string, actual: object, wanted: object): void {
