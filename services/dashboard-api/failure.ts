@@ -42,7 +42,7 @@ export function classifyFailure(error: TRPCError): TRPCError {
 }
 
 /** The database cannot answer now; the same call may succeed later. */
-export function unavailable(cause?: unknown): TRPCError {
+export function unavailable(cause: unknown): TRPCError {
   return new TRPCError({
     code: 'SERVICE_UNAVAILABLE',
     message: 'The database cannot be reached. Try again in a moment.',

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Sql } from '../../lib/db/connect.ts';
 import { readinessTimeoutMs } from '../../lib/limits.ts';
-import { withDeadline } from './deadline.ts';
-import { unavailable } from './failure.ts';
+import { withTimeout } from '../../lib/timeout.ts';
 
 /** `GET /healthz`: the process lives. Nothing else is asked, so that an orchestrator does not restart it for others. */
 export function answerLive(response: ServerResponse): void {
@@ -12,11 +11,7 @@ export function answerLive(response: ServerResponse): void {
 /** `GET /readyz`: calls can be answered now, because Postgres answers. */
 export async function answerReady(sql: Sql, response: ServerResponse): Promise<void> {
   try {
-    await withDeadline(
-      sql`SELECT 1`.then(() => {}),
-      readinessTimeoutMs,
-      unavailable,
-    );
+    await withTimeout(readinessTimeoutMs, sql`SELECT 1`);
     answer(response, 200, 'ok');
   } catch {
     answer(response, 503, 'Postgres does not answer');

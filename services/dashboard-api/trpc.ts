@@ -1,8 +1,8 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { dashboardCallTimeoutMs } from '../../lib/limits.ts';
+import { withTimeout } from '../../lib/timeout.ts';
 import type { Context } from './context.ts';
-import { withDeadline } from './deadline.ts';
 import { classifyFailure, unavailable } from './failure.ts';
 import { publicMessage } from './public-message.ts';
 import { hasRole, type Role } from './role.ts';
@@ -21,7 +21,10 @@ export const router = t.router;
 /** For everybody: bounded in time, and closed to pages of other sites where it changes something. */
 export const publicProcedure = t.procedure
   .use(async ({ next }) => {
-    const result = await withDeadline(next(), dashboardCallTimeoutMs, unavailable);
+    // What the call itself throws is in its result: only the time-out is thrown here.
+    const result = await withTimeout(dashboardCallTimeoutMs, next()).catch((late: unknown) => {
+      throw unavailable(late);
+    });
     return result.ok ? result : { ...result, error: classifyFailure(result.error) };
   })
   .use(({ ctx, type, next }) => {

@@ -1,0 +1,52 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase } from '../../test/support/backing.ts';
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+let database: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+function start(env: Record<string, string>): ChildProcess & { errors: () => string } {
+  const child = fork(main, {
+    env: { ...env, LOG_LEVEL: 'error' },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let text = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    text += chunk;
+  });
+  return Object.assign(child, { errors: () => text });
+}
+
+test('the service says where it listens, and SIGTERM ends it in order', async () => {
+  const child = start({ DATABASE_URL: database.url, DASHBOARD_PORT: '0' });
+  const [message] = await once(child, 'message');
+  expect(message).toMatchObject({ ready: true, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
+  expect(await (await fetch(`${message.url}/readyz`)).text()).toBe('ok\n');
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('a port in use ends it at once, and the message says what to set', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  const port = String(typeof address === 'object' ? address?.port : '');
+  const child = start({ DATABASE_URL: database.url, DASHBOARD_PORT: port });
+  expect(await once(child, 'exit')).toEqual([1, null]);
+  expect(child.errors()).toContain('Set DASHBOARD_PORT to another');
+  other.close();
+});
+
+test('without DATABASE_URL it says that this is missing', async () => {
+  const child = start({});
+  expect(await once(child, 'exit')).toEqual([1, null]);
+  expect(child.errors()).toContain('DATABASE_URL');
+});

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { zstdCompressSync } from 'node:zlib';
+import { createTRPCClient, httpLink } from '@trpc/client';
+import { pino } from 'pino';
+import { createSpace } from '../../lib/access/spaces.ts';
+import { createOwner } from '../../lib/access/users.ts';
+import { type Database, openDatabase, openPostgres, type Sql } from '../../lib/db/connect.ts';
+import type { Role } from '../../services/dashboard-api/role.ts';
+import type { AppRouter } from '../../services/dashboard-api/router.ts';
+import { openServer } from '../../services/dashboard-api/server.ts';
+import { openServices } from '../../services/dashboard-api/services.ts';
+import { createDatabase } from './backing.ts';
+
+export interface TestDashboard extends AsyncDisposable {
+  url: string;
+  /** Straight into its database, to arrange what a test needs. */
+  sql: Sql;
+  database: Database;
+  /** A new space with one member, and the client of that member, signed in. */
+  addSpace(options?: { role?: Role }): Promise<TestSpace>;
+}
+
+export interface TestSpace {
+  spaceId: string;
+  email: string;
+  password: string;
+  client: TestClient;
+}
+
+/** The real server of the dashboard API on a free port, over a database of its own. */
+export async function openDashboard(
+  options: { through?: (databaseUrl: string) => string } = {},
+): Promise<TestDashboard> {
+  const resources = new AsyncDisposableStack();
+  const { url: databaseUrl } = resources.use(await createDatabase());
+  const openPool = (url: string) =>
+    resources.use(
+      openPostgres(url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 10_000 }),
+    );
+  const sql = openPool(databaseUrl);
+  const database = openDatabase(openPool(databaseUrl));
+  const servedUrl = options.through?.(databaseUrl) ?? databaseUrl;
+  const services = await openServices({
+    sql: openPool(servedUrl),
+    database: openDatabase(openPool(servedUrl)),
+  });
+  const { url } = resources.use(
+    await openServer({
+      services,
+      sql: openPool(servedUrl),
+      log: pino({ level: 'silent' }),
+      host: '127.0.0.1',
+      port: 0,
+    }),
+  );
+  return {
+    url,
+    sql,
+    database,
+    addSpace: (space) => addSpace({ url, sql, database }, space?.role ?? 'owner'),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+async function addSpace(
+  { url, sql, database }: Pick<TestDashboard, 'url' | 'sql' | 'database'>,
+  role: Role,
+): Promise<TestSpace> {
+  const { id: spaceId } = await createSpace(database, `space ${randomUUID()}`);
+  const email = `${randomUUID()}@example.org`;
+  const password = randomUUID();
+  await createOwner(database, { email, password, spaceId });
+  await sql`UPDATE memberships SET role = ${role} WHERE space_id = ${spaceId}`;
+  const client = openClient(url);
+  await client.trpc.auth.signIn.mutate({ email, password });
+  return { spaceId, email, password, client };
+}
+
+/** A client that keeps its session's cookie, as a browser does. */
+export interface TestClient {
+  trpc: ReturnType<typeof createTRPCClient<AppRouter>>;
+  /** The last Set-Cookie that it was sent. */
+  lastSetCookie: string | undefined;
+  /** What it sends as `Cookie`. */
+  cookie: string | undefined;
+}
+
+/** A client that is not signed in; `headers` go with each of its requests. */
+export function openClient(url: string, headers: Record<string, string> = {}): TestClient {
+  const link = httpLink({
+    url: `${url}/trpc`,
+    headers: () => ({ ...headers, ...(client.cookie === undefined ? {} : { cookie: client.cookie }) }),
+    fetch: async (address, init) => {
+      // tRPC's type of a request's body is wider than fetch's; it sends text.
+      const response = await fetch(address, init as RequestInit);
+      const [setCookie] = response.headers.getSetCookie();
+      if (setCookie !== undefined) {
+        client.lastSetCookie = setCookie;
+        client.cookie = setCookie.split(';')[0];
+      }
+      return response;
+    },
+  });
+  const client: TestClient = {
+    trpc: createTRPCClient<AppRouter>({ links: [link] }),
+    lastSetCookie: undefined,
+    cookie: undefined,
+  };
+  return client;
+}
+
+/** The columns of a row of `events`; what is left out gets a plain value. */
+export interface TestEvent {
+  id?: string;
+  type?: 'llm' | 'tool';
+  state?: 'ok' | 'error';
+  name?: string;
+  startTimeMs?: number;
+  endTimeMs?: number;
+  durationMs?: number;
+  threadId?: string;
+  traceId?: string;
+  userId?: string;
+  inputPreview?: string;
+  /** The event as it was sent. */
+  text?: string;
+}
+
+/** Stores events as the writer does: a segment, and a row each. @returns their ids, in order. */
+export async function addEvents(sql: Sql, spaceId: string, events: TestEvent[]): Promise<string[]> {
+  const body = Buffer.from(`{"events":[${events.map(({ text }) => text ?? '{}').join(',')}]}`);
+  const segmentId = randomUUID();
+  await sql`
+    INSERT INTO segments (space_id, id, api_key_id, received_at, event_count, raw_bytes, body)
+    VALUES (${spaceId}, ${segmentId}, ${randomUUID()}, now(), ${events.length}, ${body.length},
+      ${zstdCompressSync(body)})`;
+  const rows = events.map((event, index) => ({
+    space_id: spaceId,
+    id: event.id ?? randomUUID(),
+    segment_id: segmentId,
+    segment_index: index,
+    received_at: new Date('2026-01-02T03:04:05.678Z'),
+    start_time_ms: event.startTimeMs ?? 1_000,
+    end_time_ms: event.endTimeMs ?? (event.startTimeMs ?? 1_000) + 10,
+    duration_ms: event.durationMs ?? 10,
+    type: event.type ?? 'llm',
+    state: event.state ?? 'ok',
+    name: event.name ?? null,
+    source: 'test',
+    thread_id: event.threadId ?? null,
+    trace_id: event.traceId ?? null,
+    user_id: event.userId ?? null,
+    input_preview: event.inputPreview ?? null,
+  }));
+  await sql`INSERT INTO events ${sql(rows)}`;
+  return rows.map(({ id }) => id);
+}
