@@ -35,12 +35,17 @@ const chunkBytes = 256 * 1024;
  */
 export async function openEventFile(path: string, onBadLine: (line: BadLine) => void): Promise<EventFile> {
   const file = await open(path);
-  const { size } = await file.stat();
-  const magic = Buffer.alloc(2);
-  if (size > 0) await file.read({ buffer: magic, position: 0 });
-  const raw = file.createReadStream({ start: 0, highWaterMark: chunkBytes });
-  const content = magic.equals(gzipMagic) ? unpack(raw) : raw;
-  return { sizeBytes: size, bytesRead: () => raw.bytesRead, events: readEvents(content, onBadLine) };
+  try {
+    const { size } = await file.stat();
+    const magic = Buffer.alloc(gzipMagic.length);
+    if (size > 0) await file.read({ buffer: magic, position: 0 });
+    const raw = file.createReadStream({ start: 0, highWaterMark: chunkBytes });
+    const content = magic.equals(gzipMagic) ? unpack(raw) : raw;
+    return { sizeBytes: size, bytesRead: () => raw.bytesRead, events: readEvents(content, onBadLine) };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 async function* readEvents(
