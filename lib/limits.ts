@@ -25,7 +25,7 @@ export const errorDetailsCharsMax = 500;
 export const columnCharsMax = 256;
 
 /** Length of the previews of input and output in the list of events, in characters. */
-export const previewCharsMax = 120;
+export const previewCharsMax = 64;
 
 /** Largest additionalProperties kept as a column, in characters of JSON; larger ones are in the segment only. */
 export const attributesCharsMax = 4 * 1024;

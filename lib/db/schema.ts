@@ -5,6 +5,7 @@ import {
   doublePrecision,
   index,
   integer,
+  json,
   jsonb,
   pgTable,
   primaryKey,
@@ -78,7 +79,7 @@ export const events = pgTable(
     errorMessage: text('error_message'),
     inputPreview: text('input_preview'),
     outputPreview: text('output_preview'),
-    attributes: jsonb('attributes').$type<Record<string, string | number>>(),
+    attributes: json('attributes').$type<Record<string, string | number>>(),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),
@@ -129,7 +130,7 @@ export const eventStats = pgTable(
     totalTokens: doublePrecision('total_tokens').notNull(),
     durationMs: doublePrecision('duration_ms').notNull(),
     /** Events by duration: bucket i holds those below latencyBucketsMs[i], the last one the rest. */
-    latency: bigint('latency', { mode: 'number' }).array().notNull(),
+    latency: integer('latency').array().notNull(),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.minute, table.type, table.name] })],
 );

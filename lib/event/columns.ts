@@ -4,7 +4,7 @@ import type { Columns } from '../../gen/weir/queue/v1/queue_pb.ts';
 export type ColumnName = Exclude<keyof Columns, '$typeName' | '$unknown'>;
 
 /** The Postgres types that columns have. */
-export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'jsonb';
+export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'json';
 
 /**
  * The type of each column in `events`. A field added to the proto does not compile until it stands here; a test
@@ -33,7 +33,7 @@ export const columnTypes: Record<ColumnName, ColumnType> = {
   errorMessage: 'text',
   inputPreview: 'text',
   outputPreview: 'text',
-  attributes: 'jsonb',
+  attributes: 'json',
 };
 
 export const columnNames = Object.keys(columnTypes) as readonly ColumnName[];

@@ -83,7 +83,7 @@ function scalar(value: unknown): string | undefined {
 function attributes(properties: IngestEvent['additionalProperties']): string | undefined {
   const json = JSON.stringify(properties);
   if (json === '{}' || json.length > attributesCharsMax) return undefined;
-  // JSON escapes what jsonb refuses, U+0000 and lone surrogates, so an escape is where to look closer.
+  // JSON escapes what Postgres refuses in JSON, U+0000 and lone surrogates, so an escape is where to look closer.
   return json.includes('\\u') ? JSON.stringify(storableEntries(properties)) : json;
 }
 

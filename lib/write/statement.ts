@@ -59,7 +59,7 @@ WITH parts AS (
     (space_id, minute, type, name, events, errors, input_tokens, output_tokens, total_tokens, duration_ms, latency)
   SELECT space_id, floor(start_time_ms / 60000) AS minute, type, name, count(*), count(*) FILTER (WHERE state = 'error'),
     ${clamped('input_tokens')}, ${clamped('output_tokens')}, ${clamped('total_tokens')}, ${clamped('duration_ms')},
-    ARRAY[${latencyCounts.join(', ')}]
+    ARRAY[${latencyCounts.join(', ')}]::integer[]
   FROM (
     SELECT *, width_bucket(duration_ms, ARRAY[${latencyBucketsMs.join(', ')}]::double precision[]) AS latency_bucket
     FROM inserted

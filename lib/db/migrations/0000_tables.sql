@@ -32,7 +32,7 @@ CREATE TABLE "event_stats" (
 	"output_tokens" double precision NOT NULL,
 	"total_tokens" double precision NOT NULL,
 	"duration_ms" double precision NOT NULL,
-	"latency" bigint[] NOT NULL,
+	"latency" integer[] NOT NULL,
 	CONSTRAINT "event_stats_space_id_minute_type_name_pk" PRIMARY KEY("space_id","minute","type","name")
 );
 --> statement-breakpoint
@@ -62,7 +62,7 @@ CREATE TABLE "events" (
 	"error_message" text,
 	"input_preview" text,
 	"output_preview" text,
-	"attributes" jsonb,
+	"attributes" json,
 	CONSTRAINT "events_space_id_id_pk" PRIMARY KEY("space_id","id")
 );
 --> statement-breakpoint
