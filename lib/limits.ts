@@ -119,7 +119,7 @@ export const signInWindowMs = 15 * 60 * 1_000;
 /** Most pairs of e-mail and network address whose tries are counted; the oldest leaves first. */
 export const signInPairsMax = 10_000;
 
-/** Most passwords checked at a time: each costs 19 MiB and 50 ms of a core, and anybody may ask. */
+/** Most passwords checked at a time: each costs 9 MiB and 25 ms of a core, and anybody may ask. */
 export const signInsAtOnceMax = 8;
 
 /** Longest e-mail address (RFC 5321), and longest password: hashing reads all of it. */

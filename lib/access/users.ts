@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/connect.ts';
 import { auditLog, memberships, sessions, users } from '../db/schema.ts';
+import { normalizeEmail } from './email.ts';
 import { hashPassword } from './password.ts';
 
 /**
@@ -30,9 +31,4 @@ export async function createOwner(
     )
     INSERT INTO ${auditLog} (space_id, actor, action, details)
     SELECT ${owner.spaceId}::uuid, 'operator', 'owner.set', jsonb_build_object('userId', id) FROM owner`);
-}
-
-/** An e-mail address as it is stored and looked up: people do not tell capitals apart in it. */
-export function normalizeEmail(email: string): string {
-  return email.trim().toLowerCase();
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { normalizeEmail } from '../../lib/access/email.ts';
 import { hashPassword, verifyPassword } from '../../lib/access/password.ts';
-import { normalizeEmail } from '../../lib/access/users.ts';
 import type { Sql } from '../../lib/db/connect.ts';
 import { signInPairsMax, signInsAtOnceMax, signInTriesMax, signInWindowMs } from '../../lib/limits.ts';
 import type { Sessions } from './session.ts';
