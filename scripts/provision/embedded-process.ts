@@ -22,6 +22,14 @@ export interface EmbeddedProcess extends AsyncDisposable {
 /** A process of ours, whether it answers yet or not. */
 export type SpawnedProcess = Pick<EmbeddedProcess, 'pid' | 'exited' | 'stop'>;
 
+/** What a start of a server can be told by its caller. */
+export interface StartHooks {
+  /** Told the pid as soon as there is one. */
+  onSpawn?: (pid: number) => void;
+  /** Ends the wait for the server, which is then stopped. */
+  signal?: AbortSignal;
+}
+
 /** What to send to a process that shall stop, and how long to wait before the next, harsher signal. */
 export type StopSignals = readonly { signal: NodeJS.Signals; waitMs: number }[];
 
@@ -38,7 +46,13 @@ export class PortTakenError extends Error {
  */
 export async function spawnServer(
   command: readonly [string, ...string[]],
-  options: { logFile: string; stopSignals: StopSignals; spawn?: SpawnOptions },
+  options: {
+    logFile: string;
+    stopSignals: StopSignals;
+    /** Told the pid before anything else happens. */
+    onSpawn?: ((pid: number) => void) | undefined;
+    spawn?: SpawnOptions;
+  },
 ): Promise<SpawnedProcess> {
   mkdirSync(dirname(options.logFile), { recursive: true });
   const log = openSync(options.logFile, 'a');
@@ -47,6 +61,7 @@ export async function spawnServer(
     const child = spawn(file, args, { ...options.spawn, detached: true, stdio: ['ignore', log, log] });
     const exited = exitOf(child);
     const pid = await spawned(child);
+    options.onSpawn?.(pid);
     return { pid, exited, stop: () => stopProcess(child, exited, options.stopSignals) };
   } finally {
     closeSync(log);

@@ -11,7 +11,7 @@ const updateTimeoutMs = 120_000;
  * Gets nats-server from Debian's `testing` suite through an apt configuration of its own: it needs no root, installs
  * nothing, and apt checks the signatures.
  */
-export async function getFromDebian(scratch: string): Promise<string> {
+export async function getFromDebian(scratch: string, signal?: AbortSignal): Promise<string> {
   const mirror = findDebianMirror('/etc/apt');
   const directory = (path: string) => {
     mkdirSync(join(scratch, path), { recursive: true });
@@ -39,13 +39,17 @@ export async function getFromDebian(scratch: string): Promise<string> {
     'Acquire::Retries': '1',
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
-  await runProgram('apt-get', [...options, 'update'], { timeoutMs: updateTimeoutMs });
+  await runProgram('apt-get', [...options, 'update'], { timeoutMs: updateTimeoutMs, signal });
   await runProgram('apt-get', [...options, 'download', 'nats-server'], {
     timeoutMs: updateTimeoutMs,
     cwd: scratch,
+    signal,
   });
   const archive = readdirSync(scratch).find((name) => name.endsWith('.deb'));
   if (archive === undefined) throw new Error('apt-get downloaded no package');
-  await runProgram('dpkg-deb', ['-x', join(scratch, archive), directory('package')], { timeoutMs: 60_000 });
+  await runProgram('dpkg-deb', ['-x', join(scratch, archive), directory('package')], {
+    timeoutMs: 60_000,
+    signal,
+  });
   return join(scratch, 'package', 'usr', 'sbin', 'nats-server');
 }

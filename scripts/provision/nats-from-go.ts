@@ -8,12 +8,13 @@ import { runProgram } from './run-program.ts';
 const buildTimeoutMs = 600_000;
 
 /** Builds nats-server with the machine's Go; Go checks the source against its checksum database. */
-export async function getFromGo(scratch: string): Promise<string> {
+export async function getFromGo(scratch: string, signal?: AbortSignal): Promise<string> {
   const directory = join(scratch, 'bin');
   mkdirSync(directory);
   await runProgram('go', ['install', `github.com/nats-io/nats-server/v2@v${natsVersion}`], {
     timeoutMs: buildTimeoutMs,
     cwd: scratch,
+    signal,
     env: { ...env, GOBIN: directory, CGO_ENABLED: '0', GOFLAGS: '-modcacherw' },
   });
   return join(directory, 'nats-server');

@@ -12,11 +12,11 @@ const connectTimeoutMs = 10_000;
 const downloadTimeoutMs = 180_000;
 
 /** Gets nats-server from its official release archive, checked against the release's published checksums. */
-export async function getFromRelease(scratch: string): Promise<string> {
+export async function getFromRelease(scratch: string, signal?: AbortSignal): Promise<string> {
   const name = `nats-server-v${natsVersion}-${platform()}-${architectures[arch()] ?? arch()}`;
   const release = `https://github.com/nats-io/nats-server/releases/download/v${natsVersion}`;
-  const sums = (await download(`${release}/SHA256SUMS`)).toString('utf8');
-  const archive = await download(`${release}/${name}.tar.gz`);
+  const sums = (await download(`${release}/SHA256SUMS`, signal)).toString('utf8');
+  const archive = await download(`${release}/${name}.tar.gz`, signal);
   const expected = sums
     .split('\n')
     .find((line) => line.endsWith(`${name}.tar.gz`))
@@ -25,18 +25,22 @@ export async function getFromRelease(scratch: string): Promise<string> {
   if (actual !== expected) throw new Error(`the checksum of ${name}.tar.gz is not the published one`);
   const file = join(scratch, 'nats-server.tar.gz');
   writeFileSync(file, archive);
-  await runProgram('tar', ['-xzf', file, '-C', scratch], { timeoutMs: 60_000 });
+  await runProgram('tar', ['-xzf', file, '-C', scratch], { timeoutMs: 60_000, signal });
   return join(scratch, name, 'nats-server');
 }
 
-async function download(url: string): Promise<Buffer> {
+async function download(url: string, signal?: AbortSignal): Promise<Buffer> {
   const abort = new AbortController();
   const connecting = setTimeout(
     () => abort.abort(new Error(`no answer from ${url} in time`)),
     connectTimeoutMs,
   );
   const response = await fetch(url, {
-    signal: AbortSignal.any([abort.signal, AbortSignal.timeout(downloadTimeoutMs)]),
+    signal: AbortSignal.any([
+      abort.signal,
+      AbortSignal.timeout(downloadTimeoutMs),
+      ...(signal ? [signal] : []),
+    ]),
   }).finally(() => clearTimeout(connecting));
   if (!response.ok) throw new Error(`${url} answers ${response.status}`);
   return Buffer.from(await response.arrayBuffer());

@@ -8,12 +8,12 @@ import {
   lastLogLines,
   logLength,
   PortTakenError,
-  type SpawnedProcess,
+  type StartHooks,
   type StopSignals,
   spawnServer,
 } from './embedded-process.ts';
 
-export interface NatsServerOptions {
+export interface NatsServerOptions extends StartHooks {
   /** The program, from `findNatsServer`. */
   binary: string;
   /** Made when it is not there. The configuration, with the password in it, lies in it too. */
@@ -51,13 +51,18 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   const start = `start:${randomUUID()}`;
   const configFile = writeConfig({ ...options, storeDir: resolve(options.storeDir) }, start);
   const logStart = logLength(logFile);
-  const server = await spawnServer([options.binary, '--config', configFile], { logFile, stopSignals });
+  const server = await spawnServer([options.binary, '--config', configFile], {
+    logFile,
+    stopSignals,
+    onSpawn: options.onSpawn,
+  });
   const monitorUrl = `http://127.0.0.1:${monitorPort}`;
-  if (await becomesHealthy(monitorUrl, start, server)) {
+  if (await becomesHealthy(monitorUrl, start, { ...server, signal: options.signal })) {
     const url = `nats://weir:${options.password}@127.0.0.1:${port}`;
     return { ...server, url, port, monitorUrl, [Symbol.asyncDispose]: server.stop };
   }
   await server.stop();
+  options.signal?.throwIfAborted();
   const lastWords = lastLogLines(logFile, logStart);
   if (/address already in use/.test(lastWords)) {
     throw new PortTakenError(`Port ${port} or ${monitorPort} is taken.`);
@@ -95,13 +100,17 @@ authorization { user: "weir", password: ${JSON.stringify(options.password)} }
 }
 
 /** Resolves to false when the server ended before it was healthy, or did not become so in time. */
-async function becomesHealthy(monitorUrl: string, start: string, server: SpawnedProcess): Promise<boolean> {
+async function becomesHealthy(
+  monitorUrl: string,
+  start: string,
+  { exited, signal }: { exited: Promise<unknown>; signal: AbortSignal | undefined },
+): Promise<boolean> {
   const deadline = Date.now() + startTimeoutMs;
   let ended = false;
-  server.exited.then(() => {
+  exited.then(() => {
     ended = true;
   });
-  while (!ended && Date.now() < deadline) {
+  while (!ended && !signal?.aborted && Date.now() < deadline) {
     if (await isHealthy(monitorUrl, start)) return true;
     await sleep(25);
   }

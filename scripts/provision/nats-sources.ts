@@ -17,7 +17,7 @@ export interface NatsSource {
    * @returns its path.
    * @throws Error that says why this source does not work here.
    */
-  get(scratch: string): Promise<string>;
+  get(scratch: string, signal?: AbortSignal): Promise<string>;
 }
 
 export interface NatsSearch {
@@ -28,6 +28,8 @@ export interface NatsSearch {
   /** Told what happens, a short text a step. */
   report?: (step: string) => void;
   sources?: readonly NatsSource[];
+  /** Ends the search. */
+  signal?: AbortSignal;
 }
 
 export interface FoundNatsServer {
@@ -60,8 +62,9 @@ export async function findNatsServer(search: NatsSearch): Promise<FoundNatsServe
   for (const source of search.sources ?? downloadSources) {
     search.report?.(`getting nats-server from ${source.name}`);
     try {
-      return await getInto(search.cacheDir, source);
+      return await getInto(search.cacheDir, source, search.signal);
     } catch (error) {
+      search.signal?.throwIfAborted();
       failures.push(`${source.name}: ${reasonOf(error)}`);
     }
   }
@@ -87,10 +90,10 @@ function cachedServers(cacheDir: string): string[] {
 }
 
 /** Two starts may get it at the same time: each renames a whole file into place. */
-async function getInto(cacheDir: string, source: NatsSource): Promise<FoundNatsServer> {
+async function getInto(cacheDir: string, source: NatsSource, signal?: AbortSignal): Promise<FoundNatsServer> {
   const scratch = mkdtempSync(join(tmpdir(), 'weir-nats-'));
   try {
-    const got = await source.get(scratch);
+    const got = await source.get(scratch, signal);
     const version = await readNatsVersion(got);
     mkdirSync(cacheDir, { recursive: true });
     const binary = join(cacheDir, `nats-server-${version}`);

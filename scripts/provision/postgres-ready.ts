@@ -8,20 +8,20 @@ const retryMs = 50;
 /**
  * Waits until the server lets us into the database `weir`, which it makes when it is missing.
  *
- * @returns false when the server ended before, or the time was over.
+ * @returns false when the server ended before, or the time was over, or the wait was aborted.
  * @throws the server's error when it answers and refuses us for good, e.g. a wrong password.
  */
 export async function openWeirDatabase(
   url: string,
   exited: Promise<ProcessExit>,
-  timeoutMs: number,
+  { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined },
 ): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   let ended = false;
   exited.then(() => {
     ended = true;
   });
-  while (!ended && Date.now() < deadline) {
+  while (!ended && !signal?.aborted && Date.now() < deadline) {
     try {
       await ensureDatabase(url);
       // A foreign server may answer on the port while ours is about to fail on it.

@@ -8,6 +8,7 @@ import {
   logLength,
   PortTakenError,
   type SpawnedProcess,
+  type StartHooks,
   type StopSignals,
   settlesWithin,
   spawnServer,
@@ -17,7 +18,7 @@ import { locatePostgres, postgresMajor } from './postgres-binaries.ts';
 import { initDatabaseDirectory } from './postgres-init.ts';
 import { openWeirDatabase } from './postgres-ready.ts';
 
-export interface PostgresOptions {
+export interface PostgresOptions extends StartHooks {
   /** Made when it is not there; its parent must exist. */
   dataDir: string;
   port: number;
@@ -82,9 +83,10 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   for (;;) {
     const logStart = logLength(options.logFile);
     const server = await spawnPostgres({ ...options, dataDir }, binaries.postgres, account);
-    if (await isOpen(url, server)) {
+    if (await isOpen(url, server, options.signal)) {
       return { ...server, url, port: options.port, [Symbol.asyncDispose]: server.stop };
     }
+    options.signal?.throwIfAborted();
     const lastWords = lastLogLines(options.logFile, logStart);
     if (/Address already in use/.test(lastWords)) throw new PortTakenError(`Port ${options.port} is taken.`);
     if (!hasPredecessor(lastWords) || Date.now() > deadline) {
@@ -97,9 +99,9 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
 }
 
 /** Whether the server is ready; when it is not, it has ended. */
-async function isOpen(url: string, server: SpawnedProcess): Promise<boolean> {
+async function isOpen(url: string, server: SpawnedProcess, signal?: AbortSignal): Promise<boolean> {
   try {
-    if (await openWeirDatabase(url, server.exited, startTimeoutMs)) return true;
+    if (await openWeirDatabase(url, server.exited, { timeoutMs: startTimeoutMs, signal })) return true;
   } catch (error) {
     // Somebody else's server may have answered on the port, while ours is about to give up on it.
     if (!(await settlesWithin(server.exited, 1_000))) {
@@ -112,13 +114,13 @@ async function isOpen(url: string, server: SpawnedProcess): Promise<boolean> {
 }
 
 function spawnPostgres(
-  { dataDir, port, logFile }: PostgresOptions,
+  { dataDir, port, logFile, onSpawn }: PostgresOptions,
   binary: string,
   account: PostgresAccount,
 ): Promise<SpawnedProcess> {
   const args = ['-D', dataDir, '-p', String(port)];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
-  return spawnServer(account.command(binary, args), { logFile, stopSignals, spawn: account.spawn });
+  return spawnServer(account.command(binary, args), { logFile, stopSignals, onSpawn, spawn: account.spawn });
 }
 
 /** Whether the server gave way to the rest of one that was killed. */

@@ -11,12 +11,19 @@ import { describeExit, exitOf, settlesWithin } from './embedded-process.ts';
 export async function runProgram(
   file: string,
   args: readonly string[],
-  options: { timeoutMs: number; cwd?: string; env?: Record<string, string | undefined> },
+  options: {
+    timeoutMs: number;
+    cwd?: string;
+    env?: Record<string, string | undefined>;
+    /** Ends the program. */
+    signal?: AbortSignal | undefined;
+  },
 ): Promise<string> {
   const child = spawn(file, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(options.cwd && { cwd: options.cwd }),
     ...(options.env && { env: options.env }),
+    ...(options.signal && { signal: options.signal }),
   });
   const failure = new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     child.once('error', resolve);

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { Connection } from '../../lib/connection.ts';
+
+/** What `npm start` says when everything is ready: where it is, and how to send and see a first event. */
+export function renderBanner(
+  connection: Connection,
+  options: { vendor: string; dataDir: string; nowMs: number },
+): string {
+  return `
+  Weir is ready.
+
+    Ingest       ${connection.ingestUrl}
+    Dashboard    ${connection.dashboardUrl}   ${connection.email}   ${connection.password}
+    API key      ${connection.apiKey}
+    Space        ${connection.spaceId}
+    Data         ${options.dataDir}
+
+  Send an event:
+
+${renderCurl(connection, options)}
+
+  See it:
+
+${renderDataDir(options.dataDir)}npm run --silent weir -- events --space ${connection.spaceId} --limit 1
+
+  Ctrl-C stops everything; the data stays.
+`;
+}
+
+/** The default needs no word. */
+function renderDataDir(dataDir: string): string {
+  return dataDir === '.weir' ? '' : `WEIR_DATA_DIR=${quote(dataDir)} `;
+}
+
+/** A command that works when it is pasted as it is, in any POSIX shell. */
+function renderCurl(
+  { ingestUrl, apiKey }: Pick<Connection, 'ingestUrl' | 'apiKey'>,
+  { vendor, nowMs }: { vendor: string; nowMs: number },
+): string {
+  const body = JSON.stringify({ events: [sampleEvent(vendor, nowMs)] });
+  return `curl -sS ${quote(`${ingestUrl}/v1/ingest-events`)} -H ${quote(`Authorization: Bearer ${apiKey}`)} -H 'Content-Type: application/json' -d ${quote(body)}`;
+}
+
+function sampleEvent(vendor: string, nowMs: number): object {
+  const durationMs = 842;
+  return {
+    id: randomUUID(),
+    type: 'llm',
+    startTimeMs: nowMs - durationMs,
+    endTimeMs: nowMs,
+    durationMs,
+    status: { state: 'ok' },
+    instrumentation: { vendor, source: 'curl', sourcePackage: 'readme' },
+    context: { threadId: 'first-thread', userId: 'you' },
+    additionalProperties: { environment: 'local' },
+    properties: {
+      llm: {
+        model: 'example-model',
+        input: { prompt: 'Say hello.' },
+        output: { mode: 'text', response: 'Hello!' },
+        usage: { inputTokens: 4, outputTokens: 2, totalTokens: 6 },
+      },
+    },
+  };
+}
+
+/** As one word of a shell. */
+function quote(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
