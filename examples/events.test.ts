@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { compileBatchValidator } from '../lib/event/validate.ts';
+import { generateSample } from './generate.ts';
+
+const text = readFileSync(new URL('events.ndjson', import.meta.url), 'utf8');
+const events: { id: string; type: string; traceId: string; status: { state: string } }[] = text
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => JSON.parse(line));
+
+test('every event of the sample is valid, and fits into one batch', () => {
+  expect(compileBatchValidator('weir')({ events })).toHaveLength(events.length);
+  expect(text.length).toBeLessThan(400_000);
+});
+
+test('the sample shows what there is: both types, errors of both, several traces, ids of their own', () => {
+  const kinds = new Set(events.map((event) => `${event.type} ${event.status.state}`));
+  expect([...kinds].toSorted()).toEqual(['llm error', 'llm ok', 'tool error', 'tool ok']);
+  expect(new Set(events.map((event) => event.traceId)).size).toBeGreaterThan(5);
+  expect(new Set(events.map((event) => event.id)).size).toBe(events.length);
+});
+
+test('the sample is what its script writes', () => {
+  expect(text).toBe(generateSample());
+});
