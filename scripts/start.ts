@@ -34,8 +34,8 @@ async function main({ signal, requested, request }: StopRequests): Promise<void>
   const launcher = findLauncher(process);
   const self = markProcess(process.pid);
   const report = (text: string) => progress.note(`  … ${text}`);
-  state = await takeOver({ file: data.file('supervisor.json'), self, launcher, kill, report });
-  rmSync(data.file('connection.json'), { force: true });
+  const onVacant = () => rmSync(data.file('connection.json'), { force: true });
+  state = await takeOver({ file: data.file('supervisor.json'), self, launcher, kill, report, onVacant });
   if (launcher) watchLauncher(process, launcher, () => request('npm is gone'));
   await progress.step('surroundings', () => checkSurroundings(config));
   signal.throwIfAborted();

@@ -55,7 +55,7 @@ export async function spawnServer(
   },
 ): Promise<SpawnedProcess> {
   mkdirSync(dirname(options.logFile), { recursive: true });
-  const log = openSync(options.logFile, 'a');
+  const log = openSync(options.logFile, 'a', 0o600);
   try {
     const [file, ...args] = command;
     const child = spawn(file, args, { ...options.spawn, detached: true, stdio: ['ignore', log, log] });

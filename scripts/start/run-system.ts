@@ -5,7 +5,7 @@ import { type BackingEnv, startBacking } from './backing.ts';
 import type { StartContext } from './context.ts';
 import { ensureFirstAccess } from './first-run.ts';
 import { writePrivateJson } from './json-file.ts';
-import { keepService } from './keep-service.ts';
+import { keepServices } from './keep-service.ts';
 import { boundLogFiles } from './log-files.ts';
 
 const processes = ['postgres', 'nats-server', 'writer', 'ingest', 'dashboard-api'];
@@ -46,17 +46,11 @@ async function startServices(
   pepper: string,
 ): Promise<Pick<Connection, 'ingestUrl' | 'dashboardUrl'>> {
   const env = { ...context.env, ...backing, API_KEY_PEPPER: pepper, WEIR_DATA_DIR: context.data.path };
-  await keepService(context, { name: 'writer', env });
-  const ingest = await keepService(context, { name: 'ingest', env, portVariable: 'INGEST_PORT' });
-  const dashboard = await keepService(context, {
-    name: 'dashboard-api',
-    env,
-    portVariable: 'DASHBOARD_PORT',
-  });
-  return { ingestUrl: requireUrl('ingest', ingest), dashboardUrl: requireUrl('dashboard-api', dashboard) };
-}
-
-function requireUrl(name: string, { url }: { url?: string }): string {
-  if (url === undefined) throw new Error(`${name} did not say where it listens`);
-  return url;
+  const [ingest, dashboard] = await keepServices(context, [
+    { name: 'ingest', env, portVariable: 'INGEST_PORT' },
+    { name: 'dashboard-api', env, portVariable: 'DASHBOARD_PORT' },
+    { name: 'writer', env },
+  ]);
+  if (!ingest?.url || !dashboard?.url) throw new Error('a service did not say where it listens');
+  return { ingestUrl: ingest.url, dashboardUrl: dashboard.url };
 }

@@ -15,6 +15,8 @@ export interface TakeOverOptions {
   self: ProcessMark;
   launcher?: ProcessMark | undefined;
   kill: (pid: number, signal: NodeJS.Signals) => void;
+  /** Called once no predecessor serves any more, before the wait for its end: what it announced is void. */
+  onVacant: () => void;
   /** Told what the start waits for. */
   report: (text: string) => void;
 }
@@ -37,6 +39,8 @@ export async function takeOver(options: TakeOverOptions): Promise<SupervisorStat
     const other = readRecord(file);
     if (text === undefined || other === undefined) continue;
     ports = other.ports;
+    if (isAlive(other)) refuseRunning(other, file);
+    options.onVacant();
     if (isAlive(other)) await outwait(other, options);
     const orphans = await stopOrphans(other.children, options.kill);
     if (orphans.length > 0) options.report(`stopped what a killed start had left: ${orphans.join(', ')}`);
@@ -59,14 +63,16 @@ function create(file: string, record: SupervisorRecord): boolean {
   }
 }
 
-/** Waits for a supervisor that is stopping, or is about to notice that its npm was killed. */
-async function outwait(other: SupervisorRecord, { file, kill, report }: TakeOverOptions): Promise<void> {
+/** A supervisor that is stopping, or is about to notice that its npm was killed, does not count as running. */
+function refuseRunning(other: SupervisorRecord, file: string): void {
   const launcherIsGone = other.launcher !== undefined && !isAlive(other.launcher);
-  if (!other.isStopping && !launcherIsGone) {
-    throw new ConfigError(
-      `Weir already runs in this data directory (process ${other.pid}, ${file}). Stop it first, or set WEIR_DATA_DIR, INGEST_PORT and DASHBOARD_PORT to run another one beside it.`,
-    );
-  }
+  if (other.isStopping || launcherIsGone) return;
+  throw new ConfigError(
+    `Weir already runs in this data directory (process ${other.pid}, ${file}). Stop it first, or set WEIR_DATA_DIR, INGEST_PORT and DASHBOARD_PORT to run another one beside it.`,
+  );
+}
+
+async function outwait(other: SupervisorRecord, { kill, report }: TakeOverOptions): Promise<void> {
   report(`waiting for the previous start (process ${other.pid}) to stop`);
   if (await endsWithin(other, predecessorTimeoutMs)) return;
   kill(other.pid, 'SIGKILL');
