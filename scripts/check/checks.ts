@@ -1,0 +1,69 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findDifferences } from './directories.ts';
+import { findMissingOptional } from './lockfile.ts';
+import { runTool } from './tool.ts';
+
+/** Something that must hold. */
+export interface Check {
+  name: string;
+  /** @throws Error that says what does not hold. */
+  run(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export const checks: readonly Check[] = [
+  { name: 'format and lint (biome)', run: () => runTool(root, 'biome', ['ci', '--colors=off', '.']) },
+  { name: 'types (tsc)', run: () => runTool(root, 'tsc', ['--noEmit']) },
+  { name: 'dead code and dependencies (knip)', run: () => runTool(root, 'knip', ['--no-progress']) },
+  { name: 'protobuf contracts (buf lint)', run: () => runTool(root, 'buf', ['lint']) },
+  { name: 'gen/ is what buf generates', run: () => inScratch(checkGenerated) },
+  { name: 'migrations are what the schema needs', run: () => inScratch(checkMigrations) },
+  { name: 'package-lock.json is complete', run: checkLockfile },
+];
+
+async function checkGenerated(scratch: string): Promise<void> {
+  await runTool(root, 'buf', ['generate', '--output', scratch]);
+  refuseDifferences(findDifferences(join(root, 'gen'), join(scratch, 'gen')), 'gen');
+}
+
+/** drizzle-kit writes a further migration when the schema has changed since the last one. */
+async function checkMigrations(scratch: string): Promise<void> {
+  const migrations = join(root, 'lib', 'db', 'migrations');
+  const copy = join(scratch, 'migrations');
+  cpSync(migrations, copy, { recursive: true });
+  const schema = join('lib', 'db', 'schema.ts');
+  await runTool(root, 'drizzle-kit', [
+    'generate',
+    '--dialect=postgresql',
+    `--schema=${schema}`,
+    `--out=${copy}`,
+  ]);
+  refuseDifferences(findDifferences(migrations, copy), 'lib/db/migrations');
+}
+
+async function checkLockfile(): Promise<void> {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const missing = findMissingOptional(lock.packages);
+  if (missing.length === 0) return;
+  throw new Error(
+    `It lacks ${missing.map(({ name }) => name).join(', ')}, and npm ci refuses it. Run: node scripts/complete-lockfile.ts`,
+  );
+}
+
+function refuseDifferences(differences: readonly string[], directory: string): void {
+  if (differences.length === 0) return;
+  throw new Error(`${directory} is out of date: ${differences.join(', ')}. Run: npm run generate`);
+}
+
+async function inScratch(run: (scratch: string) => Promise<void>): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), 'weir-check-'));
+  try {
+    await run(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
