@@ -146,6 +146,12 @@ export const readinessTimeoutMs = 2_000;
 export const eventsPageDefault = 50;
 export const eventsPageMax = 200;
 
+/**
+ * Events opened at a time: each unpacks a segment of up to 4 MiB and scans it on the main thread, so more of them take
+ * memory and are no faster.
+ */
+export const eventsOpenedAtOnceMax = 2;
+
 /** How far a duration may lie from end minus start before the event is flagged: clients round to milliseconds. */
 export const durationToleranceMs = 1;
 

@@ -3,6 +3,7 @@ import { type BillingState, readUsage, type Usage } from '../../lib/access/space
 import type { Database, Sql } from '../../lib/db/connect.ts';
 import { spaces } from '../../lib/db/schema.ts';
 import { type EventPage, type EventQuery, readEventPage } from './event-page.ts';
+import type { Gate } from './gate.ts';
 import { readWholeEvent, type WholeEvent } from './whole-event.ts';
 
 /**
@@ -27,13 +28,15 @@ export interface CurrentUsage extends Usage {
 export interface Store {
   sql: Sql;
   database: Database;
+  /** Bounds how many events are opened at a time, over all spaces. */
+  openingGate: Gate;
 }
 
-export function openSpaceDoor({ sql, database }: Store, spaceId: string): SpaceDoor {
+export function openSpaceDoor({ sql, database, openingGate }: Store, spaceId: string): SpaceDoor {
   return {
     spaceId,
     listEvents: (query) => readEventPage(sql, spaceId, query),
-    readEvent: (id) => readWholeEvent(sql, spaceId, id),
+    readEvent: (id) => openingGate(() => readWholeEvent(sql, spaceId, id)),
     readUsage: () => readCurrentUsage(database, spaceId),
   };
 }
