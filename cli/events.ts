@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Sql } from '../lib/db/connect.ts';
-import { printedEventsPage } from '../lib/limits.ts';
-import { readEventTexts } from '../lib/segment/read.ts';
+import { printedCharsMax, printedEventsPage } from '../lib/limits.ts';
+import { EventTextsTooLarge, readEventTexts } from '../lib/segment/read.ts';
 import { parseId, wholeNumber } from './arguments.ts';
 import { requireSpace, withPostgres } from './database.ts';
 import { type Host, printLine } from './host.ts';
@@ -34,24 +34,42 @@ interface EventRow {
 
 /**
  * Reads a space's events, newest start first, each as one line of JSON: the text that was sent, with `receivedAt` as
- * its last member. Memory holds one page of them.
+ * its last member. Memory holds one page of them; a page that does not fit is asked for again, half as long.
  */
 export async function* readEventLines(sql: Sql, spaceId: string, limit: number): AsyncGenerator<string> {
-  let last: EventRow | undefined;
-  for (let left = limit; left > 0; left -= printedEventsPage) {
-    const rows: EventRow[] = await readPage(sql, spaceId, {
-      after: last,
-      limit: Math.min(left, printedEventsPage),
-    });
-    const texts = await readEventTexts(sql, spaceId, rows);
+  let pageEvents = printedEventsPage;
+  let after: EventRow | undefined;
+  for (let left = limit; left > 0; ) {
+    const rows: EventRow[] = await readPage(sql, spaceId, { after, limit: Math.min(left, pageEvents) });
+    const texts = await readPageTexts(sql, spaceId, rows);
+    if (texts === undefined) {
+      pageEvents = Math.ceil(rows.length / 2);
+      continue;
+    }
     for (const [place, row] of rows.entries()) {
       const text = texts[place];
       // The writer stores both in one statement: a row without its segment is damage, not absence.
       if (text === undefined) throw new Error(`The segment of event ${row.id} is missing.`);
       yield addReceivedAt(text, row.receivedAt);
     }
-    last = rows.at(-1);
-    if (rows.length < printedEventsPage) return;
+    if (rows.length < pageEvents) return;
+    after = rows.at(-1);
+    left -= rows.length;
+  }
+}
+
+/** @returns undefined when memory should not hold so much: one event alone always fits. */
+async function readPageTexts(
+  sql: Sql,
+  spaceId: string,
+  rows: readonly EventRow[],
+): Promise<(string | undefined)[] | undefined> {
+  try {
+    const charsMax = rows.length === 1 ? Number.POSITIVE_INFINITY : printedCharsMax;
+    return await readEventTexts(sql, spaceId, rows, { charsMax });
+  } catch (error) {
+    if (error instanceof EventTextsTooLarge) return undefined;
+    throw error;
   }
 }
 

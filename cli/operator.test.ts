@@ -2,8 +2,9 @@ import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isApiKey } from '../lib/access/api-key.ts';
 import { openPostgres, type Sql } from '../lib/db/connect.ts';
+import { printedEventsPage } from '../lib/limits.ts';
 import { createDatabase } from '../test/support/backing.ts';
-import { runWeir } from '../test/support/weir.ts';
+import { runWeir } from '../test/support/command-line.ts';
 
 const resources = new AsyncDisposableStack();
 let sql: Sql;
@@ -117,19 +118,26 @@ test('events are printed as they were sent, newest first, a line each, with rece
 
 test('every event of several pages is printed once, those of one instant too', async () => {
   const spaceId = await createSpace();
-  const numbers = [...Array(250).keys()];
+  const numbers = [...Array(printedEventsPage + 1_000).keys()];
   const body = `{"events":[${numbers.map((n) => `{"n":${n}}`).join(',')}]}`;
-  // A third of them at one instant, across the border of two pages.
+  // Most of them at one instant, across the border of two pages.
   await storeBody(
     spaceId,
     body,
-    numbers.map((n) => (n < 60 || n > 140 ? n / 8 : 20)),
+    numbers.map((n) => (n < 600 || n > printedEventsPage + 400 ? n / 8 : 2_000)),
   );
-  const printed = (await readEventLines('--space', spaceId, '--limit', '1000')).map(
-    (line) => JSON.parse(line).n,
-  );
-  expect(printed.toSorted((a, b) => a - b)).toEqual(numbers);
-  expect(await readEventLines('--space', spaceId, '--limit', '101')).toHaveLength(101);
+  const lines = await readEventLines('--space', spaceId, '--limit', '100000');
+  expect(lines.map((line) => JSON.parse(line).n).toSorted((a, b) => a - b)).toEqual(numbers);
+  const fewer = await readEventLines('--space', spaceId, '--limit', String(printedEventsPage + 1));
+  expect(fewer).toEqual(lines.slice(0, printedEventsPage + 1));
+});
+
+test('events too large for one page are printed in smaller ones', async () => {
+  const spaceId = await createSpace();
+  const large = 'x'.repeat(4_000_000);
+  for (let n = 0; n < 20; n++) await storeBody(spaceId, `{"events":[{"n":${n},"x":"${large}"}]}`, [n]);
+  const lines = await readEventLines('--space', spaceId);
+  expect(lines.map((line) => JSON.parse(line).n)).toEqual([...Array(20).keys()].reverse());
 });
 
 test('a reader that leaves early ends the command quietly', async () => {

@@ -63,7 +63,7 @@ async function sendBody(
     onAnswer,
     onRetry: ({ status, details }) => {
       progress.warn(
-        `${status ?? 'no answer'}: ${details} Trying again for up to ${sendRetryForMs / 1_000} s.`,
+        `${status ?? 'No answer'} (${details}): trying again for up to ${sendRetryForMs / 1_000} s.`,
       );
     },
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { runWeir } from '../test/support/weir.ts';
+import { runWeir } from '../test/support/command-line.ts';
 
 /** Answers a request; the number counts all requests from 0. */
 type Respond = (response: ServerResponse, request: { number: number; body: string }) => void;

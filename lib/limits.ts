@@ -158,8 +158,12 @@ export const durationToleranceMs = 1;
 /** Segments read at once for one answer. Each is up to 4 MiB when unpacked, and is let go once its events are cut. */
 export const segmentReadsMax = 4;
 
-/** How many events `weir events` reads at once: a page of the largest events still fits into memory. */
-export const printedEventsPage = 100;
+/**
+ * How many events `weir events` reads at once, unless their text exceeds the bytes below. Many, because events that
+ * started together may each be in another segment, and every page unpacks every segment that it touches.
+ */
+export const printedEventsPage = 5_000;
+export const printedCharsMax = 64 * 1024 * 1024;
 
 /** How long `weir send` waits for an answer. Longer than a slow line needs for 4 MiB; ingest gives up much earlier. */
 export const sendTimeoutMs = 30_000;

@@ -3,7 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../test/support/backing.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
-import { readEventTexts } from './read.ts';
+import { EventTextsTooLarge, readEventTexts } from './read.ts';
 
 const resources = new AsyncDisposableStack();
 let sql: Sql;
@@ -56,6 +56,17 @@ test('what the space does not have is undefined, another space too', async () =>
   expect(await readEventTexts(sql, spaceId, locators)).toEqual([undefined, undefined, '1']);
   expect(await readEventTexts(sql, randomUUID(), locators)).toEqual([undefined, undefined, undefined]);
   expect(await readEventTexts(sql, spaceId, [])).toEqual([]);
+});
+
+test('more text than there is room for is refused', async () => {
+  const spaceId = randomUUID();
+  const segmentId = await storeSegment(spaceId, '{"events":["12345","67890"]}');
+  const locators = [
+    { segmentId, segmentIndex: 0 },
+    { segmentId, segmentIndex: 1 },
+  ];
+  expect(await readEventTexts(sql, spaceId, locators, { charsMax: 14 })).toEqual(['"12345"', '"67890"']);
+  await expect(readEventTexts(sql, spaceId, locators, { charsMax: 13 })).rejects.toThrow(EventTextsTooLarge);
 });
 
 test.each([13, 15])(
