@@ -25,22 +25,21 @@ test('the printed curl works, a second start is refused, and SIGTERM leaves no p
   expect(readConnection(weir.dataDir)).toBeUndefined();
 });
 
-test.for(['postgres', 'nats-server', 'ingest', 'writer', 'dashboard-api'])(
-  'a killed %s is started again at the same address',
-  async (name) => {
-    await using weir = makeWeir();
-    const launched = weir.launch();
-    await launched.ready();
-    const before = weir.connection();
+test('whatever is killed is started again at the same address', async () => {
+  await using weir = makeWeir();
+  const launched = weir.launch();
+  await launched.ready();
+  const before = weir.connection();
+  for (const name of ['postgres', 'nats-server', 'ingest', 'writer', 'dashboard-api']) {
     const pid = pidOf(weir, name);
     process.kill(pid, 'SIGKILL');
     await until(() => launched.output().includes(`${name} runs again`));
     expect(launched.output()).toContain(`${name} ended (signal SIGKILL)`);
     expect(pidOf(weir, name)).not.toBe(pid);
-    expect(weir.connection()).toEqual(before);
     await until(async () => (await runPrintedCurl(launched.output())).message === 'Queued 1 event.');
-  },
-);
+  }
+  expect(weir.connection()).toEqual(before);
+});
 
 test('a start after kill -9 of the supervisor stops what it left, and keeps key and addresses', async () => {
   await using weir = makeWeir();

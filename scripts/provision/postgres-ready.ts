@@ -1,21 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { type ProcessExit, settlesWithin } from './embedded-process.ts';
+import type { ProcessExit } from './embedded-process.ts';
 
 /** Between two tries to connect. A start without recovery takes about 100 ms. */
 const retryMs = 50;
 
+export interface ReadyOptions {
+  url: string;
+  /** As it was given to the server. A foreign server may answer on the port while ours is about to fail on it. */
+  dataDir: string;
+  exited: Promise<ProcessExit>;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Waits until the server lets us into the database `weir`, which it makes when it is missing.
  *
- * @returns false when the server ended before, or the time was over, or the wait was aborted.
+ * @returns false when the server ended before, the time was over, or the wait was aborted.
  * @throws the server's error when it answers and refuses us for good, e.g. a wrong password.
  */
-export async function openWeirDatabase(
-  url: string,
-  exited: Promise<ProcessExit>,
-  { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined },
-): Promise<boolean> {
+export async function openWeirDatabase(options: ReadyOptions): Promise<boolean> {
+  const { exited, timeoutMs, signal } = options;
   const deadline = Date.now() + timeoutMs;
   let ended = false;
   exited.then(() => {
@@ -23,24 +29,27 @@ export async function openWeirDatabase(
   });
   while (!ended && !signal?.aborted && Date.now() < deadline) {
     try {
-      await ensureDatabase(url);
-      // A foreign server may answer on the port while ours is about to fail on it.
-      return !(await settlesWithin(exited, 0));
+      if (await ensureDatabase(options)) return true;
     } catch (error) {
       if (!isStarting(error)) throw error;
-      await sleep(retryMs);
     }
+    await sleep(retryMs);
   }
   return false;
 }
 
-async function ensureDatabase(url: string): Promise<void> {
+/** @returns false when it is a foreign server that answers. */
+async function ensureDatabase({ url, dataDir }: ReadyOptions): Promise<boolean> {
   const maintenance = new URL(url);
   maintenance.pathname = '/postgres';
   const sql = postgres(maintenance.href, { max: 1, connect_timeout: 5, onnotice: () => {} });
   try {
-    const found = await sql`SELECT 1 FROM pg_database WHERE datname = 'weir'`;
-    if (found.length === 0) await sql`CREATE DATABASE weir`;
+    const [server] = await sql`
+      SELECT current_setting('data_directory') AS directory,
+        EXISTS (SELECT FROM pg_database WHERE datname = 'weir') AS is_complete`;
+    if (server?.directory !== dataDir) return false;
+    if (!server.is_complete) await sql`CREATE DATABASE weir`;
+    return true;
   } finally {
     await sql.end({ timeout: 1 });
   }

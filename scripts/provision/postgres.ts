@@ -16,7 +16,7 @@ import {
 import { choosePostgresAccount, type PostgresAccount } from './postgres-account.ts';
 import { locatePostgres, postgresMajor } from './postgres-binaries.ts';
 import { initDatabaseDirectory } from './postgres-init.ts';
-import { openWeirDatabase } from './postgres-ready.ts';
+import { openWeirDatabase, type ReadyOptions } from './postgres-ready.ts';
 
 export interface PostgresOptions extends StartHooks {
   /** Made when it is not there; its parent must exist. */
@@ -83,7 +83,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   for (;;) {
     const logStart = logLength(options.logFile);
     const server = await spawnPostgres({ ...options, dataDir }, binaries.postgres, account);
-    if (await isOpen(url, server, options.signal)) {
+    if (await isOpen(server, { url, dataDir, signal: options.signal })) {
       return { ...server, url, port: options.port, [Symbol.asyncDispose]: server.stop };
     }
     options.signal?.throwIfAborted();
@@ -99,9 +99,12 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
 }
 
 /** Whether the server is ready; when it is not, it has ended. */
-async function isOpen(url: string, server: SpawnedProcess, signal?: AbortSignal): Promise<boolean> {
+async function isOpen(
+  server: SpawnedProcess,
+  options: Pick<ReadyOptions, 'url' | 'dataDir' | 'signal'>,
+): Promise<boolean> {
   try {
-    if (await openWeirDatabase(url, server.exited, { timeoutMs: startTimeoutMs, signal })) return true;
+    if (await openWeirDatabase({ ...options, exited: server.exited, timeoutMs: startTimeoutMs })) return true;
   } catch (error) {
     // Somebody else's server may have answered on the port, while ours is about to give up on it.
     if (!(await settlesWithin(server.exited, 1_000))) {

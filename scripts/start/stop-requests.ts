@@ -12,7 +12,7 @@ export interface StopRequests {
 
 /** Listens for the signals that end us. Whoever asks a second time is not ready to wait: then `onForce` is called. */
 export function listenForStop(
-  host: Pick<NodeJS.Process, 'on'>,
+  host: { on(signal: NodeJS.Signals, listener: () => void): unknown },
   onForce: () => void,
   now: () => number = Date.now,
 ): StopRequests {
