@@ -29,6 +29,12 @@ export function parseHttpUrl(text: string): string {
   throw new InvalidArgumentError('It must be a URL that starts with http:// or https://.');
 }
 
+/** What a header can carry; whether it is a key, ingest answers. */
+export function parseApiKey(text: string): string {
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be ASCII, without white space.');
+}
+
 export function parseName(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It must not be empty.');

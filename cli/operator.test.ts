@@ -79,6 +79,31 @@ test('quarantine is empty when nothing was refused', async () => {
   expect(await weir('quarantine', 'replay')).toEqual({ replayed: [], failed: [] });
 });
 
+test('what is in quarantine is listed without its content, and stays when it is refused again', async () => {
+  const spaceId = await createSpace();
+  await sql`
+    INSERT INTO quarantine (space_id, id, received_at, event_count, sqlstate, message, part)
+    VALUES (${spaceId}, ${unknownId}, '2026-01-02T03:04:05.678Z', 1, '23514', 'refused', ${Buffer.from('secret')})`;
+  const listed = await weir('quarantine', 'list', '--space', spaceId);
+  expect(listed).toEqual([
+    {
+      id: unknownId,
+      spaceId,
+      receivedAt: '2026-01-02T03:04:05.678Z',
+      quarantinedAt: expect.stringMatching(/Z$/),
+      eventCount: 1,
+      sqlstate: '23514',
+      message: 'refused',
+    },
+  ]);
+  const { exitCode, stdout, stderr } = await runWeir(['quarantine', 'replay', unknownId], variables);
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ replayed: [], failed: [{ id: unknownId }] });
+  expect(stderr).toBe('weir: Refused again, and still in quarantine: 1.\n');
+  expect(await weir('quarantine', 'list', '--space', spaceId)).toEqual(listed);
+  await sql`DELETE FROM quarantine`;
+});
+
 /** Stores a request body as one segment, as the writer does; the n-th event starts at startTimesMs[n]. */
 async function storeBody(spaceId: string, body: string, startTimesMs: number[]): Promise<void> {
   const segment = Buffer.from(body);
@@ -179,6 +204,7 @@ test.each([
   [['send']],
   [['send', 'file', '--batch', '501']],
   [['send', 'file', '--url', 'ftp://host']],
+  [['send', 'file', '--key', 'a b']],
 ])('bad usage is exit code 2: %j', async (args) => {
   const { exitCode, stdout, stderr } = await runWeir(args, variables);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

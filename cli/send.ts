@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConnection } from '../lib/connection.ts';
 import { eventsPerBatchMax } from '../lib/limits.ts';
-import { parseHttpUrl, wholeNumber } from './arguments.ts';
+import { parseApiKey, parseHttpUrl, wholeNumber } from './arguments.ts';
 import { readConfig } from './database.ts';
 import { CommandFailure, type Host, printJson, tell } from './host.ts';
 import { openProgress } from './progress.ts';
@@ -29,7 +29,7 @@ export function addSendCommand(program: Command, host: Host): void {
     .description('send the events of an NDJSON file (one a line, gzip or not) to ingest')
     .argument('<file>', 'the file')
     .option('--url <url>', 'base address of ingest; without it, the one that `npm start` runs', parseHttpUrl)
-    .option('--key <key>', "API key; without it, the first space's")
+    .option('--key <key>', "API key; without it, the first space's", parseApiKey)
     .option('--fresh-ids', 'give every event a new id, so that the same file counts anew')
     .option('--batch <n>', 'events a request', wholeNumber(1, eventsPerBatchMax), eventsPerBatchMax)
     .option('--concurrency <n>', 'requests at once', wholeNumber(1, concurrencyMax), concurrencyDefault)

@@ -74,8 +74,9 @@ function describeAnswer({ status, body }: Answer): DeliveryError | undefined {
 
 function readErrorBody(body: string): { id: string; details: string } | undefined {
   try {
-    const { error } = JSON.parse(body);
-    return typeof error.id === 'string' ? { id: error.id, details: String(error.details) } : undefined;
+    const parsed: { error?: { id?: unknown; details?: unknown } } | null = JSON.parse(body);
+    const { id, details } = parsed?.error ?? {};
+    return typeof id === 'string' ? { id, details: String(details) } : undefined;
   } catch {
     return undefined;
   }
