@@ -107,7 +107,7 @@ async function isOpen(
     if (await openWeirDatabase({ ...options, exited: server.exited, timeoutMs: startTimeoutMs })) return true;
   } catch (error) {
     // Somebody else's server may have answered on the port, while ours is about to give up on it.
-    if (!(await settlesWithin(server.exited, 1_000))) {
+    if (!(await settlesWithin(server.exited, 5_000))) {
       await server.stop();
       throw error;
     }
