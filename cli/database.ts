@@ -1,6 +1,7 @@
 import { type Config, parseConfig, requireConfig } from '../lib/config.ts';
 import { withLocalConnection } from '../lib/connection.ts';
-import { type Database, openDatabase, openPostgres, type Sql } from '../lib/db/connect.ts';
+import { openPostgres, type Sql } from '../lib/db/connect.ts';
+import { type Database, openDatabase } from '../lib/db/database.ts';
 import { segmentReadsMax, statementTimeoutMs } from '../lib/limits.ts';
 import { CommandFailure, type Host } from './host.ts';
 

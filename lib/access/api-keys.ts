@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { apiKeys, auditLog } from '../db/schema.ts';
 import { createApiKey, hashApiKey } from './api-key.ts';
 

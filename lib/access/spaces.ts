@@ -1,6 +1,6 @@
-import { eq, sql } from 'drizzle-orm';
-import type { Database } from '../db/connect.ts';
-import { auditLog, spaces, usageMonths } from '../db/schema.ts';
+import { eq } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { auditLog, spaces } from '../db/schema.ts';
 
 export type Space = typeof spaces.$inferSelect;
 export type BillingState = Space['billingState'];
@@ -55,47 +55,4 @@ export async function changeSpace(
 
 export async function listSpaces(database: Database): Promise<Space[]> {
   return database.select().from(spaces).orderBy(spaces.id);
-}
-
-/** The space's usage of one UTC month, `YYYY-MM`: rows stored, and the limit they count against. */
-export interface Usage {
-  spaceId: string;
-  month: string;
-  events: number;
-  monthlyEventLimit: number | null;
-  /** The first instant of the next month, ISO 8601: when the count starts anew. */
-  resetsAt: string;
-}
-
-/** @returns undefined when there is no such space. */
-export async function readUsage(
-  database: Database,
-  spaceId: string,
-  now = new Date(),
-): Promise<Usage | undefined> {
-  const month = monthOf(now.getTime());
-  const [row] = await database
-    .select({ limit: spaces.monthlyEventLimit, events: usageMonths.events })
-    .from(spaces)
-    .leftJoin(usageMonths, sql`${usageMonths.spaceId} = ${spaces.id} AND ${usageMonths.month} = ${month}`)
-    .where(eq(spaces.id, spaceId));
-  if (row === undefined) return undefined;
-  return {
-    spaceId,
-    month,
-    events: row.events ?? 0,
-    monthlyEventLimit: row.limit,
-    resetsAt: monthEnd(now.getTime()),
-  };
-}
-
-/** The UTC month of an instant, as `usage_months.month` has it. */
-export function monthOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 7);
-}
-
-/** The first instant of the month after, ISO 8601. */
-export function monthEnd(timeMs: number): string {
-  const now = new Date(timeMs);
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
 }

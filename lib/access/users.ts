@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { auditLog, memberships, sessions, users } from '../db/schema.ts';
 import { normalizeEmail } from './email.ts';
 import { hashPassword } from './password.ts';

@@ -1,10 +1,7 @@
 import { connect as connectSocket, type Socket } from 'node:net';
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
-import * as schema from './schema.ts';
 
 export type Sql = postgres.Sql;
-export type Database = PostgresJsDatabase<typeof schema>;
 
 export interface PostgresOptions {
   /** Shown in pg_stat_activity. */
@@ -38,27 +35,12 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
   return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) });
 }
 
-/** Drizzle's view of a pool. It changes the pool's parsers: hot paths keep a pool of their own. */
-export function openDatabase(sql: Sql): Database {
-  return drizzle(sql, { schema });
-}
-
-function openSocket({
-  host,
-  port,
-  path,
-}: {
-  host: string[];
-  port: number[];
-  path?: string | false;
-}): Promise<Socket> {
+/**
+ * A socket that still connects; what is written meanwhile waits in it. Waiting for it here instead would lose the
+ * connection: postgres.js never retries one whose socket was rejected, so a pool that was refused by every connection
+ * once would be dead for ever. Nor would connect_timeout run.
+ */
+function openSocket({ host, port, path }: { host: string[]; port: number[]; path?: string | false }): Socket {
   const socket = path ? connectSocket(path) : connectSocket(port[0] ?? 5432, host[0] ?? '127.0.0.1');
-  socket.setNoDelay(true);
-  return new Promise((resolve, reject) => {
-    socket.once('error', reject);
-    socket.once('connect', () => {
-      socket.removeListener('error', reject);
-      resolve(socket);
-    });
-  });
+  return socket.setNoDelay(true);
 }

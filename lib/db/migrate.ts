@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator';
 import { ConfigError } from '../config.ts';
-import { openDatabase, openPostgres, type Sql } from './connect.ts';
+import { openPostgres, type Sql } from './connect.ts';
+import { openDatabase } from './database.ts';
 
 const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url));
 

@@ -5,7 +5,8 @@ import { issueApiKey } from '../../lib/access/api-keys.ts';
 import { createSpace } from '../../lib/access/spaces.ts';
 import { createOwner } from '../../lib/access/users.ts';
 import type { Connection } from '../../lib/connection.ts';
-import { type Database, openDatabase, openPostgres } from '../../lib/db/connect.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { apiKeys, memberships, spaces, users } from '../../lib/db/schema.ts';
 import { readJson, writePrivateJson } from './json-file.ts';
 

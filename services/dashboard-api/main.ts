@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { type Config, requireConfig } from '../../lib/config.ts';
-import { openDatabase, openPostgres } from '../../lib/db/connect.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
 import { dashboardConnectionsMax, dashboardQueryTimeoutMs } from '../../lib/limits.ts';
 import { runService } from '../../lib/run.ts';
 import { openServer } from './server.ts';
@@ -9,16 +9,14 @@ import { openServices } from './services.ts';
 
 await runService(process, 'dashboard-api', async ({ config, log, resources }) => {
   const { DATABASE_URL, DASHBOARD_HOST, DASHBOARD_PORT } = requireConfig(config, ['DATABASE_URL']);
-  const openPool = () =>
-    resources.use(
-      openPostgres(DATABASE_URL, {
-        applicationName: 'weir-dashboard-api',
-        connectionsMax: dashboardConnectionsMax,
-        statementTimeoutMs: dashboardQueryTimeoutMs,
-      }),
-    );
-  const sql = openPool();
-  const services = await openServices({ sql, database: openDatabase(openPool()) });
+  const sql = resources.use(
+    openPostgres(DATABASE_URL, {
+      applicationName: 'weir-dashboard-api',
+      connectionsMax: dashboardConnectionsMax,
+      statementTimeoutMs: dashboardQueryTimeoutMs,
+    }),
+  );
+  const services = await openServices(sql);
   const server = resources.use(
     await openServer({
       services,

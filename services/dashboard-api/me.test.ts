@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSpace, monthOf } from '../../lib/access/spaces.ts';
+import { monthOf } from '../../lib/access/month.ts';
+import { createSpace } from '../../lib/access/spaces.ts';
 import { createOwner } from '../../lib/access/users.ts';
 import { addEvents, openDashboard, type TestDashboard } from '../../test/support/dashboard.ts';
 

@@ -9,19 +9,22 @@ test('while Postgres is away every call says so, and when it is back the same se
   const status = async (path: string) => (await fetch(`${dashboard.url}${path}`)).status;
   expect(await status('/readyz')).toBe(200);
 
-  passage.isOpen = false;
+  await passage.shut();
   const away = { message: expect.stringContaining('Try again'), data: { code: 'SERVICE_UNAVAILABLE' } };
-  const calls = [
-    client.trpc.me.query(),
-    client.trpc.events.list.query(),
-    client.trpc.usage.current.query(),
-    openClient(dashboard.url).trpc.auth.signIn.mutate({ email, password }),
-  ];
-  await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject(away)));
+  // More often than the pool has connections: each must be made again.
+  for (let i = 0; i < 5; i++) {
+    const calls = [
+      client.trpc.me.query(),
+      client.trpc.events.list.query(),
+      client.trpc.usage.current.query(),
+      openClient(dashboard.url).trpc.auth.signIn.mutate({ email, password }),
+    ];
+    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject(away)));
+  }
   expect(await status('/readyz')).toBe(503);
   expect(await status('/healthz')).toBe(200);
 
-  passage.isOpen = true;
+  await passage.reopen();
   await vi.waitFor(() => client.trpc.usage.current.query(), { timeout: 10_000, interval: 100 });
   await vi.waitFor(async () => expect(await status('/readyz')).toBe(200), { timeout: 10_000 });
   expect((await client.trpc.events.list.query()).events).toEqual([]);

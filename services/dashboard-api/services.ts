@@ -1,17 +1,18 @@
+import type { Sql } from '../../lib/db/connect.ts';
 import { eventsOpenedAtOnceMax } from '../../lib/limits.ts';
 import type { Services } from './context.ts';
 import { openGate } from './gate.ts';
 import { openSessions } from './session.ts';
 import { openSignIn } from './sign-in.ts';
-import { openSpaceDoor, type Store } from './space-door.ts';
+import { openSpaceDoor } from './space-door.ts';
 
-/** Everything that calls use, over one database. Postgres need not answer yet. */
-export async function openServices(pools: Omit<Store, 'openingGate'>): Promise<Services> {
-  const sessions = openSessions(pools.sql);
-  const store = { ...pools, openingGate: openGate(eventsOpenedAtOnceMax) };
+/** Everything that calls use, over one pool. Postgres need not answer yet. */
+export async function openServices(sql: Sql): Promise<Services> {
+  const sessions = openSessions(sql);
+  const store = { sql, openingGate: openGate(eventsOpenedAtOnceMax) };
   return {
     sessions,
-    signIn: await openSignIn({ sql: pools.sql, sessions, now: () => performance.now() }),
+    signIn: await openSignIn({ sql, sessions, now: () => performance.now() }),
     openDoor: (spaceId) => openSpaceDoor(store, spaceId),
   };
 }

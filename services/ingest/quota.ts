@@ -1,4 +1,4 @@
-import { monthEnd, monthOf } from '../../lib/access/spaces.ts';
+import { monthEnd, monthOf } from '../../lib/access/month.ts';
 import type { Sql } from '../../lib/db/connect.ts';
 import { IngestError } from '../../lib/errors.ts';
 import { usageCacheMs } from '../../lib/limits.ts';

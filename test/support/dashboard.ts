@@ -4,7 +4,8 @@ import { createTRPCClient, httpLink } from '@trpc/client';
 import { pino } from 'pino';
 import { createSpace } from '../../lib/access/spaces.ts';
 import { createOwner } from '../../lib/access/users.ts';
-import { type Database, openDatabase, openPostgres, type Sql } from '../../lib/db/connect.ts';
+import { openPostgres, type Sql } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
 import type { Role } from '../../services/dashboard-api/role.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
 import { openServer } from '../../services/dashboard-api/server.ts';
@@ -40,14 +41,12 @@ export async function openDashboard(
   const sql = openPool(databaseUrl);
   const database = openDatabase(openPool(databaseUrl));
   const servedUrl = options.through?.(databaseUrl) ?? databaseUrl;
-  const services = await openServices({
-    sql: openPool(servedUrl),
-    database: openDatabase(openPool(servedUrl)),
-  });
+  const served = openPool(servedUrl);
+  const services = await openServices(served);
   const { url } = resources.use(
     await openServer({
       services,
-      sql: openPool(servedUrl),
+      sql: served,
       log: pino({ level: 'silent' }),
       host: '127.0.0.1',
       port: 0,

@@ -6,12 +6,11 @@ export class Passage implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #target = new URL('postgres://unknown');
-  #isOpen = true;
+  #port = 0;
 
   static async open(): Promise<Passage> {
     const passage = new Passage();
-    passage.#server.listen(0, '127.0.0.1');
-    await once(passage.#server, 'listening');
+    await passage.reopen();
     return passage;
   }
 
@@ -22,19 +21,28 @@ export class Passage implements AsyncDisposable {
   /** The URL of a database, through this passage. */
   lead(databaseUrl: string): string {
     this.#target = new URL(databaseUrl);
-    const address = this.#server.address();
     const led = new URL(databaseUrl);
-    led.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    led.host = `127.0.0.1:${this.#port}`;
     return led.href;
   }
 
-  set isOpen(isOpen: boolean) {
-    this.#isOpen = isOpen;
-    if (!isOpen) for (const socket of this.#sockets) socket.destroy();
+  /** Breaks what runs through it, and refuses what comes. */
+  async shut(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  /** Lets through again, at the same address. */
+  async reopen(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (typeof address === 'object' && address !== null) this.#port = address.port;
   }
 
   #pass(socket: Socket): void {
-    if (!this.#isOpen) return void socket.destroy();
     const upstream = connect(Number(this.#target.port), this.#target.hostname);
     for (const end of [socket, upstream]) {
       this.#sockets.add(end);
@@ -49,9 +57,6 @@ export class Passage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.isOpen = false;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    await closed;
+    if (this.#server.listening) await this.shut();
   }
 }
