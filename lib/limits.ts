@@ -88,14 +88,20 @@ export const usageCacheMs = 500;
 /** How long a request at the edge of its quota waits for the queue to be counted, before it is let through. */
 export const quotaSettleTimeoutMs = 2_000;
 
-/** The consumer redelivers what was not acknowledged in this time. */
-export const ackWaitMs = 60_000;
+/**
+ * The consumer redelivers what was not acknowledged in this time: so long what a killed writer held stays unseen. A
+ * writer that is alive renews it (ADR 0006).
+ */
+export const ackWaitMs = 10_000;
 
 /** Most messages handed to writers and not yet acknowledged. */
 export const ackPendingMax = 256;
 
-/** Most bytes one pull of the writer asks for: what its memory is planned for. */
-export const fetchBytesMax = 16 * 1024 * 1024;
+/** Most bytes one pull of the writer asks for: what its memory is planned for. More than the largest message. */
+export const pullBytesMax = 12 * 1024 * 1024;
+
+/** A pull that nothing arrives for ends after this, and the next one begins. */
+export const pullExpiresMs = 2_000;
 
 /** How many events the writer puts into one statement, when that many are waiting. */
 export const eventsPerStatementMax = 2_000;

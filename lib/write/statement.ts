@@ -26,7 +26,8 @@ const eventParameters = ['integer', ...columnNames.map((name) => columnTypes[nam
 );
 
 /** What a client may claim as tokens is any finite number; sums must stay finite too. */
-const clamped = (column: string) => `coalesce(sum(least(greatest(${column}, -1e15), 1e15)), 0)`;
+const clamped = (column: string) =>
+  `coalesce(sum(least(greatest(${column}, -1e15), 1e15)) FILTER (WHERE ${column} IS NOT NULL), 0)`;
 
 const latencyCounts = [...latencyBucketsMs, Infinity].map(
   (_, bucket) => `count(*) FILTER (WHERE latency_bucket = ${bucket})`,

@@ -21,7 +21,12 @@ export async function serveIngest(
   config: ServerConfig,
 ): Promise<{ url: string } & AsyncDisposable> {
   const { server, scheme } = await createServer(config);
-  server.on('request', (request, response) => void handleRequest(dependencies, request, response));
+  let closing = false;
+  server.on('request', (request, response) => {
+    // Node leaves a kept-alive connection open after `close`; its client must be told to go.
+    if (closing) response.setHeader('Connection', 'close');
+    void handleRequest(dependencies, request, response);
+  });
   server.on('clientError', refuseUnparsable);
   // A silent socket has sent no header yet, so no header time-out runs.
   server.setTimeout(keepAliveTimeoutMs + bodyTimeoutMs);
@@ -29,8 +34,24 @@ export async function serveIngest(
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+    [Symbol.asyncDispose]: () => {
+      closing = true;
+      return closeServer(server);
+    },
   };
+}
+
+/** How often connections that have become idle are closed while the server drains. */
+const idleCheckMs = 50;
+
+function closeServer(server: Server): Promise<void> {
+  const idleCheck = setInterval(() => server.closeIdleConnections(), idleCheckMs);
+  return new Promise((resolve) => {
+    server.close(() => {
+      clearInterval(idleCheck);
+      resolve();
+    });
+  });
 }
 
 async function createServer(config: ServerConfig): Promise<{ server: Server; scheme: string }> {

@@ -14,8 +14,8 @@ interface Entry<Message> {
 }
 
 /**
- * The messages that wait for a lane. It holds no more than two statements' worth: then `add` waits, the consumer
- * stops pulling, and memory stays bounded whatever Postgres does.
+ * The messages that wait for a lane. Nothing is pulled while a statement's worth is waiting (`room`), so that memory
+ * stays bounded whatever Postgres does.
  */
 export class Backlog<Message> {
   readonly #eventsMax: number;
@@ -31,19 +31,16 @@ export class Backlog<Message> {
     this.#bytesMax = bytesMax;
   }
 
-  /**
-   * Adds a message, when there is room for it.
-   *
-   * @returns false when the backlog is closed: the message is still the caller's.
-   */
-  async add(message: Message, parts: Part[], bytes: number): Promise<boolean> {
-    while (this.#bytes >= 2 * this.#bytesMax && !this.#closed) await this.#changed.promise;
-    if (this.#closed) return false;
+  /** Resolves when less than one statement's worth is waiting, or the backlog is closed. */
+  async room(): Promise<void> {
+    while (this.#bytes >= this.#bytesMax && !this.#closed) await this.#changed.promise;
+  }
+
+  add(message: Message, parts: Part[], bytes: number): void {
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
     this.#entries.push({ message, parts, events, bytes });
     this.#bytes += bytes;
     this.#notify();
-    return true;
   }
 
   /** Takes what one statement can hold, waiting for the first message; undefined when the backlog is closed. */

@@ -4,7 +4,7 @@ import { statementTimeoutMs } from '../../lib/limits.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { ensureStream } from '../../lib/queue/stream.ts';
 import { runService } from '../../lib/run.ts';
-import { openDelivery } from './delivery.ts';
+import { startDelivery } from './delivery.ts';
 import { startWriter } from './writer.ts';
 
 /** JetStream in, Postgres out. */
@@ -19,7 +19,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
   );
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
   await ensureStream(nats, config);
-  const delivery = resources.use(openDelivery(nats, log));
-  resources.use(startWriter({ sql, delivery, log, lanes: config.WRITER_CONNECTIONS }));
+  const writer = resources.use(startWriter({ sql, log, lanes: config.WRITER_CONNECTIONS }));
+  resources.use(startDelivery(nats, writer));
   return { lanes: config.WRITER_CONNECTIONS };
 });

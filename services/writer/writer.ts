@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../../lib/db/connect.ts';
-import { eventsPerStatementMax, statementBytesMax } from '../../lib/limits.ts';
+import { ackWaitMs, eventsPerStatementMax, statementBytesMax } from '../../lib/limits.ts';
 import type { Logger } from '../../lib/log.ts';
 import { decodeGroup, type Part } from '../../lib/queue/group.ts';
 import { quarantineMessage } from '../../lib/write/quarantine.ts';
 import { storeParts } from '../../lib/write/store.ts';
 import { Backlog } from './backlog.ts';
-import type { Delivered } from './delivery.ts';
+import type { Delivered } from './delivered.ts';
+import type { Receiver } from './delivery.ts';
 
 /** After a transient failure a lane rests this long, and its messages come again about as much later. */
 const retryDelayMs = 500;
 
 export interface WriterDependencies {
   sql: Sql;
-  delivery: AsyncIterable<Delivered>;
   log: Logger;
   /** How many statements run at once. */
   lanes: number;
@@ -26,67 +26,77 @@ export interface WriterDependencies {
  * A message is acknowledged only after its COMMIT. What fails for a transient reason is handed back to be delivered
  * again; what Postgres refuses for good goes to quarantine (storeParts).
  *
- * Disposing it finishes the statements under way, and leaves what is waiting to be delivered again.
+ * Disposing it finishes the statements under way, and hands back what is waiting.
  */
-export function startWriter({ sql, delivery, log, lanes }: WriterDependencies): AsyncDisposable {
+export function startWriter({ sql, log, lanes }: WriterDependencies): Receiver & AsyncDisposable {
   const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax);
-  void feed(backlog, delivery, sql);
-  const running = Array.from({ length: lanes }, () => runLane(backlog, sql, log));
+  const held = new Set<Delivered>();
+  const settle = (messages: Delivered[], settleOne: (message: Delivered) => void) => {
+    for (const message of messages) {
+      held.delete(message);
+      settleOne(message);
+    }
+  };
+  const giveBack = (message: Delivered) => message.nak(jittered(retryDelayMs));
+
+  const runLane = async () => {
+    for (let load = await backlog.take(); load !== undefined; load = await backlog.take()) {
+      const { messages, parts } = load;
+      try {
+        await storeLogged(sql, parts, log);
+        settle(messages, (message) => message.ack());
+      } catch (error) {
+        log.warn({ err: error, messages: messages.length }, 'not stored; it will be delivered again');
+        settle(messages, giveBack);
+        await sleep(jittered(retryDelayMs));
+      }
+    }
+  };
+  const running = Array.from({ length: lanes }, runLane);
+  // What waits here, or for Postgres, is not lost to us: the consumer need not deliver it to somebody else.
+  const renewal = setInterval(() => {
+    for (const message of held) message.working();
+  }, ackWaitMs / 3);
+
   return {
+    room: () => backlog.room(),
+    receive(message) {
+      held.add(message);
+      const parts = tryDecode(message.data);
+      if (Array.isArray(parts)) return backlog.add(message, parts, message.data.length);
+      log.error(
+        { err: parts, bytes: message.data.length },
+        'a message that is none of ours goes to quarantine',
+      );
+      quarantineMessage(sql, message.data, parts).then(
+        () => settle([message], () => message.ack()),
+        () => settle([message], giveBack),
+      );
+    },
     async [Symbol.asyncDispose]() {
-      for (const message of backlog.close()) message.nak();
+      settle(backlog.close(), (message) => message.nak(0));
       await Promise.all(running);
+      clearInterval(renewal);
     },
   };
 }
 
-async function feed(
-  backlog: Backlog<Delivered>,
-  delivery: AsyncIterable<Delivered>,
-  sql: Sql,
-): Promise<void> {
-  for await (const message of delivery) {
-    let parts: Part[];
-    try {
-      parts = decodeGroup(message.data).parts;
-    } catch (error) {
-      await setAside(message, sql, error);
-      continue;
-    }
-    const isTaken = await backlog.add(message, parts, message.data.length);
-    if (isTaken) continue;
-    message.nak();
-    return;
-  }
-}
-
-async function setAside(message: Delivered, sql: Sql, error: unknown): Promise<void> {
-  await quarantineMessage(sql, message.data, error).then(
-    () => message.ack(),
-    () => message.nak(jittered(retryDelayMs)),
+async function storeLogged(sql: Sql, parts: Part[], log: Logger): Promise<void> {
+  const startedMs = performance.now();
+  const { inserted, quarantined } = await storeParts(sql, parts);
+  const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
+  const ms = Math.round(performance.now() - startedMs);
+  log[quarantined > 0 ? 'error' : 'debug'](
+    { parts: parts.length, events, inserted, quarantined, ms },
+    'stored',
   );
 }
 
-async function runLane(backlog: Backlog<Delivered>, sql: Sql, log: Logger): Promise<void> {
-  for (;;) {
-    const load = await backlog.take();
-    if (load === undefined) return;
-    const { messages, parts } = load;
-    const startedMs = performance.now();
-    try {
-      const { inserted, quarantined } = await storeParts(sql, parts);
-      for (const message of messages) message.ack();
-      const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
-      const entry = { messages: messages.length, parts: parts.length, events, inserted, quarantined };
-      log[quarantined > 0 ? 'error' : 'debug'](
-        { ...entry, ms: Math.round(performance.now() - startedMs) },
-        'stored',
-      );
-    } catch (error) {
-      log.warn({ err: error, messages: messages.length }, 'not stored; it will be delivered again');
-      for (const message of messages) message.nak(jittered(retryDelayMs));
-      await sleep(jittered(retryDelayMs));
-    }
+function tryDecode(bytes: Uint8Array): Part[] | Error {
+  try {
+    return decodeGroup(bytes).parts;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 

@@ -1,0 +1,239 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import zlib from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApiKey } from '../lib/access/api-key.ts';
+import { type ErrorId, errorTable } from '../lib/errors.ts';
+import { llmEvent, someEvents, toolEvent } from './support/events.ts';
+import { type Answer, postEvents, postRaw } from './support/http.ts';
+import { type Pipeline, startPipeline, type Tenant } from './support/pipeline.ts';
+
+const bodyBytesMax = 4 * 1024 * 1024;
+let pipeline: Pipeline;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  pipeline = await startPipeline();
+  tenant = await pipeline.createTenant();
+});
+afterAll(() => pipeline?.[Symbol.asyncDispose]());
+
+function expectError(answer: Answer, id: ErrorId, details: string | RegExp = /./): void {
+  expect(answer.body).toEqual({
+    error: {
+      id,
+      title: errorTable[id].title,
+      status: errorTable[id].status,
+      details: typeof details === 'string' ? details : expect.stringMatching(details),
+    },
+  });
+  expect(answer.status).toBe(errorTable[id].status);
+  expect(answer.headers.get('content-type')).toBe('application/json');
+}
+
+function expectQueued(answer: Answer, count: number): void {
+  expect(answer.body).toEqual({ message: `Queued ${count} ${count === 1 ? 'event' : 'events'}.` });
+  expect(answer.status).toBe(202);
+}
+
+/** A valid body padded to a size, to the byte. */
+function bodyOf(bytes: number): Buffer {
+  const body = (pad: string) => JSON.stringify({ events: [toolEvent({ properties: { tool: { pad } } })] });
+  return Buffer.from(body('x'.repeat(bytes - body('').length)));
+}
+
+test('a batch is answered with 202 and a message', async () => {
+  expectQueued(await postEvents(pipeline, tenant, [llmEvent(), toolEvent()]), 2);
+  expectQueued(await postEvents(pipeline, tenant, [llmEvent()]), 1);
+  expectQueued(await postEvents(pipeline, tenant, []), 0);
+  expectQueued(await postEvents(pipeline, tenant, someEvents(500)), 500);
+});
+
+test.each([
+  ['no key', ''],
+  ['another scheme', 'Basic abc'],
+  ['no token', 'Bearer'],
+  ['two tokens', 'Bearer a b'],
+  ['a malformed key', 'Bearer weir_abc'],
+  ['a well-formed key that does not exist', `Bearer ${createApiKey()}`],
+])('%s is answered with 401, whatever the body', async (_, authorization) => {
+  for (const body of ['', '{', bodyOf(100_000)]) {
+    const answer = await postRaw(pipeline, tenant, body, { headers: { authorization } });
+    expectError(answer, 'unauthorized', 'The API key is missing or invalid.');
+  }
+});
+
+test('two Authorization headers are answered with 401, even when both are good', async () => {
+  const answer = await postOverSocket(
+    `Host: x\r\nAuthorization: Bearer ${tenant.apiKey}\r\nAuthorization: Bearer ${tenant.apiKey}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+  );
+  expect(answer).toMatch(/^HTTP\/1.1 401 /);
+});
+
+test('the scheme of the header is case-insensitive', async () => {
+  const headers = { authorization: `bearer ${tenant.apiKey}` };
+  expectQueued(await postRaw(pipeline, tenant, '{"events":[]}', { headers }), 0);
+});
+
+test.each([
+  ['nothing', ''],
+  ['white space', '  '],
+  ['no JSON', 'hello'],
+  ['half of a JSON', '{"events":['],
+  ['two JSONs', '{"events":[]}{}'],
+  ['a byte order mark', '\uFEFF{"events":[]}'],
+  ['UTF-16', Buffer.from('{"events":[]}', 'utf16le')],
+  ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ['NaN', '{"events":[NaN]}'],
+])('a body of %s is answered with invalid_request_body', async (_, body) => {
+  expectError(await postRaw(pipeline, tenant, body), 'invalid_request_body');
+});
+
+test('details of bad JSON tell the place, and nothing of the body', async () => {
+  expectError(
+    await postRaw(pipeline, tenant, '{"events":["secret" 1]}'),
+    'invalid_request_body',
+    /position 20/,
+  );
+  expect(JSON.stringify((await postRaw(pipeline, tenant, '{"events": secret}')).body)).not.toContain(
+    'secret',
+  );
+});
+
+test.each(['[]', 'null', '"events"', '5', '{}', '{"events":null}', '{"events":{}}', '{"events":[1]}'])(
+  'the body %s is answered with invalid_event_batch',
+  async (body) => expectError(await postRaw(pipeline, tenant, body), 'invalid_event_batch'),
+);
+
+test('one bad event refuses the batch, names its place, and stores nothing of it', async () => {
+  const { spaceId, ...rest } = await pipeline.createTenant();
+  const events = [...someEvents(17), llmEvent({ durationMs: '5' }), llmEvent({ id: 'x' })];
+  const answer = await postEvents(pipeline, rest, events);
+  expectError(answer, 'invalid_event_batch', 'events[17].durationMs must be a number (and 1 more)');
+  expectQueued(await postEvents(pipeline, rest, events.slice(0, 1)), 1);
+  await expect.poll(() => pipeline.sql`SELECT id FROM events WHERE space_id = ${spaceId}`).toHaveLength(1);
+});
+
+test('a number that is not finite is refused in a typed field and kept in a payload', async () => {
+  const event = JSON.stringify(toolEvent({ properties: { tool: { output: 'HUGE' } } }));
+  const body = (json: string) => `{"events":[${json}]}`;
+  expectQueued(await postRaw(pipeline, tenant, body(event.replace('"HUGE"', '1e400'))), 1);
+  const typed = event.replace(/"durationMs":[\d.]+/, '"durationMs":1e400');
+  expectError(
+    await postRaw(pipeline, tenant, body(typed)),
+    'invalid_event_batch',
+    'events[0].durationMs must be a number',
+  );
+});
+
+test('501 events are answered with too_many_events, valid or not', async () => {
+  expectError(await postEvents(pipeline, tenant, someEvents(501)), 'too_many_events', /501.*500/);
+  expectError(
+    await postEvents(
+      pipeline,
+      tenant,
+      Array.from({ length: 501 }, () => null),
+    ),
+    'too_many_events',
+  );
+});
+
+test('exactly 4 MiB pass, and a byte more is answered with batch_too_large', async () => {
+  expectQueued(await postRaw(pipeline, tenant, bodyOf(bodyBytesMax)), 1);
+  expectError(await postRaw(pipeline, tenant, bodyOf(bodyBytesMax + 1)), 'batch_too_large');
+  expectError(await postRaw(pipeline, tenant, Buffer.alloc(40 * 1024 * 1024)), 'batch_too_large');
+});
+
+test('a body without a declared length is counted as it comes', async () => {
+  const chunk = `${(64 * 1024).toString(16)}\r\n${' '.repeat(64 * 1024)}\r\n`;
+  const answer = await postOverSocket(
+    `Host: x\r\nAuthorization: Bearer ${tenant.apiKey}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk.repeat(65)}0\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1.1 413 .*batch_too_large/s);
+});
+
+const encoders = {
+  gzip: zlib.gzipSync,
+  deflate: zlib.deflateSync,
+  br: (bytes: Buffer) =>
+    zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  zstd: zlib.zstdCompressSync,
+};
+
+test.each(Object.entries(encoders))('%s is decoded, and bounded after decoding', async (encoding, encode) => {
+  const headers = { 'content-encoding': encoding };
+  const post = (bytes: Buffer) => postRaw(pipeline, tenant, bytes, { headers });
+  expectQueued(await post(encode(Buffer.from(JSON.stringify({ events: someEvents(3) })))), 3);
+  expectQueued(await post(encode(bodyOf(bodyBytesMax))), 1);
+  expectError(await post(encode(bodyOf(bodyBytesMax + 1))), 'batch_too_large');
+  expectError(await post(encode(Buffer.alloc(64 * 1024 * 1024))), 'batch_too_large');
+  const whole = encode(bodyOf(10_000));
+  expectError(await post(whole.subarray(0, -5)), 'invalid_request_body', new RegExp(encoding));
+  expectError(
+    await post(Buffer.concat([whole, Buffer.from('more')])),
+    'invalid_request_body',
+    new RegExp(encoding),
+  );
+  expectError(await post(bodyOf(10_000)), 'invalid_request_body', new RegExp(encoding));
+});
+
+test('an unknown encoding is answered with invalid_request_body', async () => {
+  const answer = await postRaw(pipeline, tenant, '{}', { headers: { 'content-encoding': 'lzma' } });
+  expectError(answer, 'invalid_request_body', /Content-Encoding/);
+});
+
+test('any Content-Type is read as JSON', async () => {
+  const headers = { 'content-type': 'text/plain' };
+  expectQueued(await postRaw(pipeline, tenant, '{"events":[]}', { headers }), 0);
+});
+
+test('other paths are 404, other methods 405 with Allow', async () => {
+  const get = async (path: string, method = 'GET'): Promise<Answer> => {
+    const response = await fetch(`${pipeline.url}${path}`, { method });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  expectError(await get('/'), 'not_found');
+  expectError(await get('/v1/ingest-events/'), 'not_found');
+  expectError(await get('/toString'), 'not_found');
+  const answer = await get('/v1/ingest-events?x=1');
+  expectError(answer, 'method_not_allowed');
+  expect(answer.headers.get('allow')).toBe('POST');
+  expectError(await get('/v1/ingest-events', 'DELETE'), 'method_not_allowed');
+});
+
+test('what is no HTTP is answered in the error shape and closed', async () => {
+  for (const headers of ['No colon\r\n\r\n', 'Host: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}']) {
+    expect(await postOverSocket(headers)).toMatch(/^HTTP\/1.1 400 .*"id":"invalid_request_body"/s);
+  }
+});
+
+test('a connection serves again after a refused request', async () => {
+  const refused = `POST /v1/ingest-events HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(100_000)}`;
+  const answer = await overSocket(`${refused}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1.1 401 .*HTTP\/1.1 200 /s);
+});
+
+test('a batch says what it is called and how much of the quota is used', async () => {
+  const limited = await pipeline.createTenant({ monthlyEventLimit: 100 });
+  const { headers } = await postEvents(pipeline, limited, [llmEvent()]);
+  expect(headers.get('weir-batch-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(headers.get('weir-quota-limit')).toBe('100');
+  expect(headers.get('weir-quota-used')).toBe('0');
+});
+
+test('liveness and readiness are told apart from the contract', async () => {
+  expect((await fetch(`${pipeline.url}/healthz`)).status).toBe(200);
+  expect(await (await fetch(`${pipeline.url}/readyz`)).json()).toEqual({ ready: true, waitingFor: [] });
+});
+
+function postOverSocket(headersAndBody: string): Promise<string> {
+  return overSocket(`POST /v1/ingest-events HTTP/1.1\r\n${headersAndBody}`);
+}
+
+/** Writes bytes that no client library would, and reads until the server closes. */
+async function overSocket(bytes: string): Promise<string> {
+  const { hostname, port } = new URL(pipeline.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(bytes);
+  return text(socket);
+}
