@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import process from 'node:process';
 import { ConfigError, parseConfig } from '../lib/config.ts';
 import { cacheDirectory } from './provision/cache-directory.ts';
@@ -40,7 +41,7 @@ async function main({ signal, requested, request }: StopRequests): Promise<void>
   await progress.step('surroundings', () => checkSurroundings(config));
   signal.throwIfAborted();
   await using resources = new AsyncDisposableStack();
-  const cacheDir = cacheDirectory(process.env);
+  const cacheDir = cacheDirectory(process.env, join(data.path, 'cache'));
   const context = { config, env: process.env, data, cacheDir, state, progress, resources, signal };
   try {
     const connection = await runSystem(context);

@@ -1,9 +1,21 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/** Where downloads are kept for all checkouts of this user: `$XDG_CACHE_HOME/weir` or `~/.cache/weir`. */
-export function cacheDirectory(env: Record<string, string | undefined>): string {
+/**
+ * Where downloads are kept for all checkouts of this user: `$XDG_CACHE_HOME/weir` or `~/.cache/weir`.
+ *
+ * @param fallback used when that cannot be written, e.g. by a system user without a home.
+ */
+export function cacheDirectory(env: Record<string, string | undefined>, fallback: string): string {
   const base = env.XDG_CACHE_HOME;
   // The XDG specification: a relative path is to be ignored.
-  return join(base && isAbsolute(base) ? base : join(homedir(), '.cache'), 'weir');
+  const directory = join(base && isAbsolute(base) ? base : join(homedir(), '.cache'), 'weir');
+  try {
+    mkdirSync(directory, { recursive: true });
+    accessSync(directory, constants.W_OK);
+    return directory;
+  } catch {
+    return fallback;
+  }
 }

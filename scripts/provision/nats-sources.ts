@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { getFromDebian } from './nats-from-debian.ts';
 import { getFromGo } from './nats-from-go.ts';
@@ -91,16 +89,15 @@ function cachedServers(cacheDir: string): string[] {
 
 /** Two starts may get it at the same time: each renames a whole file into place. */
 async function getInto(cacheDir: string, source: NatsSource, signal?: AbortSignal): Promise<FoundNatsServer> {
-  const scratch = mkdtempSync(join(tmpdir(), 'weir-nats-'));
+  mkdirSync(cacheDir, { recursive: true });
+  // Not in the system's temporary directory: many machines let nothing run from there.
+  const scratch = mkdtempSync(join(cacheDir, 'scratch-'));
   try {
     const got = await source.get(scratch, signal);
     const version = await readNatsVersion(got);
-    mkdirSync(cacheDir, { recursive: true });
     const binary = join(cacheDir, `nats-server-${version}`);
-    const draft = `${binary}.${randomUUID()}`;
-    copyFileSync(got, draft);
-    chmodSync(draft, 0o755);
-    renameSync(draft, binary);
+    chmodSync(got, 0o755);
+    renameSync(got, binary);
     return { binary, version };
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 
-/** Writes a file that only we may read, whole or not at all. */
+/** Writes a file that only we may read, whole or not at all, also when the power fails: secrets depend on it. */
 export function writePrivateJson(path: string, value: unknown): void {
   const draft = `${path}.${randomUUID()}`;
-  writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  const descriptor = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(descriptor, `${JSON.stringify(value, null, 2)}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
   renameSync(draft, path);
 }
 

@@ -1,4 +1,4 @@
-import { readJson, writePrivateJson } from './json-file.ts';
+import { writePrivateJson } from './json-file.ts';
 import { markProcess, type ProcessMark } from './process-identity.ts';
 
 /** A process that the supervisor started, and how a later start stops it when the supervisor cannot. */
@@ -62,7 +62,12 @@ export class SupervisorState {
   }
 }
 
-/** @returns undefined when no supervisor has run in this data directory. */
-export function readRecord(file: string): SupervisorRecord | undefined {
-  return readJson<SupervisorRecord>(file);
+/** @returns undefined for what no supervisor wrote, e.g. the empty file that a power cut can leave. */
+export function parseRecord(text: string): SupervisorRecord | undefined {
+  try {
+    const record: SupervisorRecord = JSON.parse(text);
+    return Array.isArray(record.children) ? record : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writePrivateJson } from './json-file.ts';
+import { readJson, writePrivateJson } from './json-file.ts';
 import { isAlive, markProcess, type ProcessMark, readProcess } from './process-identity.ts';
-import { readRecord, type SupervisorRecord } from './supervisor-state.ts';
+import type { SupervisorRecord } from './supervisor-state.ts';
 import { takeOver } from './take-over.ts';
 
 const self = markProcess(process.pid);
@@ -28,7 +28,7 @@ test('a running supervisor is not disturbed', async () => {
   const other = await run('sleep 60');
   writeRecord(other);
   await expect(take()).rejects.toThrow(/already runs in this data directory.*WEIR_DATA_DIR/);
-  expect(readRecord(file)?.pid).toBe(other.pid);
+  expect(readJson<SupervisorRecord>(file)?.pid).toBe(other.pid);
 });
 
 test('one whose npm was killed is waited for, and what it announced is void', async () => {
@@ -39,7 +39,7 @@ test('one whose npm was killed is waited for, and what it announced is void', as
   expect(wasVacatedFirst).toBe(true);
   expect(isAlive(other)).toBe(false);
   expect(state.portsOf('postgres')).toEqual([20_000]);
-  expect(readRecord(file)?.pid).toBe(process.pid);
+  expect(readJson<SupervisorRecord>(file)?.pid).toBe(process.pid);
 });
 
 test('what a killed supervisor left is stopped, and a stranger with a known pid is not', async () => {
@@ -55,6 +55,12 @@ test('what a killed supervisor left is stopped, and a stranger with a known pid 
   expect(isAlive(orphan)).toBe(false);
   expect(isAlive(stranger)).toBe(true);
   expect(reports).toEqual(['stopped what a killed start had left: writer']);
+});
+
+test('a file that a power cut has emptied blocks nobody', async () => {
+  writeFileSync(file, '');
+  await take();
+  expect(readJson<SupervisorRecord>(file)?.pid).toBe(process.pid);
 });
 
 test('of several starts at once, one wins', async () => {

@@ -4,7 +4,7 @@ import { ConfigError } from '../../lib/config.ts';
 import { writePrivateJson } from './json-file.ts';
 import { endsWithin, stopOrphans } from './orphans.ts';
 import { isAlive, type ProcessMark } from './process-identity.ts';
-import { readRecord, type SupervisorRecord, SupervisorState } from './supervisor-state.ts';
+import { parseRecord, type SupervisorRecord, SupervisorState } from './supervisor-state.ts';
 
 /** A supervisor on its way out drains its services and lets Postgres write its checkpoint. */
 const predecessorTimeoutMs = 45_000;
@@ -36,16 +36,22 @@ export async function takeOver(options: TakeOverOptions): Promise<SupervisorStat
       return new SupervisorState(file, record);
     }
     const text = readText(file);
-    const other = readRecord(file);
-    if (text === undefined || other === undefined) continue;
-    ports = other.ports;
-    if (isAlive(other)) refuseRunning(other, file);
-    options.onVacant();
-    if (isAlive(other)) await outwait(other, options);
-    const orphans = await stopOrphans(other.children, options.kill);
-    if (orphans.length > 0) options.report(`stopped what a killed start had left: ${orphans.join(', ')}`);
+    if (text === undefined) continue;
+    const other = parseRecord(text);
+    if (other) {
+      await evict(other, options);
+      ports = other.ports;
+    }
     remove(file, text);
   }
+}
+
+async function evict(other: SupervisorRecord, options: TakeOverOptions): Promise<void> {
+  if (isAlive(other)) refuseRunning(other, options.file);
+  options.onVacant();
+  if (isAlive(other)) await outwait(other, options);
+  const orphans = await stopOrphans(other.children, options.kill);
+  if (orphans.length > 0) options.report(`stopped what a killed start had left: ${orphans.join(', ')}`);
 }
 
 /** Makes the file with its whole content, unless it is there. */

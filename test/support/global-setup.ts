@@ -20,12 +20,12 @@ declare module 'vitest' {
 
 /** One Postgres for the whole run, outside the checkout; each test takes a database of its own (backing.ts). */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-test-'));
   const nats = await findNatsServer({
     searchPath: env.PATH ?? '',
-    cacheDir: cacheDirectory(env),
+    cacheDir: cacheDirectory(env, join(directory, 'cache')),
     report: (step) => console.log(`${step} …`),
   });
-  const directory = mkdtempSync(join(tmpdir(), 'weir-test-'));
   // When we are root, the Postgres of the tests is somebody else.
   chmodSync(directory, 0o755);
   const postgres = await startOnFreePorts(1, ([port = 0]) =>

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { type Connection, readConnection } from '../../lib/connection.ts';
+import { readJson } from '../../scripts/start/json-file.ts';
 import { readProcess } from '../../scripts/start/process-identity.ts';
-import { readRecord, type SupervisorRecord } from '../../scripts/start/supervisor-state.ts';
+import type { SupervisorRecord } from '../../scripts/start/supervisor-state.ts';
 import { until } from './wait.ts';
 
 /** A data directory of the test's own; whatever runs in it is killed at the end. */
@@ -37,9 +38,10 @@ const startCommand = [execPath, 'scripts/run.mjs', 'scripts/start.ts'] as const;
 
 export function makeWeir(): Weir {
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-start-'));
-  const record = () => readRecord(join(dataDir, 'supervisor.json')) ?? fail('nothing was started');
+  const readRecord = () => readJson<SupervisorRecord>(join(dataDir, 'supervisor.json'));
+  const record = () => readRecord() ?? fail('nothing was started');
   const pids = () => {
-    const known = readRecord(join(dataDir, 'supervisor.json'));
+    const known = readRecord();
     return known ? [known, ...known.children].map(({ pid }) => pid).filter((pid) => readProcess(pid)) : [];
   };
   return {
