@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { openEventFile } from '../../lib/client/event-file.ts';
+import { prepareFreshBodies } from '../../lib/client/fresh-id.ts';
+import { eventsPerBatchMax } from '../../lib/limits.ts';
+
+/** Real input where it is at hand; else the sample that comes with Weir. */
+const sources = ['../../../shared/data/agent-runs.ndjson.gz', '../../examples/events.ndjson'];
+
+/** Events to send again and again, each time with fresh ids. */
+export interface Workload {
+  source: string;
+  /** Every event of the source, as its line has it. */
+  events: Buffer[];
+  /** The next request body of 500 events. */
+  nextBatch(): Buffer;
+  /** The next request body of one event. */
+  nextSingle(): Buffer;
+  /** The next request body of a size that varies from 1 to 20 events. */
+  nextSmall(): Buffer;
+}
+
+export async function loadWorkload(): Promise<Workload> {
+  const path = sources.map((source) => fileURLToPath(new URL(source, import.meta.url))).find(existsSync);
+  if (path === undefined) throw new Error('there are no events to send');
+  const events: Buffer[] = [];
+  const file = await openEventFile(path, (line) => {
+    throw new Error(`${path}: ${line.details}`);
+  });
+  for await (const event of file.events) events.push(event);
+  const batches = Array.from({ length: 4 }, (_, i) =>
+    prepareFreshBodies(take(events, i * 500, eventsPerBatchMax)),
+  );
+  const singles = events.slice(0, 500).map((event) => prepareFreshBodies([event]));
+  const smalls = Array.from({ length: 200 }, (_, i) =>
+    prepareFreshBodies(take(events, i * 7, 1 + ((i * 13) % 20))),
+  );
+  return {
+    source: path.replace(/.*\//, ''),
+    events,
+    nextBatch: inTurn(batches),
+    nextSingle: inTurn(singles),
+    nextSmall: inTurn(smalls),
+  };
+}
+
+/** That many events from there on; a short source begins again. */
+function take(events: Buffer[], from: number, count: number): Buffer[] {
+  return Array.from({ length: count }, (_, i) => events[(from + i) % events.length] ?? Buffer.alloc(0));
+}
+
+function inTurn(bodies: (() => Buffer)[]): () => Buffer {
+  let next = 0;
+  return () => bodies[next++ % bodies.length]?.() ?? Buffer.alloc(0);
+}
