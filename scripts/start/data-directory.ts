@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, statfsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../../lib/config.ts';
 import type { Secrets } from '../../lib/connection.ts';
-import { readJson, writePrivateJson } from './json-file.ts';
+import { createPrivateJson, readJson, writePrivateJson } from './json-file.ts';
 
 /** Raised when the files in a data directory change so that an older Weir would not understand them. */
 const layoutVersion = 1;
@@ -45,7 +45,7 @@ export function openDataDirectory(
 ): DataDirectory {
   const path = resolve(dataDir);
   return explainDiskErrors(path, () => {
-    mkdirSync(join(path, 'logs'), { recursive: true, mode: 0o700 });
+    makeDirectory(join(path, 'logs'));
     const layout = readJson<Layout>(join(path, 'layout.json'));
     refuseNewer(path, layout);
     const free = freeBytes(path);
@@ -67,14 +67,26 @@ export function openDataDirectory(
   });
 }
 
+/** Node's own way of making the parents says ENOENT on a read-only disk, and never returns below /proc. */
+function makeDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another start may have made it in this moment.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+}
+
 function keepSecrets(file: string): Secrets {
-  const kept = readJson<Secrets>(file);
-  if (kept !== undefined) return kept;
   // Hexadecimal: they become parts of URLs.
   const secret = () => randomBytes(24).toString('hex');
   const made: Secrets = { apiKeyPepper: secret(), postgresPassword: secret(), natsPassword: secret() };
-  writePrivateJson(file, made);
-  return made;
+  const kept = readJson<Secrets>(file);
+  if (kept !== undefined) return kept;
+  // Of two first starts at once, both go on with the secrets of the first one.
+  return createPrivateJson(file, made) ? made : (readJson<Secrets>(file) ?? made);
 }
 
 function refuseNewer(path: string, layout: Layout | undefined): void {
@@ -99,6 +111,7 @@ function explainDiskErrors<T>(path: string, open: () => T): T {
     ENOSPC: 'is on a full disk',
     EDQUOT: 'is over your disk quota',
     ENOTDIR: 'is not a directory',
+    ENOENT: 'cannot be made',
     EEXIST: 'is not a directory',
   };
   try {

@@ -1,8 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 
 /** Writes a file that only we may read, whole or not at all, also when the power fails: secrets depend on it. */
 export function writePrivateJson(path: string, value: unknown): void {
+  renameSync(writeDraft(path, value), path);
+}
+
+/**
+ * The same for a file that must not be there yet: of several processes that make it at once, one does.
+ *
+ * @returns false when it was there.
+ */
+export function createPrivateJson(path: string, value: unknown): boolean {
+  const draft = writeDraft(path, value);
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function writeDraft(path: string, value: unknown): string {
   const draft = `${path}.${randomUUID()}`;
   const descriptor = openSync(draft, 'wx', 0o600);
   try {
@@ -11,7 +42,7 @@ export function writePrivateJson(path: string, value: unknown): void {
   } finally {
     closeSync(descriptor);
   }
-  renameSync(draft, path);
+  return draft;
 }
 
 /** @returns undefined when there is no such file. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { ConfigError } from '../../lib/config.ts';
-import { writePrivateJson } from './json-file.ts';
+import { createPrivateJson } from './json-file.ts';
 import { endsWithin, stopOrphans } from './orphans.ts';
 import { isAlive, type ProcessMark } from './process-identity.ts';
 import { parseRecord, type SupervisorRecord, SupervisorState } from './supervisor-state.ts';
@@ -32,7 +32,7 @@ export async function takeOver(options: TakeOverOptions): Promise<SupervisorStat
   let ports: SupervisorRecord['ports'] = {};
   for (;;) {
     const record = { ...self, ...(launcher && { launcher }), isStopping: false, children: [], ports };
-    if (create(file, record)) {
+    if (createPrivateJson(file, record)) {
       return new SupervisorState(file, record);
     }
     const text = readText(file);
@@ -52,21 +52,6 @@ async function evict(other: SupervisorRecord, options: TakeOverOptions): Promise
   if (isAlive(other)) await outwait(other, options);
   const orphans = await stopOrphans(other.children, options.kill);
   if (orphans.length > 0) options.report(`stopped what a killed start had left: ${orphans.join(', ')}`);
-}
-
-/** Makes the file with its whole content, unless it is there. */
-function create(file: string, record: SupervisorRecord): boolean {
-  const draft = `${file}.${randomUUID()}`;
-  writePrivateJson(draft, record);
-  try {
-    linkSync(draft, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return false;
-  } finally {
-    rmSync(draft, { force: true });
-  }
 }
 
 /** A supervisor that is stopping, or is about to notice that its npm was killed, does not count as running. */
