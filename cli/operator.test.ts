@@ -70,6 +70,7 @@ test('usage tells the events of the month and the limit', async () => {
     month: expect.stringMatching(/^\d{4}-\d\d$/),
     events: 0,
     monthlyEventLimit: 7,
+    billingState: 'active',
     resetsAt: expect.stringMatching(/-01T00:00:00\.000Z$/),
   });
 });
@@ -116,7 +117,7 @@ async function storeBody(spaceId: string, body: string, startTimesMs: number[]):
       type, state, source)
     SELECT ${spaceId}, uuidv4(), ${row?.id ?? ''}, ordinality - 1, '2026-01-02T03:04:05.678Z', start_time_ms, 0, 0,
       'tool', 'ok', 's'
-    FROM unnest(${startTimesMs}::float8[]) WITH ORDINALITY AS t (start_time_ms, ordinality)`;
+    FROM unnest(${`{${startTimesMs}}`}::float8[]) WITH ORDINALITY AS t (start_time_ms, ordinality)`;
 }
 
 async function readEventLines(...args: string[]): Promise<string[]> {

@@ -92,7 +92,7 @@ test('statistics count each event once, by minute, type and model or tool', asyn
   }
   const rows = await pipeline.sql`
     SELECT minute::integer, type, name, events::integer, errors::integer, input_tokens, output_tokens, total_tokens,
-      duration_ms, latency FROM event_stats WHERE space_id = ${tenant.spaceId} ORDER BY minute`;
+      duration_ms, to_json(latency) AS latency FROM event_stats WHERE space_id = ${tenant.spaceId} ORDER BY minute`;
   const tokens = (calls: number) => ({
     input_tokens: 12 * calls,
     output_tokens: 3 * calls,

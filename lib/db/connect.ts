@@ -29,6 +29,9 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
       statement_timeout: options.statementTimeoutMs,
     },
     onnotice: () => {},
+    // The library would ask for array types on every new connection, and nobody would catch that question's failure:
+    // a connection cut at that moment would end the process. So arrays are passed as text (`{a,b}`).
+    fetch_types: false,
     // An option of the library that its types do not know: without our socket two small writes cost 40 ms (Nagle).
     ...({ socket: openSocket } as object),
   });

@@ -21,7 +21,7 @@ export async function replayQuarantined(sql: Sql, ids?: readonly string[]): Prom
   const result: ReplayResult = { replayed: [], failed: [] };
   const entries = await sql<{ spaceId: string; id: string }[]>`
     SELECT space_id AS "spaceId", id FROM quarantine
-    ${ids === undefined ? sql`` : sql`WHERE id = ANY(${[...ids]}::uuid[])`} ORDER BY quarantined_at, id`;
+    ${ids === undefined ? sql`` : sql`WHERE id = ANY(${`{${ids.join(',')}}`}::uuid[])`} ORDER BY quarantined_at, id`;
   // One at a time: memory holds one entry, and one that is refused holds up no other.
   for (const { spaceId, id } of entries) {
     const failure = await replayEntry(sql, spaceId, id);

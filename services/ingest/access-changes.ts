@@ -27,6 +27,7 @@ export function followAccessChanges(
     connect_timeout: 5,
     idle_timeout: 0,
     max_lifetime: null,
+    fetch_types: false,
     connection: { application_name: 'weir-ingest-listen' },
     onclose: () => lost.resolve(),
     // An option of the library that its types do not know.

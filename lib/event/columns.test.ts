@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { createDatabase } from '../../test/support/backing.ts';
+import { llmEvent } from '../../test/support/events.ts';
+import { openPostgres } from '../db/connect.ts';
+import { columnInDatabase, columnNames, columnTypes } from './columns.ts';
+import { projectColumns } from './projection.ts';
+import { splitElements } from './text.ts';
+import { compileBatchValidator } from './validate.ts';
+
+/** Columns of `events` that a part has once, for all its events. */
+const ofThePart = { space_id: 'uuid', segment_id: 'uuid', received_at: 'timestamp with time zone' };
+
+test('every column that the queue carries is a column of the table, of the same type, and the other way round', async () => {
+  await using database = await createDatabase();
+  await using sql = openPostgres(database.url, {
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 0,
+  });
+  const rows = await sql<{ name: string; type: string }[]>`
+    SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_name = 'events'`;
+  const inTable = Object.fromEntries(rows.map(({ name, type }) => [name, type]));
+  const inQueue = Object.fromEntries(columnNames.map((name) => [columnInDatabase(name), columnTypes[name]]));
+  expect(inTable).toEqual({ ...inQueue, ...ofThePart });
+});
+
+test('every column has as many elements as there are events', () => {
+  const events = compileBatchValidator('weir')({
+    events: [llmEvent(), llmEvent({ context: {} }), llmEvent()],
+  });
+  const columns = projectColumns(events);
+  for (const name of columnNames) expect(splitElements(columns[name]), name).toHaveLength(3);
+});

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cutText, quoteElement, splitElements, storableText } from './text.ts';
+
+const anyText = fc.string({ unit: 'binary' });
+
+test('what is cut is a beginning, and never half of a surrogate pair', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, charsMax) => {
+      const cut = cutText(text, charsMax);
+      expect(text.startsWith(cut)).toBe(true);
+      expect(cut.length).toBeLessThanOrEqual(charsMax);
+      expect(cut.isWellFormed()).toBe(true);
+    }),
+  );
+});
+
+test('elements that were joined are split where they were joined', () => {
+  const element = fc.oneof(anyText.map(quoteElement), fc.constant('NULL'), fc.integer().map(String));
+  fc.assert(
+    fc.property(fc.array(element, { minLength: 1 }), (elements) => {
+      expect(splitElements(elements.join(','))).toEqual(elements);
+    }),
+  );
+});
+
+test('no text keeps what Postgres refuses', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      for (const stored of [storableText(`${text}\0\uD800`), quoteElement(`${text}\0\uD800`)]) {
+        expect(stored.isWellFormed()).toBe(true);
+        expect(stored).not.toContain('\0');
+      }
+    }),
+  );
+});
