@@ -17,6 +17,8 @@ import { takeOver } from './start/take-over.ts';
 /** `npm start`: runs the whole system until it is told to stop (design §4). */
 let state: SupervisorState | undefined;
 const progress = openProgress(process.stdout);
+// A terminal or pipe that went away must not end us: we stop by a signal, and in order.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 const stop = listenForStop(process, forceStop);
 
 try {

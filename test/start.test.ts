@@ -68,11 +68,12 @@ test('kill -9 of npm stops everything, and a start right after it works', async 
   expect(pids.filter((pid) => readProcess(pid))).toEqual([]);
 });
 
-test('SIGTERM to npm ends npm only after everything has stopped', async () => {
+test('SIGTERM to npm ends npm only after everything has stopped, also when nobody reads its output', async () => {
   await using weir = makeWeir();
   const launched = weir.launch({}, ['npm', 'start']);
   await launched.ready();
   const pids = weir.pids();
+  launched.closeOutput();
   launched.kill('SIGTERM');
   await launched.ended;
   expect(pids.filter((pid) => readProcess(pid))).toEqual([]);

@@ -29,6 +29,8 @@ export interface Launched {
   /** Waits until it has announced itself. */
   ready(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
+  /** Goes away as a terminal does that is closed. */
+  closeOutput(): void;
   /** The exit code, or the signal that ended it. */
   ended: Promise<number | string>;
 }
@@ -80,6 +82,10 @@ function launch(dataDir: string, variables: Record<string, string>, command: rea
     pid: child.pid ?? fail('it was not started'),
     output: () => output,
     kill: (signal) => child.kill(signal),
+    closeOutput: () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
     ended,
     ready: () =>
       until(() => {
