@@ -118,3 +118,13 @@ test('the answer to a refused space comes without its body being parsed', async 
   const { status } = await postEvents(pipeline, tenant, [{ no: 'event' }]);
   expect(status).toBe(402);
 });
+
+test('when a key was last used is written down when ingest ends, at the latest', async () => {
+  await using own = await startPipeline();
+  const tenant = await own.createTenant();
+  await postEvents(own, tenant, [llmEvent()]);
+  await own.ingest.stop('SIGTERM');
+  const [key] =
+    await own.sql`SELECT last_used_at > now() - interval '1 minute' AS used FROM api_keys WHERE id = ${tenant.keyId}`;
+  expect(key).toEqual({ used: true });
+});

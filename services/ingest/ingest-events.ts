@@ -8,12 +8,14 @@ import { checkDeclaredLength, memoryExhausted, readBody } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Committer } from './committer.ts';
 import { decodeBody } from './decode.ts';
+import type { KeyUses } from './key-uses.ts';
 import { parseJson } from './parse.ts';
 import type { Quota } from './quota.ts';
 import { sendJson } from './respond.ts';
 
 export interface IngestDependencies {
   directory: AccessDirectory;
+  keyUses: KeyUses;
   quota: Quota;
   budget: ByteBudget;
   validateBatch: BatchValidator;
@@ -31,12 +33,13 @@ export async function ingestEvents(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { directory, quota, budget, validateBatch } = dependencies;
+  const { directory, keyUses, quota, budget, validateBatch } = dependencies;
   const access = await authenticate(request, directory);
   checkDeclaredLength(request);
   const quotaView = await quota.admit(access);
   using body = await readBody(request, budget);
   const atMs = Date.now();
+  keyUses.note(access.keyId, atMs);
   const bytes = await decodeBody(body.bytes, request.headers['content-encoding']);
   // What decoding adds is held as well: small bombs must not pass the bound together.
   const grownBytes = bytes.length - Math.min(body.bytes.length, bytes.length);

@@ -11,6 +11,7 @@ import { AccessDirectory } from './access.ts';
 import { followAccessChanges } from './access-changes.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { Committer } from './committer.ts';
+import { KeyUses } from './key-uses.ts';
 import { Quota } from './quota.ts';
 import { createReadiness } from './readiness.ts';
 import { serveIngest } from './server.ts';
@@ -36,6 +37,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
     await serveIngest(
       {
         directory,
+        keyUses: resources.use(new KeyUses(sql, log)),
         quota: new Quota(sql, (sequence) => awaitStoredSequence(manager, sequence)),
         budget: new ByteBudget(config.INGEST_BYTES_IN_FLIGHT_MAX),
         validateBatch: compileBatchValidator(config.VENDOR),
