@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { inject } from 'vitest';
@@ -27,7 +26,7 @@ export async function createDatabase(): Promise<{ url: string } & AsyncDisposabl
  * on the same port and store, as the supervisor does.
  */
 export async function startNats(): Promise<NatsServer & { restart(): Promise<NatsServer> }> {
-  const directory = mkdtempSync(join(tmpdir(), 'weir-test-nats-'));
+  const directory = mkdtempSync(join(inject('runDirectory'), 'nats-'));
   const start = (port: number, monitorPort: number) =>
     startNatsServer({
       binary: inject('natsServerBinary'),
@@ -37,6 +36,7 @@ export async function startNats(): Promise<NatsServer & { restart(): Promise<Nat
       maxFileBytes: 1024 ** 3,
       port,
       monitorPort,
+      onSpawn: (pid) => writeFileSync(join(directory, 'pid'), String(pid)),
     });
   let running = await startOnFreePorts(2, ([port = 0, monitorPort = 0]) => start(port, monitorPort));
   const monitorPort = Number(new URL(running.monitorUrl).port);

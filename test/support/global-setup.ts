@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -15,6 +15,8 @@ declare module 'vitest' {
     templateDatabaseUrl: string;
     /** The nats-server that tests start. */
     natsServerBinary: string;
+    /** Removed after the run, with whatever still runs in it (`<name>/pid`). */
+    runDirectory: string;
   }
 }
 
@@ -39,8 +41,22 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   await migrateDatabase(postgres.url);
   project.provide('templateDatabaseUrl', postgres.url);
   project.provide('natsServerBinary', nats.binary);
+  project.provide('runDirectory', directory);
   return async () => {
+    killLeaks(directory);
     await postgres.stop();
     rmSync(directory, { recursive: true, force: true });
   };
+}
+
+/** A test that timed out, or whose worker crashed, has not stopped what it started. */
+function killLeaks(directory: string): void {
+  for (const file of globSync(join(directory, '*', 'pid'))) {
+    console.error(`${file}: a test left its server running`);
+    try {
+      process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
 }
