@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { compileBatchValidator } from '../lib/event/validate.ts';
+import { compileBatchRules } from '../lib/event/validate.ts';
 import { generateSample } from './generate.ts';
 
 const text = readFileSync(new URL('events.ndjson', import.meta.url), 'utf8');
@@ -10,7 +10,7 @@ const events: { id: string; type: string; traceId: string; status: { state: stri
   .map((line) => JSON.parse(line));
 
 test('every event of the sample is valid, and fits into one batch', () => {
-  expect(compileBatchValidator('weir')({ events })).toHaveLength(events.length);
+  expect(compileBatchRules('weir').validateBatch({ events })).toHaveLength(events.length);
   expect(text.length).toBeLessThan(400_000);
 });
 

@@ -3,9 +3,9 @@ import { createDatabase } from '../../test/support/backing.ts';
 import { llmEvent } from '../../test/support/events.ts';
 import { openPostgres } from '../db/connect.ts';
 import { columnInDatabase, columnNames, columnTypes } from './columns.ts';
-import { projectColumns } from './projection.ts';
+import { projectEvents } from './projection.ts';
 import { splitElements } from './text.ts';
-import { compileBatchValidator } from './validate.ts';
+import { compileBatchRules } from './validate.ts';
 
 /** Columns of `events` that a part has once, for all its events. */
 const ofThePart = { space_id: 'uuid', segment_id: 'uuid', received_at: 'timestamp with time zone' };
@@ -25,9 +25,9 @@ test('every column that the queue carries is a column of the table, of the same 
 });
 
 test('every column has as many elements as there are events', () => {
-  const events = compileBatchValidator('weir')({
+  const events = compileBatchRules('weir').validateBatch({
     events: [llmEvent(), llmEvent({ context: {} }), llmEvent()],
   });
-  const columns = projectColumns(events);
+  const { columns } = projectEvents(events);
   for (const name of columnNames) expect(splitElements(columns[name]), name).toHaveLength(3);
 });

@@ -1,5 +1,5 @@
 import { attributesCharsMax, columnCharsMax, previewCharsMax } from '../limits.ts';
-import { type ColumnName, columnNames, columnTypes } from './columns.ts';
+import { type ColumnName, type ColumnType, columnNames, columnTypes } from './columns.ts';
 import type { IngestEvent, LlmPayload } from './event.ts';
 import { cutText, quoteElement, storableText } from './text.ts';
 
@@ -35,25 +35,66 @@ const projections: Record<ColumnName, (event: IngestEvent, index: number) => Val
   attributes: (event) => attributes(event.additionalProperties),
 };
 
-/** Projects the indexed columns of the events of one request body (design §1.1). */
-export function projectColumns(events: readonly IngestEvent[]): ColumnTexts {
-  return Object.fromEntries(columnNames.map((name) => [name, projectColumn(name, events)])) as ColumnTexts;
+/** What goes on of the events of a request body, when they themselves are let go. */
+export interface Projection {
+  readonly eventCount: number;
+  readonly columns: ColumnTexts;
 }
 
-function projectColumn(name: ColumnName, events: readonly IngestEvent[]): string {
-  const project = projections[name];
-  const isText = columnTypes[name] === 'text';
-  let elements = '';
-  let index = 0;
-  for (const event of events) {
-    const value = project(event, index);
-    if (index > 0) elements += ',';
-    if (value === undefined) elements += 'NULL';
-    else if (typeof value === 'number') elements += value;
-    else elements += quoteElement(isText ? cutText(value, columnCharsMax) : value);
-    index += 1;
+/** Projects the indexed columns of the events of one request body (design §1.1), event by event. */
+export class Projector {
+  readonly #columns = columnNames.map((name) => new ColumnBuilder(projections[name], columnTypes[name]));
+  #eventCount = 0;
+
+  add(event: IngestEvent): void {
+    for (const column of this.#columns) column.add(event, this.#eventCount);
+    this.#eventCount += 1;
   }
-  return elements;
+
+  finish(): Projection {
+    const entries = columnNames.map((name, index) => [name, this.#columns[index]?.finish()]);
+    return { eventCount: this.#eventCount, columns: Object.fromEntries(entries) as ColumnTexts };
+  }
+}
+
+export function projectEvents(events: readonly IngestEvent[]): Projection {
+  const projector = new Projector();
+  for (const event of events) projector.add(event);
+  return projector.finish();
+}
+
+/** The elements of one column. */
+class ColumnBuilder {
+  readonly #project: (event: IngestEvent, index: number) => Value;
+  readonly #type: ColumnType;
+  readonly #elements: (string | number)[] = [];
+  // Neighbours share most of their values (a thread, a user, a model): quoting each again would be half of the work.
+  #lastText = '';
+  #lastElement = '""';
+
+  constructor(project: (event: IngestEvent, index: number) => Value, type: ColumnType) {
+    this.#project = project;
+    this.#type = type;
+  }
+
+  add(event: IngestEvent, index: number): void {
+    const value = this.#project(event, index);
+    if (value === undefined) this.#elements.push('NULL');
+    else if (typeof value === 'number') this.#elements.push(value);
+    else this.#elements.push(value === this.#lastText ? this.#lastElement : this.#quote(value));
+  }
+
+  finish(): string {
+    return this.#elements.join(',');
+  }
+
+  #quote(text: string): string {
+    // A UUID has been validated to have nothing to quote.
+    if (this.#type === 'uuid') return text;
+    this.#lastText = text;
+    this.#lastElement = quoteElement(this.#type === 'text' ? cutText(text, columnCharsMax) : text);
+    return this.#lastElement;
+  }
 }
 
 function usage(event: IngestEvent): LlmPayload['usage'] {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { llmEvent, toolEvent, without } from '../../test/support/events.ts';
 import { IngestError } from '../errors.ts';
-import { compileBatchValidator } from './validate.ts';
+import { compileBatchRules } from './validate.ts';
 
-const validate = compileBatchValidator('weir');
+const { validateBatch: validate } = compileBatchRules('weir');
 
 /** `id` and `details` of the refusal, or `accepted`. */
 function judge(...events: unknown[]): string {

@@ -1,39 +1,49 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import { IngestError } from '../errors.ts';
+import { isDeeperThan } from '../json/depth.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../limits.ts';
 import type { IngestEvent } from './event.ts';
 import { eventSchema } from './schema.ts';
 import { describeViolation } from './violation.ts';
 
-/** Takes the events out of a parsed request body, or says what is wrong with it. */
-export type BatchValidator = (body: unknown) => readonly IngestEvent[];
+/** The rules of events and batches, for one vendor. */
+export interface BatchRules {
+  /** Whether a parsed value follows the schema of events. */
+  isEvent(this: void, value: unknown): value is IngestEvent;
+  /**
+   * The events of a parsed request body. In the order of design §3: the root is an object, `events` is an array, it
+   * has at most 500 entries, nothing is nested too deep, every event follows the schema.
+   *
+   * @throws IngestError `invalid_event_batch`, `too_many_events`.
+   */
+  validateBatch(this: void, body: unknown): readonly IngestEvent[];
+}
 
-/**
- * Compiles the validator of request bodies. In the order of design §3: the root is an object, `events` is an array,
- * it has at most 500 entries, nothing is nested too deep, every event follows the schema.
- *
- * The validator throws IngestError: `invalid_event_batch`, `too_many_events`.
- */
-export function compileBatchValidator(vendor: string): BatchValidator {
+export function compileBatchRules(vendor: string): BatchRules {
   const schema = eventSchema(vendor);
   const options: Options = { discriminator: true, strictTypes: false, formats: { uuid: true } };
   const isEvent = new Ajv2020(options).compile<IngestEvent>(schema);
   // Collecting every violation costs a good batch half as much again: only a bad one pays.
   const collectViolations = new Ajv2020({ ...options, allErrors: true }).compile<IngestEvent>(schema);
-
-  return (body) => {
-    const events = eventsOf(body);
-    if (events.length > eventsPerBatchMax) {
-      throw new IngestError(
-        'too_many_events',
-        `The batch has ${events.length} events; at most ${eventsPerBatchMax} are allowed in one request.`,
-      );
-    }
-    if (isDeeperThan(body, jsonDepthMax)) {
-      throw new IngestError('invalid_event_batch', `The body is nested deeper than ${jsonDepthMax} levels.`);
-    }
-    if (events.every((event): event is IngestEvent => isEvent(event))) return events;
-    throw describeViolations(events, collectViolations);
+  return {
+    isEvent,
+    validateBatch(body) {
+      const events = eventsOf(body);
+      if (events.length > eventsPerBatchMax) {
+        throw new IngestError(
+          'too_many_events',
+          `The batch has ${events.length} events; at most ${eventsPerBatchMax} are allowed in one request.`,
+        );
+      }
+      if (isDeeperThan(body, jsonDepthMax)) {
+        throw new IngestError(
+          'invalid_event_batch',
+          `The body is nested deeper than ${jsonDepthMax} levels.`,
+        );
+      }
+      if (events.every((event): event is IngestEvent => isEvent(event))) return events;
+      throw describeViolations(events, collectViolations);
+    },
   };
 }
 
@@ -61,17 +71,4 @@ function describeViolations(events: readonly unknown[], validate: ValidateFuncti
   }
   more -= 1;
   return new IngestError('invalid_event_batch', `${first}${more > 0 ? ` (and ${more} more)` : ''}`);
-}
-
-/** Whether a value nests objects and arrays more than `levels` deep. Recursion is bounded by `levels`. */
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((element) => isDeeperThan(element, levels - 1));
-  // Object.values would allocate an array for each of the thousands of objects of a batch.
-  for (const key in value) {
-    const member = (value as Record<string, unknown>)[key];
-    if (typeof member === 'object' && member !== null && isDeeperThan(member, levels - 1)) return true;
-  }
-  return false;
 }

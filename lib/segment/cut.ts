@@ -20,7 +20,7 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
   let before = 0;
   let at = skipSpace(bytes, 0);
   while (at < bytes.length && before <= last) {
-    const body = readBody(bytes, at);
+    const body = locateEvents(bytes, at);
     for (const index of indexes) {
       const event = body.events[index - before];
       if (event !== undefined) texts.set(index, bytes.toString('utf8', event.start, event.end));
@@ -31,7 +31,12 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
   return texts;
 }
 
-function readBody(bytes: Buffer, at: number): { events: Range[]; end: number } {
+/**
+ * Where the events are of the request body that starts at `at`, and where it ends.
+ *
+ * @throws Error where it notices that the bytes are no JSON.
+ */
+export function locateEvents(bytes: Buffer, at: number): { events: Range[]; end: number } {
   let events: Range[] = [];
   const end = walkObject(bytes, at, (key, valueStart) => {
     if (!isKey(bytes, key, 'events')) return skipValue(bytes, valueStart);

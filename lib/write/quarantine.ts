@@ -12,7 +12,7 @@ const noSpace = '00000000-0000-0000-0000-000000000000';
  * key: a redelivery or a client's retry is kept once.
  */
 export async function quarantineEvent(sql: Sql, part: Part, refusal: Refusal): Promise<void> {
-  const id = (part.columns?.id ?? '').replaceAll('"', '');
+  const id = part.columns?.id ?? '';
   // The event's id names its segment too: it is unique, and the same at every attempt.
   const alone = isolateEvent(part, id);
   await keep(sql, {

@@ -1,17 +1,14 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import type { IngestEvent } from '../../lib/event/event.ts';
-import { type ColumnTexts, projectColumns } from '../../lib/event/projection.ts';
+import type { Projection } from '../../lib/event/projection.ts';
 import { ownSegmentBytesMin } from '../../lib/limits.ts';
 import type { Access } from './access.ts';
 
 /** A validated batch on its way into the queue. */
-export interface AcceptedBatch {
+export interface AcceptedBatch extends Projection {
   readonly spaceId: string;
   readonly apiKeyId: string;
   readonly receivedAtMs: number;
-  readonly eventCount: number;
-  readonly columns: ColumnTexts;
   /** The request's body as it was sent, decoded. */
   readonly body: Buffer;
   /** The same compressed, for a body that becomes a segment of its own. */
@@ -24,24 +21,20 @@ export interface AcceptedBatch {
 const zstdOptions = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 3 }, chunkSize: 256 * 1024 };
 const zstdCompress = promisify(zlib.zstdCompress);
 
-/** Projects and compresses what a client sent, once, outside of the group commit. */
+/** Compresses what a client sent, when it becomes a segment of its own: outside of the group commit, on another thread. */
 export async function acceptBatch(
   access: Access,
-  events: readonly IngestEvent[],
+  projection: Projection,
   received: { body: Buffer; atMs: number },
 ): Promise<AcceptedBatch> {
   const { body, atMs } = received;
-  // Started first: it runs on another thread while the columns are projected here.
-  const compressing = body.length >= ownSegmentBytesMin ? zstdCompress(body, zstdOptions) : undefined;
-  const columns = projectColumns(events);
   return {
+    ...projection,
     spaceId: access.spaceId,
     apiKeyId: access.keyId,
     receivedAtMs: atMs,
-    eventCount: events.length,
-    columns,
     body,
-    compressed: await compressing,
+    compressed: body.length >= ownSegmentBytesMin ? await zstdCompress(body, zstdOptions) : undefined,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../lib/errors.ts';
 import { bodyBytesMax, discardBytesMax, discardTimeoutMs } from '../../lib/limits.ts';
+import { BodyBuffer } from './body-buffers.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
 /** The client went away before its request was whole: there is nobody to answer. */
@@ -14,7 +15,11 @@ export class ClientGoneError extends Error {
  * @throws IngestError `batch_too_large`.
  */
 export function checkDeclaredLength(request: IncomingMessage): void {
-  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) throw bodyTooLarge();
+  if (declaredLength(request) > bodyBytesMax) throw bodyTooLarge();
+}
+
+function declaredLength(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0);
 }
 
 export function bodyTooLarge(): IngestError {
@@ -35,25 +40,25 @@ export interface HeldBody extends Disposable {
 export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<HeldBody> {
   // Events, not `for await`: an iterator costs a small request more than all its checks.
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const buffer = new BodyBuffer(declaredLength(request));
+    const release = () => {
+      budget.release(buffer.length);
+      buffer.release();
+    };
     const settle = () => request.off('data', onData).off('end', onEnd).off('close', onClose);
     const fail = (error: Error) => {
       settle();
-      budget.release(length);
+      release();
       reject(error);
     };
     const onData = (chunk: Buffer) => {
-      if (length + chunk.length > bodyBytesMax) return fail(bodyTooLarge());
+      if (buffer.length + chunk.length > bodyBytesMax) return fail(bodyTooLarge());
       if (!budget.take(chunk.length)) return fail(memoryExhausted());
-      length += chunk.length;
-      chunks.push(chunk);
+      buffer.add(chunk);
     };
     const onEnd = () => {
       settle();
-      const [only] = chunks;
-      const bytes = chunks.length === 1 && only ? only : Buffer.concat(chunks, length);
-      resolve({ bytes, [Symbol.dispose]: () => budget.release(length) });
+      resolve({ bytes: buffer.toBytes(), [Symbol.dispose]: release });
     };
     const onClose = () => fail(new ClientGoneError('the request ended before its body did'));
     // Without a listener an error of the socket would end the process; `close` follows it.

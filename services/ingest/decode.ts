@@ -2,7 +2,8 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { IngestError } from '../../lib/errors.ts';
 import { bodyBytesMax } from '../../lib/limits.ts';
-import { bodyTooLarge } from './body.ts';
+import { bodyTooLarge, type HeldBody, memoryExhausted } from './body.ts';
+import type { ByteBudget } from './byte-budget.ts';
 
 /** What the callbacks of node:zlib give with `info: true`: the engine knows how much input it used. */
 interface Decoded {
@@ -20,22 +21,32 @@ const decoders = {
 };
 
 /**
- * Undoes a request's Content-Encoding. The 4 MiB limit holds after it too, so a bomb stops at the limit.
+ * Undoes a request's Content-Encoding. The 4 MiB limit holds after it too, so a bomb stops at the limit; and what
+ * decoding adds is held against the budget as well, so that many small bombs do.
  *
  * @param encoding the header's value; absent, empty and `identity` are the same.
- * @throws IngestError `invalid_request_body`, `batch_too_large`.
+ * @throws IngestError `invalid_request_body`, `batch_too_large`, `ingest_unavailable`.
  */
-export async function decodeBody(bytes: Buffer, encoding: string | undefined): Promise<Buffer> {
+export async function decodeBody(
+  bytes: Buffer,
+  encoding: string | undefined,
+  budget: ByteBudget,
+): Promise<HeldBody> {
   const name = (encoding ?? '').trim().toLowerCase();
-  if (name === '' || name === 'identity') return bytes;
+  if (name === '' || name === 'identity') return { bytes, [Symbol.dispose]: () => {} };
   if (!Object.hasOwn(decoders, name)) {
     const known = Object.keys(decoders).join(', ');
     throw new IngestError('invalid_request_body', `The Content-Encoding must be one of ${known}, or absent.`);
   }
-  const decode = decoders[name as keyof typeof decoders];
+  const decoded = await decode(bytes, name as keyof typeof decoders);
+  if (!budget.take(decoded.length)) throw memoryExhausted();
+  return { bytes: decoded, [Symbol.dispose]: () => budget.release(decoded.length) };
+}
+
+async function decode(bytes: Buffer, name: keyof typeof decoders): Promise<Buffer> {
   let decoded: Decoded;
   try {
-    decoded = await decode(bytes, { maxOutputLength: bodyBytesMax, info: true });
+    decoded = await decoders[name](bytes, { maxOutputLength: bodyBytesMax, info: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge();
     throw new IngestError('invalid_request_body', `The body is not valid ${name} data.`, { cause: error });

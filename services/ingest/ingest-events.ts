@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BatchValidator } from '../../lib/event/validate.ts';
 import { acceptBatch } from './accepted-batch.ts';
 import type { Access, AccessDirectory } from './access.ts';
 import { authenticate } from './authenticate.ts';
-import { checkDeclaredLength, memoryExhausted, readBody } from './body.ts';
+import { checkDeclaredLength, readBody } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Committer } from './committer.ts';
 import { decodeBody } from './decode.ts';
 import type { KeyUses } from './key-uses.ts';
-import { parseJson } from './parse.ts';
-import type { Quota } from './quota.ts';
+import type { Quota, QuotaView } from './quota.ts';
+import type { BatchReader } from './read-batch.ts';
 import { sendJson } from './respond.ts';
 
 export interface IngestDependencies {
@@ -18,7 +17,7 @@ export interface IngestDependencies {
   keyUses: KeyUses;
   quota: Quota;
   budget: ByteBudget;
-  validateBatch: BatchValidator;
+  readBatch: BatchReader;
   committer: Committer;
 }
 
@@ -33,32 +32,25 @@ export async function ingestEvents(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { directory, keyUses, quota, budget, validateBatch } = dependencies;
+  const { directory, keyUses, quota, budget, readBatch } = dependencies;
   const access = await authenticate(request, directory);
   checkDeclaredLength(request);
   const quotaView = await quota.admit(access);
-  using body = await readBody(request, budget);
+  using sent = await readBody(request, budget);
   const atMs = Date.now();
   keyUses.note(access.keyId, atMs);
-  const bytes = await decodeBody(body.bytes, request.headers['content-encoding']);
-  // What decoding adds is held as well: small bombs must not pass the bound together.
-  const grownBytes = bytes.length - Math.min(body.bytes.length, bytes.length);
-  if (!budget.take(grownBytes)) throw memoryExhausted();
-  using _grown = { [Symbol.dispose]: () => budget.release(grownBytes) };
-  const events = validateBatch(parseJson(bytes));
-  if (events.length > 0)
-    await commit(dependencies, access, await acceptBatch(access, events, { body: bytes, atMs }));
-  const headers: Record<string, string | number> = { 'Weir-Batch-Id': randomUUID() };
-  if (quotaView !== undefined) {
-    headers['Weir-Quota-Limit'] = quotaView.limit;
-    headers['Weir-Quota-Used'] = quotaView.used;
+  using body = await decodeBody(sent.bytes, request.headers['content-encoding'], budget);
+  const projection = readBatch(body.bytes);
+  const { eventCount } = projection;
+  if (eventCount > 0) {
+    await commit(dependencies, access, await acceptBatch(access, projection, { body: body.bytes, atMs }));
   }
-  sendJson(
-    response,
-    202,
-    { message: `Queued ${events.length} ${events.length === 1 ? 'event' : 'events'}.` },
-    headers,
-  );
+  const message = `Queued ${eventCount} ${eventCount === 1 ? 'event' : 'events'}.`;
+  sendJson(response, 202, { message }, { 'Weir-Batch-Id': randomUUID(), ...quotaHeaders(quotaView) });
+}
+
+function quotaHeaders(view: QuotaView | undefined): Record<string, number> {
+  return view === undefined ? {} : { 'Weir-Quota-Limit': view.limit, 'Weir-Quota-Used': view.used };
 }
 
 async function commit(

@@ -1,7 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
-import { compileBatchValidator } from '../../lib/event/validate.ts';
 import { keyLookupTimeoutMs } from '../../lib/limits.ts';
 import { connectQueue, payloadBytesMax } from '../../lib/queue/connect.ts';
 import { createPublish } from '../../lib/queue/publish.ts';
@@ -13,6 +12,7 @@ import { ByteBudget } from './byte-budget.ts';
 import { Committer } from './committer.ts';
 import { KeyUses } from './key-uses.ts';
 import { Quota } from './quota.ts';
+import { compileBatchReader } from './read-batch.ts';
 import { createReadiness } from './readiness.ts';
 import { serveIngest } from './server.ts';
 import { awaitStoredSequence } from './stored-sequence.ts';
@@ -40,7 +40,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
         keyUses: resources.use(new KeyUses(sql, log)),
         quota: new Quota(sql, (sequence) => awaitStoredSequence(manager, sequence)),
         budget: new ByteBudget(config.INGEST_BYTES_IN_FLIGHT_MAX),
-        validateBatch: compileBatchValidator(config.VENDOR),
+        readBatch: compileBatchReader(config.VENDOR),
         committer,
         findUnready: createReadiness(sql, nats),
         log,

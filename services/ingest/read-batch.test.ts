@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { projectEvents } from '../../lib/event/projection.ts';
+import { compileBatchRules } from '../../lib/event/validate.ts';
+import { llmEvent, toolEvent } from '../../test/support/events.ts';
+import { keyText, objectText, valueText } from '../../test/support/json-text.ts';
+import { parseJson } from './parse.ts';
+import { compileBatchReader } from './read-batch.ts';
+
+const readBatch = compileBatchReader('weir');
+const { validateBatch } = compileBatchRules('weir');
+/** The plain way, which is the truth: the whole body at once. */
+const readWhole = (bytes: Buffer) => projectEvents(validateBatch(parseJson(bytes)));
+
+function outcomeOf(read: (bytes: Buffer) => unknown, bytes: Buffer): unknown {
+  try {
+    return read(bytes);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function expectSame(text: string | Buffer): void {
+  const bytes = Buffer.from(text as string);
+  expect(outcomeOf(readBatch, bytes)).toEqual(outcomeOf(readWhole, bytes));
+}
+
+const anyEvent = fc.oneof(
+  fc
+    .constantFrom(llmEvent(), toolEvent(), llmEvent({ durationMs: 'x' }))
+    .map((event) => JSON.stringify(event)),
+  valueText('input', 'name').map((value) =>
+    JSON.stringify(toolEvent({ properties: { tool: { input: 'HERE' } } })).replace('"HERE"', value),
+  ),
+  valueText('id', 'type'),
+);
+const eventsText = fc.array(anyEvent, { maxLength: 4 }).map((events) => `[${events.join(' ,\n')}]`);
+const member = fc.oneof(
+  fc.tuple(keyText('events'), eventsText),
+  fc.tuple(fc.constantFrom('"more"', '"events "', '"\\""'), valueText('events')),
+);
+const body = objectText(fc.array(member, { maxLength: 3 }));
+
+test('event by event and as a whole a body is read to the same', () => {
+  fc.assert(fc.property(body, expectSame), { numRuns: 2_000 });
+});
+
+test('so is a body that is damaged anywhere', () => {
+  const damage = fc.tuple(
+    body,
+    fc.nat(),
+    fc.nat({ max: 3 }),
+    fc.constantFrom('', '"', '{', ']', ',', '\\', '0', '\u0000', 'é'),
+  );
+  fc.assert(
+    fc.property(damage, ([text, at, removed, added]) => {
+      const start = at % (text.length + 1);
+      expectSame(text.slice(0, start) + added + text.slice(start + removed));
+    }),
+    { numRuns: 4_000 },
+  );
+});
+
+test.each([
+  ['no bytes', ''],
+  ['a byte order mark', `\uFEFF{"events":[${JSON.stringify(llmEvent())}]}`],
+  ['another value behind it', `{"events":[${JSON.stringify(llmEvent())}]}0`],
+  ['brackets that cross', `{"events":[${JSON.stringify(llmEvent()).slice(0, -1)}]}`],
+  ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+  [
+    'a deep field beside the events',
+    `{"events":[${JSON.stringify(llmEvent())}],"x":${'['.repeat(600)}${']'.repeat(600)}}`,
+  ],
+  ['a deep event', `{"events":[{"x":${'['.repeat(509)}${']'.repeat(509)}}]}`],
+])('so is a body with %s', (_, text) => expectSame(text));
+
+test('a good body is read event by event', () => {
+  const events = [llmEvent(), toolEvent()];
+  expect(readBatch(Buffer.from(JSON.stringify({ events }, null, 2)))).toEqual(
+    readWhole(Buffer.from(JSON.stringify({ events }))),
+  );
+});
