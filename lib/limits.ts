@@ -98,16 +98,16 @@ export const ackWaitMs = 10_000;
 export const ackPendingMax = 256;
 
 /** Most bytes one pull of the writer asks for: what its memory is planned for. More than the largest message. */
-export const pullBytesMax = 12 * 1024 * 1024;
+export const pullBytesMax = 9 * 1024 * 1024;
 
 /** A pull that nothing arrives for ends after this, and the next one begins. */
 export const pullExpiresMs = 2_000;
 
 /** How many events the writer puts into one statement, when that many are waiting. */
-export const eventsPerStatementMax = 2_000;
+export const eventsPerStatementMax = 1_000;
 
 /** How many bytes of segments the writer puts into one statement. */
-export const statementBytesMax = 8 * 1024 * 1024;
+export const statementBytesMax = 4 * 1024 * 1024;
 
 /** A statement that Postgres does not finish in this time is cancelled, and its messages are delivered again. */
 export const statementTimeoutMs = 30_000;

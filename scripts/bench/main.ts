@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { type Figures, measureRound } from './measures.ts';
+import { type Figures, measureBytesPerEvent, measureHttpToPostgres, measureRound } from './measures.ts';
 import { peakResidentBytes } from './process-stats.ts';
 import { medianFigures, renderReport } from './report.ts';
 import { startSystem } from './system.ts';
@@ -22,6 +22,9 @@ const say = (text: string) => process.stderr.write(`${text}\n`);
 say(`${workload.source}: ${workload.events.length} events; ${rounds} rounds of ${seconds} s a measure`);
 await using system = await startSystem(process.env);
 say('warming up …');
+await measureHttpToPostgres(system, workload, 2 * seconds);
+// Now, while the database holds nothing but batches of real events.
+const bytesPerEvent = await measureBytesPerEvent(system.sql);
 await measureRound(system, workload, Math.min(seconds, 2));
 const results: Figures[] = [];
 for (let round = 1; round <= rounds; round++) {
@@ -29,12 +32,9 @@ for (let round = 1; round <= rounds; round++) {
   const { storedPerSecond = 0, singlesPerSecond = 0 } = results.at(-1) ?? {};
   say(`round ${round}: ${Math.round(storedPerSecond)} events/s, ${Math.round(singlesPerSecond)} requests/s`);
 }
-const [size] = await system.sql<{ bytes: number; events: number }[]>`
-  SELECT sum(pg_total_relation_size(name::regclass))::float8 AS bytes, (SELECT count(*)::float8 FROM events) AS events
-  FROM unnest(ARRAY['events', 'segments', 'event_stats', 'usage_months']) AS name`;
 const figures = {
   ...medianFigures(results),
-  bytesPerEvent: (size?.bytes ?? Number.NaN) / (size?.events ?? Number.NaN),
+  bytesPerEvent,
   ingestBytes: peakResidentBytes(system.pidOf('ingest')),
   writerBytes: peakResidentBytes(system.pidOf('writer')),
   dashboardBytes: peakResidentBytes(system.pidOf('dashboard-api')),

@@ -27,7 +27,12 @@ export async function measureRound(system: System, workload: Workload, seconds: 
   return { ...stored, copied, parseMs, ...alone, published, ...latency, ...visible };
 }
 
-async function measureHttpToPostgres({ connection, sql }: System, workload: Workload, seconds: number) {
+/** Until the last event that was accepted is stored. */
+export async function measureHttpToPostgres(
+  { connection, sql }: System,
+  workload: Workload,
+  seconds: number,
+) {
   const before = await countStored(sql);
   const startedMs = performance.now();
   const { requests } = await runClosedLoop({
@@ -106,4 +111,12 @@ async function countStored(sql: System['sql']): Promise<number> {
     { events: number }[]
   >`SELECT coalesce(sum(events), 0)::float8 AS events FROM usage_months`;
   return row?.events ?? 0;
+}
+
+/** What the tables of events take, indexes and TOAST with them. */
+export async function measureBytesPerEvent(sql: System['sql']): Promise<number> {
+  const [size] = await sql<{ bytes: number; events: number }[]>`
+    SELECT sum(pg_total_relation_size(name::regclass))::float8 AS bytes, (SELECT count(*)::float8 FROM events) AS events
+    FROM unnest(ARRAY['events', 'segments', 'event_stats', 'usage_months']) AS name`;
+  return (size?.bytes ?? Number.NaN) / (size?.events ?? Number.NaN);
 }
