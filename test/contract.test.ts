@@ -201,6 +201,13 @@ test('other paths are 404, other methods 405 with Allow', async () => {
   expectError(await get('/v1/ingest-events', 'DELETE'), 'method_not_allowed');
 });
 
+test('a target may be the whole URL', async () => {
+  const answer = await overSocket(
+    'GET http://example.test/healthz?x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  );
+  expect(answer).toMatch(/^HTTP\/1.1 200 /);
+});
+
 test('what is no HTTP is answered in the error shape and closed', async () => {
   for (const headers of ['No colon\r\n\r\n', 'Host: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}']) {
     expect(await postOverSocket(headers)).toMatch(/^HTTP\/1.1 400 .*"id":"invalid_request_body"/s);

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { openPostgres } from '../lib/db/connect.ts';
 import { llmEvent, someEvents, toolEvent } from './support/events.ts';
@@ -14,6 +15,20 @@ test('past the bytes that ingest may hold the answer is 503 with Retry-After, an
   expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   expect(answer.body).toMatchObject({ error: { id: 'ingest_unavailable' } });
   expect((await postEvents(pipeline, tenant, [llmEvent()])).status).toBe(202);
+});
+
+test('a client that goes away in the middle of its body leaves nothing behind', async () => {
+  await using pipeline = await startPipeline({ INGEST_BYTES_IN_FLIGHT_MAX: '1000000' });
+  const tenant = await pipeline.createTenant();
+  const { hostname, port } = new URL(pipeline.url);
+  for (let times = 0; times < 20; times++) {
+    const socket = connect(Number(port), hostname);
+    const head = `POST /v1/ingest-events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.apiKey}\r\nContent-Length: 900000\r\n\r\n`;
+    await new Promise((resolve) => socket.write(head + ' '.repeat(600_000), resolve));
+    socket.destroy();
+  }
+  const large = toolEvent({ properties: { tool: { input: 'x'.repeat(900_000) } } });
+  await until(async () => (await postEvents(pipeline, tenant, [large])).status === 202);
 });
 
 test('a queue that is full answers 503, and takes events again when the writer has made room', async () => {

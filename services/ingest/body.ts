@@ -40,6 +40,8 @@ export interface HeldBody extends Disposable {
 export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<HeldBody> {
   // Events, not `for await`: an iterator costs a small request more than all its checks.
   return new Promise((resolve, reject) => {
+    // While the key was looked up the client may have gone, and its `close` is not said twice.
+    if (request.destroyed) throw new ClientGoneError('the request ended before its body was read');
     const buffer = new BodyBuffer(declaredLength(request));
     const release = () => {
       budget.release(buffer.length);
@@ -81,7 +83,8 @@ export function memoryExhausted(): IngestError {
  * @returns whether the body came to its end, so that the connection can serve another request.
  */
 export function discardBody(request: IncomingMessage): Promise<boolean> {
-  if (request.complete && request.readableEnded) return Promise.resolve(true);
+  if (request.readableEnded) return Promise.resolve(true);
+  if (request.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     let length = 0;
     const finish = (isWhole: boolean) => () => {
@@ -95,7 +98,7 @@ export function discardBody(request: IncomingMessage): Promise<boolean> {
       if (length > discardBytesMax) finish(false)();
     });
     request.once('end', finish(true));
-    request.once('close', finish(request.complete));
+    request.once('close', finish(false));
     request.resume();
   });
 }

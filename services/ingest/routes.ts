@@ -39,12 +39,15 @@ export async function handleRequest(
     const { log } = dependencies;
     if (error.status >= 500) log.error({ err: error.cause ?? error, id: error.id }, 'request failed');
     else log.debug({ id: error.id, details: error.message }, 'request refused');
-    await sendError(request, response, error);
+    await sendError(request, response, error).catch((failure) => {
+      log.error({ err: failure }, 'an answer could not be sent');
+      request.destroy();
+    });
   }
 }
 
 function findHandler(request: IncomingMessage, response: ServerResponse): Handler {
-  const [path = ''] = (request.url ?? '').split('?', 1);
+  const path = pathOf(request.url ?? '');
   const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
   if (methods === undefined) throw new IngestError('not_found', 'There is nothing at this path.');
   const handler = Object.hasOwn(methods, request.method ?? '') ? methods[request.method ?? ''] : undefined;
@@ -52,6 +55,11 @@ function findHandler(request: IncomingMessage, response: ServerResponse): Handle
   const allowed = Object.keys(methods).join(', ');
   response.setHeader('Allow', allowed);
   throw new IngestError('method_not_allowed', `This path takes ${allowed} only.`);
+}
+
+/** A proxy may send the whole URL in the place of the path (RFC 9112, absolute-form). */
+function pathOf(target: string): string {
+  return (target.startsWith('/') ? target.split('?', 1)[0] : URL.parse(target)?.pathname) ?? '';
 }
 
 async function sendReadiness(
