@@ -50,6 +50,9 @@ export const messageBytesMin = bodyBytesMax + 3 * 1024 * 1024;
 /** How long ingest waits for a PubAck. A disk that fails fsync answers with silence, so this bounds a 202. */
 export const pubAckTimeoutMs = 5_000;
 
+/** How long a batch waits for nats-server to come back before it is answered with 503. A restart takes about one. */
+export const queueReturnTimeoutMs = 2_000;
+
 /** Seconds a client is asked to wait after a 503. */
 export const retryAfterSeconds = 1;
 

@@ -2,7 +2,9 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { startNats } from '../../test/support/backing.ts';
 import { parseConfig } from '../config.ts';
+import { pubAckTimeoutMs } from '../limits.ts';
 import { connectQueue } from './connect.ts';
+import { QueueInterruptedError } from './link.ts';
 import { createPublish, QueueLossError } from './publish.ts';
 import { consumerName, streamName } from './settings.ts';
 import { ensureStream } from './stream.ts';
@@ -39,6 +41,27 @@ test('a sequence that goes back is an alarm', async () => {
   await queue.manager.streams.delete(streamName);
   await ensureStream(queue.connection, queue.config);
   await expect(publish(Buffer.from('x'), 'b')).rejects.toThrow(QueueLossError);
+});
+
+test('a publish that is on its way when nats-server dies fails at once, and the next one waits for its return', async () => {
+  await using nats = await startNats();
+  await using connection = await connectQueue(nats.url, 'test');
+  await ensureStream(
+    connection,
+    parseConfig({ NATS_MONITOR_URL: nats.monitorUrl, QUEUE_BYTES_MAX: '1000000' }),
+  );
+  const publish = createPublish(connection);
+  await publish(Buffer.from('x'), 'a');
+  process.kill(nats.pid, 'SIGSTOP');
+  const onItsWay = publish(Buffer.from('x'), 'b');
+  const startedMs = performance.now();
+  process.kill(nats.pid, 'SIGKILL');
+  await expect(onItsWay).rejects.toThrow(QueueInterruptedError);
+  await nats.exited;
+  const early = publish(Buffer.from('x'), 'c');
+  await nats.restart();
+  expect(await early).toBeGreaterThan(1);
+  expect(performance.now() - startedMs).toBeLessThan(pubAckTimeoutMs);
 });
 
 test('the stream is made once, grows when told to, and is refused when it is another', async () => {

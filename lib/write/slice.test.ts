@@ -1,0 +1,37 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+import { llmEvent, toolEvent } from '../../test/support/events.ts';
+import { projectEvents } from '../event/projection.ts';
+import { splitElements } from '../event/text.ts';
+import { compileBatchRules } from '../event/validate.ts';
+import { isolateEvent, slicePart } from './slice.ts';
+
+const events = [llmEvent(), toolEvent({ context: { threadId: 'a,"b\\' } }), llmEvent(), toolEvent()];
+const { eventCount, columns } = projectEvents(compileBatchRules('weir').validateBatch({ events }));
+const body = Buffer.from(JSON.stringify({ events }, null, 1));
+const part = create(PartSchema, {
+  segmentId: 'whole',
+  eventCount,
+  columns,
+  rawBytes: BigInt(body.length),
+  body: zstdCompressSync(body),
+});
+
+test('a slice has the columns of its events, and their places in the whole segment', () => {
+  const slice = slicePart(part, 1, 3);
+  expect(slice).toMatchObject({ eventCount: 2, segmentId: 'whole', body: part.body });
+  expect(slice.columns?.segmentIndex).toBe('1,2');
+  expect(splitElements(slice.columns?.id ?? '')).toEqual([events[1]?.id, events[2]?.id]);
+  expect(splitElements(slice.columns?.threadId ?? '')).toEqual(['"a,\\"b\\\\"', '"thread-1"']);
+});
+
+test('an isolated event keeps its own bytes, and nobody else’s', () => {
+  const alone = isolateEvent(slicePart(part, 2, 3), 'alone');
+  expect(alone).toMatchObject({ eventCount: 1, segmentId: 'alone' });
+  expect(alone.columns?.segmentIndex).toBe('0');
+  const text = zstdDecompressSync(alone.body).toString();
+  expect(JSON.parse(text)).toEqual({ events: [events[2]] });
+  expect(Number(alone.rawBytes)).toBe(Buffer.byteLength(text));
+});

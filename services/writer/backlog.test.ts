@@ -1,0 +1,57 @@
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+import { Backlog } from './backlog.ts';
+
+const part = (eventCount: number) => create(PartSchema, { eventCount });
+
+/** Whether a promise has settled by now. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol();
+  await new Promise(setImmediate);
+  return (await Promise.race([promise, Promise.resolve(pending)])) !== pending;
+}
+
+test('what waits is taken together, up to the bounds of one statement', async () => {
+  const backlog = new Backlog<string>(100, 1_000);
+  for (const name of ['a', 'b', 'c']) backlog.add(name, [part(40)], 10);
+  backlog.add('large', [part(1)], 5_000);
+  expect((await backlog.take())?.messages).toEqual(['a', 'b']);
+  expect((await backlog.take())?.messages).toEqual(['c']);
+  expect((await backlog.take())?.messages).toEqual(['large']);
+});
+
+test('a message beyond the bounds is taken alone', async () => {
+  const backlog = new Backlog<string>(100, 1_000);
+  backlog.add('large', [part(400), part(100)], 9_999);
+  expect((await backlog.take())?.parts).toHaveLength(2);
+});
+
+test('a lane waits for the first message, and for no second one', async () => {
+  const backlog = new Backlog<string>(100, 1_000);
+  const taken = backlog.take();
+  expect(await isSettled(taken)).toBe(false);
+  backlog.add('a', [part(1)], 1);
+  expect((await taken)?.messages).toEqual(['a']);
+});
+
+test('there is no room while a statement is waiting, and there is again when it was taken', async () => {
+  const backlog = new Backlog<string>(100, 1_000);
+  backlog.add('a', [part(1)], 1_000);
+  const room = backlog.room();
+  expect(await isSettled(room)).toBe(false);
+  await backlog.take();
+  await room;
+});
+
+test('closing hands back what nobody took, and wakes everybody', async () => {
+  const backlog = new Backlog<string>(100, 1_000);
+  const waiting = backlog.take();
+  expect(backlog.close()).toEqual([]);
+  expect(await waiting).toBeUndefined();
+  const full = new Backlog<string>(100, 1_000);
+  full.add('a', [part(1)], 2_000);
+  const room = full.room();
+  expect(full.close()).toEqual(['a']);
+  await room;
+});
