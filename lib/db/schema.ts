@@ -84,6 +84,9 @@ export const events = pgTable(
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),
     index('events_by_start_time').on(table.spaceId, table.startTimeMs.desc(), table.id),
+    // Opening a trace in a space of a million events took 180 to 320 ms without it, and takes half of one with it,
+    // for ten bytes an event. Threads and users would take as much each: they wait for their turn (ADR 0009).
+    index('events_by_trace').on(table.spaceId, table.traceId).where(sql`${table.traceId} IS NOT NULL`),
   ],
 );
 

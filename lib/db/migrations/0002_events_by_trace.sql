@@ -1,0 +1,1 @@
+CREATE INDEX "events_by_trace" ON "events" USING btree ("space_id","trace_id") WHERE "events"."trace_id" IS NOT NULL;
