@@ -1,13 +1,13 @@
-import { type Body, batchBodies } from '../lib/client/body.ts';
-import { deliver } from '../lib/client/deliver.ts';
+import { batchBodies, type FileEvent } from '../lib/client/body.ts';
 import { type EventFile, openEventFile } from '../lib/client/event-file.ts';
 import { withFreshId } from '../lib/client/fresh-id.ts';
 import { createLatencies } from '../lib/client/latencies.ts';
-import { openPost, type Post } from '../lib/client/post.ts';
+import { openPost } from '../lib/client/post.ts';
 import { errorTable } from '../lib/errors.ts';
-import { bodyBytesMax, sendRetryForMs, sendTimeoutMs } from '../lib/limits.ts';
+import { bodyBytesMax, sendTimeoutMs } from '../lib/limits.ts';
 import { CommandFailure } from './host.ts';
 import type { Progress } from './progress.ts';
+import { sendBody } from './send-body.ts';
 import { createTally, type SendSummary, type Tally } from './send-summary.ts';
 
 export interface SendFileOptions {
@@ -21,7 +21,8 @@ export interface SendFileOptions {
 }
 
 /**
- * Sends every event of a file to ingest, each once unless it must be retried, byte for byte as its line has it.
+ * Sends every event of a file to ingest, byte for byte as its line has it. An event is sent once, unless its request must
+ * be retried, or was refused for what may be another event's fault.
  *
  * @returns what was accepted and what was not; nothing that is wrong with a line or an answer is thrown.
  * @throws CommandFailure when the file cannot be opened.
@@ -38,13 +39,18 @@ export async function sendFile(path: string, options: SendFileOptions): Promise<
     connections: options.concurrency,
     timeoutMs: sendTimeoutMs,
   });
-  const events = options.freshIds ? mapEvents(file.events, withFreshId) : file.events;
+  const events = options.freshIds ? refreshIds(file.events) : file.events;
   const limits = { eventsMax: options.eventsPerBatch, bytesMax: bodyBytesMax };
   // One iterator for all senders: each takes the next body when its last one is settled.
   const bodies = batchBodies(events, limits);
   const sendBodies = async () => {
     for await (const body of bodies) {
-      await sendBody(http.post, body, { tally, progress: options.progress, onAnswer: latencies.record });
+      await sendBody(body, {
+        post: http.post,
+        tally,
+        progress: options.progress,
+        onAnswer: latencies.record,
+      });
       showProgress(options.progress, file, tally);
     }
   };
@@ -53,32 +59,13 @@ export async function sendFile(path: string, options: SendFileOptions): Promise<
   return tally.sum(performance.now() - started, latencies);
 }
 
-async function sendBody(
-  post: Post,
-  body: Body,
-  { tally, progress, onAnswer }: { tally: Tally; progress: Progress; onAnswer: (durationMs: number) => void },
-): Promise<void> {
-  const delivery = await deliver(post, body.bytes, {
-    retryForMs: sendRetryForMs,
-    onAnswer,
-    onRetry: ({ status, details }) => {
-      progress.warn(
-        `${status ?? 'No answer'} (${details}): trying again for up to ${sendRetryForMs / 1_000} s.`,
-      );
-    },
-  });
-  tally.addRequests(delivery.attempts);
-  if (delivery.error === undefined) tally.addAccepted(body.eventCount);
-  else tally.addRejected(delivery.error, body.eventCount);
-}
-
 function showProgress(progress: Progress, file: EventFile, tally: Tally): void {
   const share = file.sizeBytes === 0 ? 1 : file.bytesRead() / file.sizeBytes;
   progress.show({ share, accepted: tally.accepted(), rejected: tally.rejected() });
 }
 
-async function* mapEvents(events: AsyncIterable<Buffer>, change: (event: Buffer) => Buffer) {
-  for await (const event of events) yield change(event);
+async function* refreshIds(events: AsyncIterable<FileEvent>): AsyncGenerator<FileEvent, void, void> {
+  for await (const { line, bytes } of events) yield { line, bytes: withFreshId(bytes) };
 }
 
 function refuseFile(path: string): (error: unknown) => never {

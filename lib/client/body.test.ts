@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keyText, objectText, valueText } from '../../test/support/json-text.ts';
-import { batchBodies } from './body.ts';
+import { type Body, batchBodies, splitBody } from './body.ts';
 import { prepareFreshBodies, withFreshId } from './fresh-id.ts';
 
 const anyEvents = fc.array(
-  fc.string({ minLength: 1, maxLength: 30 }).map((text) => Buffer.from(JSON.stringify(text))),
+  fc.record({
+    line: fc.nat(),
+    bytes: fc.string({ minLength: 1, maxLength: 30 }).map((text) => Buffer.from(JSON.stringify(text))),
+  }),
 );
+/** What a body says about its events, cut out of its bytes. */
+const eventsOf = (body: Body) =>
+  body.events.map(({ line, start, end }) => ({ line, bytes: body.bytes.subarray(start, end) }));
 
 test('bodies hold every event once, in order, byte for byte, within both limits', async () => {
   const anyLimits = fc.record({
@@ -17,11 +23,28 @@ test('bodies hold every event once, in order, byte for byte, within both limits'
     fc.asyncProperty(anyEvents, anyLimits, async (events, limits) => {
       const bodies = await Array.fromAsync(batchBodies(events, limits));
       const inside = bodies.map(({ bytes }) => bytes.toString().slice('{"events":['.length, -']}'.length));
-      expect(inside.join(',')).toBe(events.join(','));
-      for (const { bytes, eventCount } of bodies) {
-        expect(JSON.parse(bytes.toString()).events).toHaveLength(eventCount);
-        expect(eventCount).toBeLessThanOrEqual(limits.eventsMax);
-        expect(bytes.length).toBeLessThanOrEqual(limits.bytesMax);
+      expect(inside.join(',')).toBe(events.map(({ bytes }) => bytes).join(','));
+      expect(bodies.flatMap(eventsOf)).toEqual(events);
+      for (const body of bodies) {
+        expect(JSON.parse(body.bytes.toString()).events).toHaveLength(body.events.length);
+        expect(body.events.length).toBeLessThanOrEqual(limits.eventsMax);
+        expect(body.bytes.length).toBeLessThanOrEqual(limits.bytesMax);
+      }
+    }),
+  );
+});
+
+test('the halves of a body hold its events, each with its line, byte for byte', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyEvents, async (events) => {
+      fc.pre(events.length > 1);
+      for await (const body of batchBodies(events, { eventsMax: 500, bytesMax: 10_000 })) {
+        const halves = splitBody(body);
+        expect(halves.flatMap(eventsOf)).toEqual(events);
+        for (const half of halves) {
+          expect(JSON.parse(half.bytes.toString()).events).toHaveLength(half.events.length);
+          expect(half.events.length).toBeLessThanOrEqual(Math.ceil(events.length / 2));
+        }
       }
     }),
   );
@@ -50,6 +73,12 @@ test('every other byte stays when an id is replaced', () => {
   const fresh = withFreshId(Buffer.from(event)).toString();
   const { id } = JSON.parse(fresh);
   expect(fresh).toBe(event.replace('old', id));
+});
+
+test('a damaged event keeps its bytes when its id cannot be found', () => {
+  for (const event of ['{"id" "old"}', '{"\\q":1,"id":"old"}', '{"id":"old"]']) {
+    expect(withFreshId(Buffer.from(event)).toString()).toBe(event);
+  }
 });
 
 test('prepared bodies differ in their ids only, and no id comes twice', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { joinBody } from './body.ts';
 import { type BadLine, openEventFile } from './event-file.ts';
 import { readLines } from './lines.ts';
 
@@ -13,13 +14,15 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-async function readAll(content: string | Buffer): Promise<{ events: string[]; bad: BadLine[] }> {
+async function readAll(
+  content: string | Buffer,
+): Promise<{ events: string[]; lines: number[]; bad: BadLine[] }> {
   const path = join(directory, 'events');
   writeFileSync(path, content);
   const bad: BadLine[] = [];
   const file = await openEventFile(path, (line) => bad.push(line));
-  const events = (await Array.fromAsync(file.events)).map(String);
-  return { events, bad };
+  const found = await Array.fromAsync(file.events);
+  return { events: found.map(({ bytes }) => String(bytes)), lines: found.map(({ line }) => line), bad };
 }
 
 const twoEvents = '{"id": "a",  "n":9007199254740993}\n{"id":"b","text":"\\u0000é"}\r\n';
@@ -33,11 +36,11 @@ test.each([
   ['a byte order mark', `\ufeff${twoEvents}`],
   ['blank lines', `\n  \r\n${twoEvents}\n\n`],
 ])('the events of a file are read byte for byte: %s', async (_, content) => {
-  expect(await readAll(content)).toEqual({ events: twoLines, bad: [] });
+  expect(await readAll(content)).toMatchObject({ events: twoLines, bad: [] });
 });
 
 test('an empty file has no events', async () => {
-  expect(await readAll('')).toEqual({ events: [], bad: [] });
+  expect(await readAll('')).toEqual({ events: [], lines: [], bad: [] });
 });
 
 test('a line that cannot be sent is reported with its number, and the others are read', async () => {
@@ -47,14 +50,45 @@ test('a line that cannot be sent is reported with its number, and the others are
     Buffer.from([0x22, 0xff, 0x22, 0x0a]),
     Buffer.from(`${big}\n{"b":2}`),
   ]);
-  const { events, bad } = await readAll(content);
+  const { events, lines, bad } = await readAll(content);
   expect(events).toEqual(['{"a":1}', '{"b":2}']);
+  expect(lines).toEqual([1, 6]);
   expect(bad.map(({ id, details }) => `${id} ${details.slice(0, 6)}`)).toEqual([
     'invalid_request_body Line 2',
     'invalid_event_batch Line 3',
     'invalid_request_body Line 4',
     'batch_too_large Line 5',
   ]);
+});
+
+test.each([
+  ['two events', '{},{}'],
+  ['an end of the batch', '{}],"events":[{}'],
+  ['an event that is not closed', '{"a":[{}]'],
+  ['a string that is not closed', '{"a":"}'],
+  ['something after the event', '{} x'],
+])('a line that would change its neighbours in a batch is not sent: %s', async (_, line) => {
+  const { lines, bad } = await readAll(`{"a":1}\n${line}\n{"b":2}`);
+  expect(lines).toEqual([1, 3]);
+  expect(bad).toEqual([
+    { id: 'invalid_request_body', details: 'Line 2: it is not valid JSON. It was not sent.' },
+  ]);
+});
+
+test('a batch of lines is JSON only when every line of it is an event by itself', async () => {
+  const piece = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', '1', '"a":', '{}', '[]', '{"a":');
+  const content = fc
+    .array(fc.array(piece, { maxLength: 6 }), { minLength: 1, maxLength: 4 })
+    .map((lines) => lines.map((line) => `{${line.join('')}}`).join('\n'));
+  await fc.assert(
+    fc.asyncProperty(content, async (text) => {
+      const { events } = await readAll(text);
+      const { bytes } = joinBody(events.map((event, line) => ({ line, bytes: Buffer.from(event) })));
+      const alone = events.map(parse);
+      expect(parse(bytes.toString())).toEqual(alone.includes(undefined) ? undefined : { events: alone });
+    }),
+    { numRuns: 1_000 },
+  );
 });
 
 test('a truncated archive gives its readable lines, and says where it broke', async () => {
@@ -87,3 +121,11 @@ test('lines do not depend on how the bytes are cut into chunks', async () => {
     }),
   );
 });
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

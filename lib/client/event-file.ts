@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { ErrorId } from '../errors.ts';
 import { bodyBytesMax } from '../limits.ts';
-import { bodyOverheadBytes } from './body.ts';
+import { bodyOverheadBytes, type FileEvent } from './body.ts';
 import { type Line, readLines } from './lines.ts';
 
 /** A line that cannot be sent, and the error that ingest would answer to it. */
@@ -19,7 +19,7 @@ export interface EventFile {
   /** How many bytes of the file were read so far. */
   bytesRead(): number;
   /** The events in order, each as its line has it, byte for byte. */
-  events: AsyncIterable<Buffer>;
+  events: AsyncIterable<FileEvent>;
 }
 
 const byteOrderMark = Buffer.from('\ufeff');
@@ -51,7 +51,7 @@ export async function openEventFile(path: string, onBadLine: (line: BadLine) => 
 async function* readEvents(
   content: AsyncIterable<Buffer>,
   onBadLine: (line: BadLine) => void,
-): AsyncGenerator<Buffer, void, void> {
+): AsyncGenerator<FileEvent, void, void> {
   let lines = 0;
   try {
     for await (const line of readLines(content, bodyBytesMax - bodyOverheadBytes)) {
@@ -60,7 +60,7 @@ async function* readEvents(
       if (event !== undefined && isBlank(event)) continue;
       const bad = event === undefined ? tooLong : findFault(event);
       if (bad !== undefined) onBadLine({ ...bad, details: `Line ${line.number}: ${bad.details}` });
-      else if (event !== undefined) yield event;
+      else if (event !== undefined) yield { line: line.number, bytes: event };
     }
   } catch (error) {
     // A truncated archive must not take back what was sent before its end.

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { findMember } from '../json/scan.ts';
+import { findMember, type Range } from '../json/scan.ts';
 import { joinBody } from './body.ts';
 
 const idChars = 36;
 
-/** The event with a new random UUIDv4 as its `id`; every other byte stays. An event without an `id` stays as it is. */
+/**
+ * The event with a new random UUIDv4 as its `id`; every other byte stays. An event without an `id` stays as it is, and
+ * so does one that is damaged where it is searched for its `id`: ingest says what is wrong with it.
+ */
 export function withFreshId(event: Buffer): Buffer {
-  const id = findMember(event, 'id');
+  const id = findId(event);
   if (id === undefined) return event;
   return Buffer.concat([
     event.subarray(0, id.start),
@@ -21,18 +24,23 @@ export function withFreshId(event: Buffer): Buffer {
  */
 export function prepareFreshBodies(events: readonly Buffer[]): () => Buffer {
   // With ids of one length in place, later ones can be written over them.
-  const prepared = events.map(withFreshId);
-  const { bytes } = joinBody(prepared);
+  const prepared = joinBody(events.map((event, index) => ({ line: index + 1, bytes: withFreshId(event) })));
   const idStarts: number[] = [];
-  let eventStart = joinBody([]).bytes.indexOf('[') + 1;
-  for (const event of prepared) {
-    const id = findMember(event, 'id');
-    if (id !== undefined) idStarts.push(eventStart + id.start + 1);
-    eventStart += event.length + 1;
+  for (const { start, end } of prepared.events) {
+    const id = findId(prepared.bytes.subarray(start, end));
+    if (id !== undefined) idStarts.push(start + id.start + 1);
   }
   return () => {
-    const fresh = Buffer.from(bytes);
+    const fresh = Buffer.from(prepared.bytes);
     for (const start of idStarts) fresh.write(randomUUID(), start, idChars, 'latin1');
     return fresh;
   };
+}
+
+function findId(event: Buffer): Range | undefined {
+  try {
+    return findMember(event, 'id');
+  } catch {
+    return undefined;
+  }
 }

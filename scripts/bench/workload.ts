@@ -27,7 +27,7 @@ export async function loadWorkload(): Promise<Workload> {
   const file = await openEventFile(path, (line) => {
     throw new Error(`${path}: ${line.details}`);
   });
-  for await (const event of file.events) events.push(event);
+  for await (const event of file.events) events.push(event.bytes);
   const batches = Array.from({ length: 4 }, (_, i) =>
     prepareFreshBodies(take(events, i * 500, eventsPerBatchMax)),
   );
