@@ -76,9 +76,9 @@ test.each([
 });
 
 test('a batch of lines is JSON only when every line of it is an event by itself', async () => {
-  const piece = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', '1', '"a":', '{}', '[]', '{"a":');
+  const piece = fc.constantFrom('},{', '}],"events":[{', '"a":', '1', '{', '}', '[', ']', '"', '\\', ',');
   const content = fc
-    .array(fc.array(piece, { maxLength: 6 }), { minLength: 1, maxLength: 4 })
+    .array(fc.array(piece, { maxLength: 4 }), { minLength: 1, maxLength: 4 })
     .map((lines) => lines.map((line) => `{${line.join('')}}`).join('\n'));
   await fc.assert(
     fc.asyncProperty(content, async (text) => {

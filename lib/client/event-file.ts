@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { ErrorId } from '../errors.ts';
+import { skipSpace, skipValue } from '../json/scan.ts';
 import { bodyBytesMax } from '../limits.ts';
 import { bodyOverheadBytes, type FileEvent } from './body.ts';
 import { type Line, readLines } from './lines.ts';
@@ -22,6 +23,7 @@ export interface EventFile {
   events: AsyncIterable<FileEvent>;
 }
 
+const openBrace = 0x7b;
 const byteOrderMark = Buffer.from('\ufeff');
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 const chunkBytes = 256 * 1024;
@@ -83,15 +85,35 @@ const tooLong: BadLine = {
   details: 'the event does not fit into a request of 4 MiB. It was not sent.',
 };
 
-/** One bad event would have its whole batch refused, so it is found before it is sent. */
+/**
+ * Holds back a line whose braces would reach into its neighbours: `{},{}` would be two events, `{}],"events":[{}`
+ * would replace those before it. What passes can spoil nothing but its own event, and ingest finds that: parsing every
+ * line here too cost a third of the sender's CPU.
+ */
 function findFault(line: Buffer): BadLine | undefined {
   if (!isUtf8(line)) return { id: 'invalid_request_body', details: 'it is not UTF-8. It was not sent.' };
+  if (isOneObject(line)) return undefined;
+  return isJson(line)
+    ? { id: 'invalid_event_batch', details: 'it is not a JSON object. It was not sent.' }
+    : { id: 'invalid_request_body', details: 'it is not valid JSON. It was not sent.' };
+}
+
+/** Whether the line begins with an object that ends where the line does; inside, it may be damaged. */
+function isOneObject(line: Buffer): boolean {
+  const start = skipSpace(line, 0);
   try {
-    const event: unknown = JSON.parse(line.toString());
-    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return undefined;
-    return { id: 'invalid_event_batch', details: 'it is not a JSON object. It was not sent.' };
+    return line[start] === openBrace && skipSpace(line, skipValue(line, start)) === line.length;
   } catch {
-    return { id: 'invalid_request_body', details: 'it is not valid JSON. It was not sent.' };
+    return false;
+  }
+}
+
+function isJson(line: Buffer): boolean {
+  try {
+    JSON.parse(line.toString());
+    return true;
+  } catch {
+    return false;
   }
 }
 
