@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 import { type ErrorId, errorTable, IngestError } from './errors.ts';
 
 /** The table of contract §7, and the titles that it gives. */
-const contract: [ErrorId, number][] = [
-  ['invalid_request_body', 400],
-  ['invalid_event_batch', 400],
-  ['unauthorized', 401],
-  ['usage_limit_exceeded', 402],
-  ['billing_not_active', 402],
-  ['batch_too_large', 413],
-  ['too_many_events', 413],
-  ['internal_server_error', 500],
-  ['ingest_unavailable', 503],
+const contract: [ErrorId, number, string][] = [
+  ['invalid_request_body', 400, 'Body is missing or is not valid JSON.'],
+  ['invalid_event_batch', 400, 'JSON does not match { events: [...] } with valid events.'],
+  ['unauthorized', 401, 'API key missing, malformed, invalid or revoked.'],
+  ['usage_limit_exceeded', 402, 'The space has reached its monthly included event limit.'],
+  ['billing_not_active', 402, 'The subscription is not active.'],
+  ['batch_too_large', 413, 'Request body exceeds 4 MiB.'],
+  ['too_many_events', 413, 'More than 500 events in one request.'],
+  ['internal_server_error', 500, 'Unexpected server error.'],
+  ['ingest_unavailable', 503, 'Ingest is temporarily unavailable.'],
 ];
 const titles: [ErrorId, string][] = [
   ['unauthorized', 'Unauthorized'],
@@ -23,7 +23,7 @@ const ours = ['not_found', 'method_not_allowed'];
 
 test("the error table is the contract's, and ours beside it", () => {
   expect(Object.keys(errorTable)).toEqual([...contract.map(([id]) => id), ...ours]);
-  for (const [id, status] of contract) expect(errorTable[id].status, id).toBe(status);
+  for (const [id, status, condition] of contract) expect(errorTable[id]).toMatchObject({ status, condition });
   for (const [id, title] of titles) expect(errorTable[id].title).toBe(title);
 });
 

@@ -2,21 +2,57 @@ import { errorDetailsCharsMax } from './limits.ts';
 
 /**
  * Every error a client of ingest can meet (contract §7), in the contract's order. The last two are ours: the contract is
- * silent on paths and methods it does not have (design §3).
+ * silent on paths and methods it does not have (design §3). `condition` is the contract's text, for documents.
  */
 export const errorTable = {
-  invalid_request_body: { status: 400, title: 'Invalid request body' },
-  invalid_event_batch: { status: 400, title: 'Invalid event batch' },
-  unauthorized: { status: 401, title: 'Unauthorized' },
-  usage_limit_exceeded: { status: 402, title: 'Usage limit exceeded' },
-  billing_not_active: { status: 402, title: 'Billing not active' },
-  batch_too_large: { status: 413, title: 'Batch too large' },
-  too_many_events: { status: 413, title: 'Too many events' },
-  internal_server_error: { status: 500, title: 'Internal server error' },
-  ingest_unavailable: { status: 503, title: 'Ingest unavailable' },
-  not_found: { status: 404, title: 'Not found' },
-  method_not_allowed: { status: 405, title: 'Method not allowed' },
-} as const satisfies Record<string, { status: number; title: string }>;
+  invalid_request_body: {
+    status: 400,
+    title: 'Invalid request body',
+    condition: 'Body is missing or is not valid JSON.',
+  },
+  invalid_event_batch: {
+    status: 400,
+    title: 'Invalid event batch',
+    condition: 'JSON does not match { events: [...] } with valid events.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Unauthorized',
+    condition: 'API key missing, malformed, invalid or revoked.',
+  },
+  usage_limit_exceeded: {
+    status: 402,
+    title: 'Usage limit exceeded',
+    condition: 'The space has reached its monthly included event limit.',
+  },
+  billing_not_active: {
+    status: 402,
+    title: 'Billing not active',
+    condition: 'The subscription is not active.',
+  },
+  batch_too_large: { status: 413, title: 'Batch too large', condition: 'Request body exceeds 4 MiB.' },
+  too_many_events: {
+    status: 413,
+    title: 'Too many events',
+    condition: 'More than 500 events in one request.',
+  },
+  internal_server_error: {
+    status: 500,
+    title: 'Internal server error',
+    condition: 'Unexpected server error.',
+  },
+  ingest_unavailable: {
+    status: 503,
+    title: 'Ingest unavailable',
+    condition: 'Ingest is temporarily unavailable.',
+  },
+  not_found: { status: 404, title: 'Not found', condition: 'There is nothing at this path.' },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    condition: 'The path does not take this method.',
+  },
+} as const satisfies Record<string, { status: number; title: string; condition: string }>;
 
 export type ErrorId = keyof typeof errorTable;
 

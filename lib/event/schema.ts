@@ -54,10 +54,15 @@ const llmPayload = object({
  * @param vendor the literal that `instrumentation.vendor` must equal.
  */
 export function eventSchema(vendor: string): JsonSchema {
+  const { llm, tool } = eventSchemas(vendor);
+  return { type: 'object', discriminator: { propertyName: 'type' }, oneOf: [llm, tool] };
+}
+
+/** The JSON Schema of each kind of event, by its `type`. */
+export function eventSchemas(vendor: string): Record<'llm' | 'tool', JsonSchema> {
   return {
-    type: 'object',
-    discriminator: { propertyName: 'type' },
-    oneOf: [eventOf('llm', llmPayload, vendor), eventOf('tool', { type: 'object' }, vendor)],
+    llm: eventOf('llm', llmPayload, vendor),
+    tool: eventOf('tool', { type: 'object' }, vendor),
   };
 }
 

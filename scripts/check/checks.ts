@@ -1,7 +1,8 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeApi } from '../../lib/openapi/document.ts';
 import { findDifferences } from './directories.ts';
 import { findMissingOptional } from './lockfile.ts';
 import { runTool } from './tool.ts';
@@ -20,10 +21,17 @@ export const checks: readonly Check[] = [
   { name: 'types (tsc)', run: () => runTool(root, 'tsc', ['--noEmit']) },
   { name: 'dead code and dependencies (knip)', run: () => runTool(root, 'knip', ['--no-progress']) },
   { name: 'protobuf contracts (buf lint)', run: () => runTool(root, 'buf', ['lint']) },
+  { name: 'the OpenAPI document (redocly lint)', run: () => inScratch(checkOpenApi) },
   { name: 'gen/ is what buf generates', run: () => inScratch(checkGenerated) },
   { name: 'migrations are what the schema needs', run: () => inScratch(checkMigrations) },
   { name: 'package-lock.json is complete', run: checkLockfile },
 ];
+
+async function checkOpenApi(scratch: string): Promise<void> {
+  const file = join(scratch, 'openapi.json');
+  writeFileSync(file, JSON.stringify(describeApi('weir'), null, 2));
+  await runTool(root, 'redocly', ['lint', '--extends=recommended-strict', '--format=stylish', file]);
+}
 
 async function checkGenerated(scratch: string): Promise<void> {
   await runTool(root, 'buf', ['generate', '--output', scratch]);

@@ -14,7 +14,14 @@ export async function runTool(root: string, name: string, args: readonly string[
   const child = spawn(join(programs, name), args, {
     cwd: root,
     // The tools run on our Node, and find their plugins, whoever starts the check.
-    env: { ...env, PATH: `${programs}${delimiter}${env.PATH}`, NO_COLOR: '1' },
+    // They are not to report to their makers what they check, or wait for a network that is not there.
+    env: {
+      ...env,
+      PATH: `${programs}${delimiter}${env.PATH}`,
+      NO_COLOR: '1',
+      REDOCLY_TELEMETRY: 'off',
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [exit, output, complaint] = await Promise.all([

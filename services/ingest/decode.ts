@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
+import { type ContentEncoding, contentEncodings } from '../../lib/content-encoding.ts';
 import { IngestError } from '../../lib/errors.ts';
 import { bodyBytesMax } from '../../lib/limits.ts';
 import { bodyTooLarge, type HeldBody, memoryExhausted } from './body.ts';
@@ -13,7 +14,7 @@ interface Decoded {
 type Decoder = (input: Buffer, options: { maxOutputLength: number; info: true }) => Promise<Decoded>;
 
 // node:zlib's types do not know what `info: true` does to the result.
-const decoders = {
+const decoders: Record<ContentEncoding, Decoder> = {
   gzip: promisify(zlib.gunzip) as unknown as Decoder,
   deflate: promisify(zlib.inflate) as unknown as Decoder,
   br: promisify(zlib.brotliDecompress) as unknown as Decoder,
@@ -35,15 +36,15 @@ export async function decodeBody(
   const name = (encoding ?? '').trim().toLowerCase();
   if (name === '' || name === 'identity') return { bytes, [Symbol.dispose]: () => {} };
   if (!Object.hasOwn(decoders, name)) {
-    const known = Object.keys(decoders).join(', ');
+    const known = contentEncodings.join(', ');
     throw new IngestError('invalid_request_body', `The Content-Encoding must be one of ${known}, or absent.`);
   }
-  const decoded = await decode(bytes, name as keyof typeof decoders);
+  const decoded = await decode(bytes, name as ContentEncoding);
   if (!budget.take(decoded.length)) throw memoryExhausted();
   return { bytes: decoded, [Symbol.dispose]: () => budget.release(decoded.length) };
 }
 
-async function decode(bytes: Buffer, name: keyof typeof decoders): Promise<Buffer> {
+async function decode(bytes: Buffer, name: ContentEncoding): Promise<Buffer> {
   let decoded: Decoded;
   try {
     decoded = await decoders[name](bytes, { maxOutputLength: bodyBytesMax, info: true });

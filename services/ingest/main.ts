@@ -2,6 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { keyLookupTimeoutMs } from '../../lib/limits.ts';
+import { describeApi } from '../../lib/openapi/document.ts';
 import { connectQueue, payloadBytesMax } from '../../lib/queue/connect.ts';
 import { createPublish } from '../../lib/queue/publish.ts';
 import { ensureStream } from '../../lib/queue/stream.ts';
@@ -42,6 +43,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
         budget: new ByteBudget(config.INGEST_BYTES_IN_FLIGHT_MAX),
         readBatch: compileBatchReader(config.VENDOR),
         committer,
+        openApiJson: JSON.stringify(describeApi(config.VENDOR)),
         findUnready: createReadiness(sql, nats),
         log,
       },

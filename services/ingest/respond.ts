@@ -12,7 +12,16 @@ export function sendJson(
   body: unknown,
   headers: Headers = {},
 ): void {
-  const text = JSON.stringify(body);
+  sendJsonText(response, status, JSON.stringify(body), headers);
+}
+
+/** Sends JSON that is text already. */
+export function sendJsonText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Headers = {},
+): void {
   response.writeHead(status, {
     ...headers,
     'Content-Type': 'application/json',

@@ -3,11 +3,13 @@ import { IngestError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ClientGoneError } from './body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
-import { sendError, sendJson } from './respond.ts';
+import { sendError, sendJson, sendJsonText } from './respond.ts';
 
 export interface RouteDependencies extends IngestDependencies {
   /** What ingest needs and cannot reach at this moment; empty when it is ready. */
   findUnready: () => Promise<string[]>;
+  /** The document of `GET /v1/openapi.json`, as JSON. */
+  openApiJson: string;
   log: Logger;
 }
 
@@ -17,9 +19,12 @@ type Handler = (
   response: ServerResponse,
 ) => void | Promise<void>;
 
-/** Every path of the service, and the methods it has. */
-const routes: Record<string, Record<string, Handler>> = {
+/** Every path of the service, and the methods it has. lib/openapi/document.ts describes them. */
+export const routes: Record<string, Record<string, Handler>> = {
   '/v1/ingest-events': { POST: ingestEvents },
+  '/v1/openapi.json': {
+    GET: ({ openApiJson }, _, response) => sendJsonText(response, 200, openApiJson),
+  },
   '/healthz': { GET: (_, _request, response) => sendJson(response, 200, { status: 'ok' }) },
   '/readyz': { GET: sendReadiness },
 };
