@@ -26,7 +26,8 @@ export interface EventFile {
 const openBrace = 0x7b;
 const byteOrderMark = Buffer.from('\ufeff');
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
-const chunkBytes = 256 * 1024;
+/** How much is read at a time: a quarter of it costs a large file a sixth more CPU, for reads and their garbage. */
+const chunkBytes = 1024 * 1024;
 
 /**
  * Opens an NDJSON file of events, gzip-compressed or not, which its first bytes tell. Blank lines are passed over.
