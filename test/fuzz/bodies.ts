@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { eventsPerBatchMax, jsonDepthMax } from '../../lib/limits.ts';
+import { llmEvent, toolEvent } from '../support/events.ts';
+import { keyText, objectText, spaced, valueText } from '../support/json-text.ts';
+
+/** A request body: text where it is some, so that a failure can be read. */
+export type Body = string | Uint8Array;
+
+type Json = { [key: string]: unknown };
+
+const anyValue = valueText('events', 'id', 'type', '__proto__', 'constructor');
+
+/** Values at the edges of the rules. */
+const edgeValue = fc.constantFrom(
+  ...'null true "" "ok" "llm" "tool" "weir" "\\u0000" "\\ud800" {} []'.split(' '),
+  ...'{"llm":{}} {"tool":{}} {"state":"ok"} {"__proto__":{"x":1}}'.split(' '),
+  ...'-0 1e400 8.64e15 -8640000000000001 9007199254740993 5e-324'.split(' '),
+  ...'"7F1F6F0E-3C5B-4F60-9A51-0A5C0A6F8F11" "7f1f6f0e-3c5b-1f60-9a51-0a5c0a6f8f11" "7f1f6f0e"'.split(' '),
+  `"${'long '.repeat(100)}"`,
+  // As deep as a field of an event may be, and one deeper: body, events and event are three levels.
+  nested(jsonDepthMax - 3),
+  nested(jsonDepthMax - 2),
+);
+
+/** Places of an event, by a number each, and the value that each gets instead; null: it is gone. */
+const changes = fc.array(fc.tuple(fc.nat(), fc.option(fc.oneof(anyValue, edgeValue))), { maxLength: 3 });
+
+/** An event with a fresh id: valid, any payload in a field that is free, or with some of its places changed. */
+const event = fc
+  .tuple(
+    fc.constantFrom<Json>(llmEvent(), toolEvent()),
+    fc.uuid({ version: 4 }),
+    fc.oneof(anyValue, edgeValue),
+    fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: changes }),
+  )
+  .map(([template, id, payload, chosen]) => {
+    const changed = structuredClone({ ...template, id, free: 'value free' });
+    const texts = new Map([['value free', payload]]);
+    for (const [choice, value] of chosen) {
+      const places = placesOf(changed);
+      const place = places[choice % places.length];
+      if (place === undefined) continue;
+      const mark = `value ${texts.size}`;
+      if (value === null) delete place.owner[place.key];
+      else place.owner[place.key] = mark;
+      texts.set(mark, value ?? '');
+    }
+    return JSON.stringify(changed).replaceAll(/"(value \w+)"/g, (all, mark) => texts.get(mark) ?? all);
+  });
+
+function nested(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels);
+}
+
+/** Every member of an object and of the objects in it. */
+function placesOf(owner: Json): { owner: Json; key: string }[] {
+  return Object.entries(owner).flatMap(([key, value]) => [
+    { owner, key },
+    ...(typeof value === 'object' && value !== null ? placesOf(value as Json) : []),
+  ]);
+}
+
+const events = fc.oneof(
+  { weight: 40, arbitrary: fc.array(spaced(event), { maxLength: 5 }) },
+  // The edges of the number of events.
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(event, fc.constantFrom(eventsPerBatchMax, eventsPerBatchMax + 1))
+      .map(([one, count]) => Array.from({ length: count }, () => one)),
+  },
+);
+const batch = fc
+  .tuple(keyText('events'), events, fc.array(fc.tuple(keyText('more'), anyValue), { maxLength: 1 }))
+  .chain(([key, texts, more]) => objectText(fc.constant([[key, `[${texts.join(',')}]`], ...more])));
+
+const damaged = fc
+  .tuple(
+    batch,
+    fc.nat(),
+    fc.nat({ max: 4 }),
+    fc.constantFrom('', '"', '{', ']', ',', '\\', '0', '\u0000', 'é'),
+  )
+  .map(([text, at, removed, added]) => {
+    const start = at % (text.length + 1);
+    return text.slice(0, start) + added + text.slice(start + removed);
+  });
+
+/** Bodies of all kinds: batches, good and nearly good; damaged ones; any JSON; any bytes. */
+export const anyBody: fc.Arbitrary<Body> = fc.oneof(
+  { weight: 6, arbitrary: batch },
+  { weight: 2, arbitrary: damaged },
+  { weight: 2, arbitrary: spaced(anyValue) },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }) },
+);
