@@ -52,6 +52,14 @@ test.each([
   expect((await roundTrip(id, sent)).stored).toBe(sent);
 });
 
+test.each([5e-324, -5e-324])('an event that starts at %d ms is stored', async (startTimeMs) => {
+  const id = randomUUID();
+  const sent = JSON.stringify(llmEvent({ id, startTimeMs, endTimeMs: startTimeMs, durationMs: startTimeMs }));
+  const { row, stored } = await roundTrip(id, sent);
+  expect(stored).toBe(sent);
+  expect(row).toMatchObject({ start_time_ms: 0 });
+});
+
 test('what Postgres cannot store shows as U+FFFD in columns, and cannot poison it', async () => {
   const id = randomUUID();
   const odd = 'a\0b\uD800c"\\{},NULL🦦';

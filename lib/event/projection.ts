@@ -21,7 +21,7 @@ const projections: Record<ColumnName, (event: IngestEvent, index: number) => Val
   agentId: (event) => event.context.agentId,
   agentGroupId: (event) => event.context.agentGroupId,
   userId: (event) => event.context.userId,
-  startTimeMs: (event) => event.startTimeMs,
+  startTimeMs: (event) => divisibleTime(event.startTimeMs),
   endTimeMs: (event) => event.endTimeMs,
   durationMs: (event) => event.durationMs,
   inputTokens: (event) => usage(event)?.inputTokens,
@@ -95,6 +95,14 @@ class ColumnBuilder {
     this.#lastElement = quoteElement(this.#type === 'text' ? cutText(text, columnCharsMax) : text);
     return this.#lastElement;
   }
+}
+
+/**
+ * The statistics divide a start by a minute, and Postgres refuses a quotient that is too small to be a number: then the
+ * event would be in quarantine. A start so near to 0 is 0.
+ */
+function divisibleTime(timeMs: number): number {
+  return timeMs / 60_000 === 0 ? 0 : timeMs;
 }
 
 function usage(event: IngestEvent): LlmPayload['usage'] {
