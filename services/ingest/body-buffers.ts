@@ -1,6 +1,9 @@
 import { bodyBytesMax } from '../../lib/limits.ts';
 
-/** Bodies below this are gathered from their chunks: a buffer of four megabytes would be wasted on them. */
+/**
+ * A body moves into a buffer of four megabytes when this much of it has arrived. What a client declares counts for
+ * nothing: thousands of slow ones would each hold a buffer for a few bytes.
+ */
 const pooledBytesMin = 256 * 1024;
 
 /** Most buffers kept for later; what more is needed at once is allocated and let go. */
@@ -13,15 +16,9 @@ const spareBuffers: Buffer[] = [];
  * it collect its garbage, and one of 3 MB a request made it do so every eighth request (ADR 0008).
  */
 export class BodyBuffer {
-  readonly #pooled: Buffer | undefined;
+  #pooled: Buffer | undefined;
   #chunks: Buffer[] = [];
   #length = 0;
-
-  /** @param declaredBytes how long the request says its body is; 0 when it does not say. */
-  constructor(declaredBytes: number) {
-    if (declaredBytes >= pooledBytesMin)
-      this.#pooled = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(bodyBytesMax);
-  }
 
   get length(): number {
     return this.#length;
@@ -32,6 +29,7 @@ export class BodyBuffer {
     if (this.#pooled === undefined) this.#chunks.push(chunk);
     else chunk.copy(this.#pooled, this.#length);
     this.#length += chunk.length;
+    if (this.#pooled === undefined && this.#length >= pooledBytesMin) this.#moveToPooled();
   }
 
   /** The whole body. It is valid until `release`. */
@@ -44,5 +42,14 @@ export class BodyBuffer {
   release(): void {
     this.#chunks = [];
     if (this.#pooled !== undefined && spareBuffers.length < spareBuffersMax) spareBuffers.push(this.#pooled);
+    this.#pooled = undefined;
+  }
+
+  #moveToPooled(): void {
+    const pooled = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(bodyBytesMax);
+    let end = 0;
+    for (const chunk of this.#chunks) end += chunk.copy(pooled, end);
+    this.#pooled = pooled;
+    this.#chunks = [];
   }
 }

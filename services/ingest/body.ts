@@ -15,11 +15,7 @@ export class ClientGoneError extends Error {
  * @throws IngestError `batch_too_large`.
  */
 export function checkDeclaredLength(request: IncomingMessage): void {
-  if (declaredLength(request) > bodyBytesMax) throw bodyTooLarge();
-}
-
-function declaredLength(request: IncomingMessage): number {
-  return Number(request.headers['content-length'] ?? 0);
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) throw bodyTooLarge();
 }
 
 export function bodyTooLarge(): IngestError {
@@ -42,7 +38,7 @@ export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<
   return new Promise((resolve, reject) => {
     // While the key was looked up the client may have gone, and its `close` is not said twice.
     if (request.destroyed) throw new ClientGoneError('the request ended before its body was read');
-    const buffer = new BodyBuffer(declaredLength(request));
+    const buffer = new BodyBuffer();
     const release = () => {
       budget.release(buffer.length);
       buffer.release();
