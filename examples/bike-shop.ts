@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../lib/random.ts';
 
 /**
  * The conversations of the sample: customers of Spoke & Saddle, a bicycle shop that does not exist, and its support

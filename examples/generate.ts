@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { createRandom } from '../lib/random.ts';
 import { bookRepair, cancelRental, changeOrder, chooseCustomer } from './bike-shop.ts';
-import { createRandom } from './random.ts';
 import { RunRecorder } from './run-recorder.ts';
 
 const runs = 12;

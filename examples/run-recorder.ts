@@ -1,5 +1,5 @@
+import type { Random } from '../lib/random.ts';
 import { type Customer, systemPrompt, type ToolStep, type Turn, tools } from './bike-shop.ts';
-import type { Random } from './random.ts';
 
 /** One run: a conversation of one customer, and the events that an instrumented agent would send of it. */
 export class RunRecorder {

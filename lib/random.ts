@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same at every run, so that the sample changes only with its script. */
+/** Numbers that look random and are the same at every run from the same seed. */
 export interface Random {
   /** A whole number from `least` to `most`. */
   between(least: number, most: number): number;
