@@ -12,6 +12,7 @@ import {
   type StopSignals,
   spawnServer,
 } from './embedded-process.ts';
+import { readNatsHealth } from './nats-health.ts';
 
 export interface NatsServerOptions extends StartHooks {
   /** The program, from `findNatsServer`. */
@@ -25,6 +26,20 @@ export interface NatsServerOptions extends StartHooks {
   /** Most bytes of all streams together. */
   maxFileBytes: number;
   logFile: string;
+  /** Set for a member of a cluster. Members start side by side: none is healthy before most of them run. */
+  cluster?: ClusterMember;
+}
+
+/** One member of a cluster of nats-servers. */
+export interface ClusterMember {
+  /** Its name, its own in the cluster and the same at every start. */
+  name: string;
+  /** Where the other members reach it. */
+  port: number;
+  /** `host:port` at which it reaches the others. */
+  routes: readonly string[];
+  /** What it tells clients, as `host:port`, when they are to come by another way than its own port. */
+  clientAdvertise?: string;
 }
 
 export interface NatsServer extends EmbeddedProcess {
@@ -37,6 +52,9 @@ const stopSignals: StopSignals = [{ signal: 'SIGTERM', waitMs: 15_000 }];
 
 /** Reading back a store of 10 GiB after a crash takes seconds; this is far more. */
 const startTimeoutMs = 120_000;
+
+/** How long one question to a starting server may take. */
+const healthTimeoutMs = 2_000;
 
 /**
  * Runs a nats-server with JetStream on loopback, with every message fsynced before its acknowledgement
@@ -65,7 +83,8 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   options.signal?.throwIfAborted();
   const lastWords = lastLogLines(logFile, logStart);
   if (/address already in use/.test(lastWords)) {
-    throw new PortTakenError(`Port ${port} or ${monitorPort} is taken.`);
+    const ports = [port, monitorPort, options.cluster?.port].filter((one) => one !== undefined);
+    throw new PortTakenError(`One of the ports ${ports.join(', ')} is taken.`);
   }
   throw new Error(
     `nats-server did not start (${describeExit(await server.exited)}). Its log, ${logFile}, ends with:\n${lastWords}`,
@@ -84,7 +103,7 @@ function writeConfig(options: NatsServerOptions, start: string): string {
 /** The configuration of reliability §1. JSON's quoting of strings is also nats-server's. */
 function renderConfig(options: NatsServerOptions, start: string): string {
   return `# Written at every start.
-server_name: weir
+server_name: ${JSON.stringify(options.cluster?.name ?? 'weir')}
 server_tags: [${JSON.stringify(start)}]
 host: "127.0.0.1"
 port: ${options.port}
@@ -92,10 +111,25 @@ http: "127.0.0.1:${options.monitorPort}"
 max_payload: 8MB
 jetstream {
   store_dir: ${JSON.stringify(options.storeDir)}
-  sync_interval: always
+  sync_interval: ${options.syncInterval ?? 'always'}
   max_file: ${options.maxFileBytes}
 }
 authorization { user: "weir", password: ${JSON.stringify(options.password)} }
+${options.cluster === undefined ? '' : renderCluster(options.cluster, options.password)}`;
+}
+
+/** The password is the clients' own: on loopback there is nobody to keep them apart from. */
+function renderCluster(member: ClusterMember, password: string): string {
+  const routes = member.routes.map((address) => JSON.stringify(`nats://weir:${password}@${address}`));
+  const { clientAdvertise } = member;
+  return `${clientAdvertise === undefined ? '' : `client_advertise: ${JSON.stringify(clientAdvertise)}\n`}cluster {
+  name: weir
+  listen: "127.0.0.1:${member.port}"
+  # The routes below are all there are: a way that members tell each other would lead around a proxy.
+  advertise: "127.0.0.1:1"
+  authorization { user: "weir", password: ${JSON.stringify(password)} }
+  routes: [${routes.join(', ')}]
+}
 `;
 }
 
@@ -111,16 +145,18 @@ async function becomesHealthy(
     ended = true;
   });
   while (!ended && !signal?.aborted && Date.now() < deadline) {
-    if (await isHealthy(monitorUrl, start)) return true;
+    if (await isUp(monitorUrl, start)) return true;
     await sleep(25);
   }
   return false;
 }
 
-async function isHealthy(monitorUrl: string, start: string): Promise<boolean> {
+async function isUp(monitorUrl: string, start: string): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(2_000);
-    if (!(await fetch(`${monitorUrl}/healthz`, { signal })).ok) return false;
+    const { isHealthy, writeRefusal } = await readNatsHealth(monitorUrl, healthTimeoutMs);
+    // A disk that is full is not its start's matter: it runs, and its supervisor watches it (watch-writes.ts).
+    if (!isHealthy && writeRefusal === undefined) return false;
+    const signal = AbortSignal.timeout(healthTimeoutMs);
     const { tags } = (await (await fetch(`${monitorUrl}/varz`, { signal })).json()) as { tags?: string[] };
     return tags?.includes(start) ?? false;
   } catch {

@@ -25,6 +25,8 @@ export interface PostgresOptions extends StartHooks {
   /** Of the user `weir`. It counts when the data directory is made; later ones must be the same. */
   password: string;
   logFile: string;
+  /** In place of ours, e.g. to show what they are good for. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -117,12 +119,12 @@ async function isOpen(
 }
 
 function spawnPostgres(
-  { dataDir, port, logFile, onSpawn }: PostgresOptions,
+  { dataDir, port, logFile, onSpawn, settings: changes }: PostgresOptions,
   binary: string,
   account: PostgresAccount,
 ): Promise<SpawnedProcess> {
   const args = ['-D', dataDir, '-p', String(port)];
-  for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
+  for (const [name, value] of Object.entries({ ...settings, ...changes })) args.push('-c', `${name}=${value}`);
   return spawnServer(account.command(binary, args), { logFile, stopSignals, onSpawn, spawn: account.spawn });
 }
 
