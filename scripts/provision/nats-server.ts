@@ -26,6 +26,8 @@ export interface NatsServerOptions extends StartHooks {
   /** Most bytes of all streams together. */
   maxFileBytes: number;
   logFile: string;
+  /** In place of `always`, to show what that is good for. */
+  syncInterval?: string;
   /** Set for a member of a cluster. Members start side by side: none is healthy before most of them run. */
   cluster?: ClusterMember;
 }

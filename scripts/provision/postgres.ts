@@ -124,7 +124,8 @@ function spawnPostgres(
   account: PostgresAccount,
 ): Promise<SpawnedProcess> {
   const args = ['-D', dataDir, '-p', String(port)];
-  for (const [name, value] of Object.entries({ ...settings, ...changes })) args.push('-c', `${name}=${value}`);
+  for (const [name, value] of Object.entries({ ...settings, ...changes }))
+    args.push('-c', `${name}=${value}`);
   return spawnServer(account.command(binary, args), { logFile, stopSignals, onSpawn, spawn: account.spawn });
 }
 
