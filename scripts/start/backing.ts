@@ -3,6 +3,7 @@ import { findNatsServer } from '../provision/nats-sources.ts';
 import { startPostgres } from '../provision/postgres.ts';
 import type { StartContext } from './context.ts';
 import { keepEmbedded } from './keep-embedded.ts';
+import { watchWrites } from './watch-writes.ts';
 
 /** The stream must be full before JetStream's files are, and those need room for more than messages. */
 const streamShareOfFiles = 0.85;
@@ -59,14 +60,14 @@ async function provideNats(context: StartContext): Promise<Omit<BackingEnv, 'DAT
 }
 
 async function keepNats(context: StartContext, say: (detail: string) => void) {
-  const { env, cacheDir, data, signal } = context;
+  const { env, cacheDir, data, progress, signal } = context;
   const { binary } = await findNatsServer({ searchPath: env.PATH ?? '', cacheDir, report: say, signal });
   return keepEmbedded(context, {
     name: 'nats-server',
     portCount: 2,
     stopSignal: 'SIGTERM',
-    start: ([port = 0, monitorPort = 0], hooks) =>
-      startNatsServer({
+    start: async ([port = 0, monitorPort = 0], hooks) => {
+      const server = await startNatsServer({
         ...hooks,
         binary,
         storeDir: data.nats,
@@ -75,6 +76,9 @@ async function keepNats(context: StartContext, say: (detail: string) => void) {
         logFile: data.logFile('nats-server'),
         port,
         monitorPort,
-      }),
+      });
+      void watchWrites({ ...server, storeDir: data.nats }, (line) => progress.note(line));
+      return server;
+    },
   });
 }
