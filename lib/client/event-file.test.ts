@@ -75,6 +75,12 @@ test.each([
   ]);
 });
 
+test('a line that is nested too deep is told so, and not sent', async () => {
+  const { lines, bad } = await readAll(`{"a":${'['.repeat(600)}${']'.repeat(600)}}\n{"b":2}`);
+  expect(lines).toEqual([2]);
+  expect(bad).toEqual([{ id: 'invalid_event_batch', details: expect.stringContaining('nested too deep') }]);
+});
+
 test('a batch of lines is JSON only when every line of it is an event by itself', async () => {
   const piece = fc.constantFrom('},{', '}],"events":[{', '"a":', '1', '{', '}', '[', ']', '"', '\\', ',');
   const content = fc

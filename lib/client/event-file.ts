@@ -95,7 +95,7 @@ function findFault(line: Buffer): BadLine | undefined {
   if (!isUtf8(line)) return { id: 'invalid_request_body', details: 'it is not UTF-8. It was not sent.' };
   if (isOneObject(line)) return undefined;
   return isJson(line)
-    ? { id: 'invalid_event_batch', details: 'it is not a JSON object. It was not sent.' }
+    ? { id: 'invalid_event_batch', details: 'it is no JSON object, or one nested too deep. It was not sent.' }
     : { id: 'invalid_request_body', details: 'it is not valid JSON. It was not sent.' };
 }
 

@@ -1,8 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { IngestError } from '../../lib/errors.ts';
+import { blankDeeper } from '../../lib/json/depth.ts';
+import { jsonDepthMax } from '../../lib/limits.ts';
 
 /**
  * Parses a request body as JSON. Duplicate keys: the last wins. `__proto__` is a key like any other.
+ * What lies too deep is left out, one level below the deepest that a body may have: the value is still too deep.
  *
  * @throws IngestError `invalid_request_body` when it is missing, not UTF-8, or not JSON.
  */
@@ -10,7 +13,7 @@ export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new IngestError('invalid_request_body', 'The request body is missing.');
   if (!isUtf8(bytes)) throw new IngestError('invalid_request_body', 'The request body is not valid UTF-8.');
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(blankDeeper(bytes, jsonDepthMax + 1).toString('utf8'));
   } catch (error) {
     // Of the parser's message only the position is ours to tell; the rest quotes the body.
     const position = /at position \d+/.exec(String(error))?.[0];

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { projectEvents } from '../../lib/event/projection.ts';
 import { compileBatchRules } from '../../lib/event/validate.ts';
+import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../lib/limits.ts';
 import { llmEvent, toolEvent } from '../../test/support/events.ts';
 import { keyText, objectText, valueText } from '../../test/support/json-text.ts';
 import { parseJson } from './parse.ts';
@@ -79,4 +80,38 @@ test('a good body is read event by event', () => {
   expect(readBatch(Buffer.from(JSON.stringify({ events }, null, 2)))).toEqual(
     readWhole(Buffer.from(JSON.stringify({ events }))),
   );
+});
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+/** A batch of one event that holds this JSON: three levels, and the payload's own two. */
+const batchWith = (json: string) =>
+  JSON.stringify({ events: [toolEvent({ properties: { tool: { value: 'HERE' } } })] }).replace(
+    '"HERE"',
+    json,
+  );
+const levelsAround = 5;
+
+test('512 levels are read, 513 are not, and brackets in strings are no levels', () => {
+  const read = (json: string) => readBatch(Buffer.from(batchWith(json)));
+  expect(read(nested(jsonDepthMax - levelsAround)).eventCount).toBe(1);
+  expect(() => read(nested(jsonDepthMax - levelsAround + 1))).toThrow('nested deeper than 512 levels');
+  expect(read(`["${'['.repeat(1_000)}","\\"${'[{'.repeat(1_000)}"]`).eventCount).toBe(1);
+  expect(() => readBatch(Buffer.from(`{"events":[],"x":${nested(jsonDepthMax)}}`))).toThrow('nested deeper');
+});
+
+test.each([
+  ['the whole body', '', '', 'must be a JSON object'],
+  ['an event', '{"events":[', ']}', 'nested deeper'],
+  ['a field beside the events', '{"events":[0],"x":', '}', 'nested deeper'],
+  ['one of too many events', `{"events":[${'0,'.repeat(eventsPerBatchMax)}`, ']}', 'has 501 events'],
+  ['a body with something behind it', '', '0', 'not valid JSON'],
+])('brackets to the last byte never reach JSON.parse as %s', (_, before, after, expected) => {
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+  const free = bodyBytesMax - before.length - after.length;
+  const body = Buffer.from(before + nested(Math.floor(free / 2)) + after);
+  expect(outcomeOf(readBatch, body)).toContain(expected);
+  for (const [text] of parse.mock.calls) {
+    expect(text.split('[').length).toBeLessThanOrEqual(jsonDepthMax + 2);
+  }
 });
