@@ -23,7 +23,7 @@ export const configSchema = z
     DASHBOARD_PORT: port.default(8081),
     DATABASE_URL: url('postgres:', 'postgresql:').optional(),
     NATS_URL: urls('nats:', 'tls:').optional(),
-    NATS_MONITOR_URL: url('http:', 'https:').optional(),
+    NATS_MONITOR_URL: urls('http:', 'https:').optional(),
     NATS_ALLOW_UNSYNCED: z.stringbool().default(false),
     NATS_REPLICAS: z.coerce
       .number()

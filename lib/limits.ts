@@ -6,6 +6,9 @@
 /** Largest request body, before and after decoding (contract §8). */
 export const bodyBytesMax = 4 * 1024 * 1024;
 
+/** What gRPC and gRPC-Web put before a message: a byte of flags and four of length. It is not part of the 4 MiB. */
+export const envelopeBytes = 5;
+
 /** Most events in one request (contract §8). */
 export const eventsPerBatchMax = 500;
 
@@ -47,11 +50,34 @@ export const messageOverheadBytes = 64 * 1024;
 /** How large a message a legal body can need at worst: the body incompressible, and its columns beside it. */
 export const messageBytesMin = bodyBytesMax + 3 * 1024 * 1024;
 
-/** How long ingest waits for a PubAck. A disk that fails fsync answers with silence, so this bounds a 202. */
-export const pubAckTimeoutMs = 5_000;
+/**
+ * How long ingest waits for a PubAck. A disk that is full or fails fsync answers with silence, and the client shall
+ * have its 503 within 2 s; a slow one that takes 100 ms for an fsync stays far below.
+ */
+export const pubAckTimeoutMs = 1_500;
+
+/**
+ * After a reconnect the stream is compared with what it has acknowledged: a new leader of a cluster may be behind for
+ * as long as it applies its log, so it is looked at that often, that far apart, before it counts as a loss.
+ */
+export const queueLossLooks = 8;
+export const queueLossLookMs = 250;
 
 /** How long a batch waits for nats-server to come back before it is answered with 503. A restart takes about one. */
 export const queueReturnTimeoutMs = 2_000;
+
+/**
+ * A nats-server that answers no ping is given up after two to three times this, and one that does not even greet after
+ * the second: the next one is tried. Together they stay below the five seconds in which a cluster accepts again.
+ */
+export const queuePingMs = 700;
+export const queueConnectTimeoutMs = 1_500;
+
+/** How long a service that starts waits for a cluster of nats-servers to have a leader: an election takes 4 to 9 s. */
+export const queueStartTimeoutMs = 30_000;
+
+/** How often ingest looks whether the streams of a cluster are led from different nodes. */
+export const leaderCheckMs = 2_000;
 
 /** Seconds a client is asked to wait after a 503. */
 export const retryAfterSeconds = 1;
@@ -147,6 +173,12 @@ export const dashboardQueryTimeoutMs = 10_000;
 
 /** A call that has no result by then is answered with 503: Postgres hangs, and cannot cancel by itself. */
 export const dashboardCallTimeoutMs = 12_000;
+
+/** How often a watcher of the gRPC health service is told of a change, at most. */
+export const healthWatchMs = 1_000;
+
+/** Largest message to the health service: it holds a name. */
+export const healthMessageBytesMax = 4 * 1024;
 
 /** How long /readyz waits for Postgres. */
 export const readinessTimeoutMs = 2_000;

@@ -1,6 +1,6 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, type Server } from '@nats-io/transport-node';
 import { ConfigError } from '../config.ts';
-import { messageBytesMin, messageOverheadBytes } from '../limits.ts';
+import { messageBytesMin, messageOverheadBytes, queueConnectTimeoutMs, queuePingMs } from '../limits.ts';
 
 /** JetStream with what we rely on: per-message fsync that can be read back, and deny_purge with work queues. */
 const versionMin = [2, 11] as const;
@@ -13,8 +13,9 @@ const versionMin = [2, 11] as const;
  */
 export async function connectQueue(url: string, name: string): Promise<NatsConnection & AsyncDisposable> {
   const servers = url.split(',').map((server) => new URL(server));
+  const addresses = servers.map((server) => server.host);
   const connection = await connect({
-    servers: servers.map((server) => server.host),
+    servers: addresses,
     // The client does not read them from a URL.
     ...credentialsOf(servers[0]),
     ...(servers[0]?.protocol === 'tls:' && { tls: {} }),
@@ -22,14 +23,19 @@ export async function connectQueue(url: string, name: string): Promise<NatsConne
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
     reconnectJitter: 100,
-    // A nats-server that stopped answering is noticed within seconds, not the default four minutes.
-    pingInterval: 2_000,
+    // A nats-server that stopped answering is noticed within seconds, not the default four minutes, and one that takes
+    // connections without a word does not hold up the way to the next for the default twenty seconds.
+    pingInterval: queuePingMs,
     maxPingOut: 2,
+    timeout: queueConnectTimeoutMs,
+    reconnectToServer: leastRecentlyTried,
   }).catch((error: unknown) => {
     throw new ConfigError(
       `No nats-server answers at ${withoutPassword(url)}: ${String(error)}. Check NATS_URL.`,
     );
   });
+  // The client forgets servers that were away at the first try.
+  connection.setServers(addresses);
   refuseUnfit(connection);
   return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.drain() });
 }
@@ -37,6 +43,11 @@ export async function connectQueue(url: string, name: string): Promise<NatsConne
 /** The largest payload that the server takes from us in one message, in bytes. */
 export function payloadBytesMax(connection: NatsConnection): number {
   return (connection.info?.max_payload ?? 0) - messageOverheadBytes;
+}
+
+/** Not the server that was just lost, as the client itself would. */
+function leastRecentlyTried(servers: readonly Server[]): Server | null {
+  return servers.toSorted((a, b) => a.lastConnect - b.lastConnect)[0] ?? null;
 }
 
 function refuseUnfit(connection: NatsConnection): void {

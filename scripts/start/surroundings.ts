@@ -13,6 +13,7 @@ type Surroundings = Pick<
   | 'DATABASE_URL'
   | 'NATS_URL'
   | 'NATS_MONITOR_URL'
+  | 'NATS_REPLICAS'
   | 'NATS_ALLOW_UNSYNCED'
 >;
 
@@ -89,8 +90,8 @@ function explainDatabaseError(url: string, error: unknown): unknown {
   );
 }
 
-async function checkNats({ NATS_URL, NATS_MONITOR_URL, NATS_ALLOW_UNSYNCED }: Surroundings): Promise<void> {
-  if (NATS_URL === undefined) return;
-  await using connection = await connectQueue(NATS_URL, 'weir-start');
-  if (!NATS_ALLOW_UNSYNCED) await requireSyncAlways(connection, NATS_MONITOR_URL);
+async function checkNats(config: Surroundings): Promise<void> {
+  if (config.NATS_URL === undefined) return;
+  await using connection = await connectQueue(config.NATS_URL, 'weir-start');
+  if (!config.NATS_ALLOW_UNSYNCED) await requireSyncAlways(connection, config);
 }

@@ -1,0 +1,76 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { expect, test } from 'vitest';
+import { startNatsCluster } from '../../test/support/nats-cluster.ts';
+import { parseConfig } from '../config.ts';
+import { connectQueue } from './connect.ts';
+import { consumerName, queueStreams } from './settings.ts';
+import { ensureStream } from './stream.ts';
+
+test('a cluster keeps three copies of two streams, and processes that start together make them once', async () => {
+  await using cluster = await startNatsCluster();
+  const config = parseConfig({ ...cluster.variables, QUEUE_BYTES_MAX: '2000000' });
+  await using connection = await connectQueue(cluster.variables.NATS_URL, 'test');
+  await Promise.all([ensureStream(connection, config), ensureStream(connection, config)]);
+  const manager = await jetstreamManager(connection);
+  for (const { name } of queueStreams(config)) {
+    const { config: stream } = await manager.streams.info(name);
+    expect([stream.num_replicas, stream.max_bytes]).toEqual([3, 1_000_000]);
+    expect((await manager.consumers.info(name, consumerName)).cluster?.replicas).toHaveLength(2);
+  }
+});
+
+test('a queue of one copy grows to three, and one of three is refused by who knows of one', async () => {
+  await using cluster = await startNatsCluster();
+  const config = parseConfig({ ...cluster.variables, QUEUE_BYTES_MAX: '2000000' });
+  const single = { ...config, NATS_REPLICAS: 1 as const };
+  await using connection = await connectQueue(cluster.variables.NATS_URL, 'test');
+  await ensureStream(connection, single);
+  await ensureStream(connection, config);
+  const manager = await jetstreamManager(connection);
+  const [first] = queueStreams(config);
+  expect((await manager.streams.info(first?.name ?? '')).config.num_replicas).toBe(3);
+  await expect(ensureStream(connection, single)).rejects.toThrow(/num_replicas must be 1/);
+});
+
+test('services start while a node is away, and while the cluster is choosing a leader, but not on one node alone', async () => {
+  await using cluster = await startNatsCluster();
+  const config = parseConfig({ ...cluster.variables, QUEUE_BYTES_MAX: '2000000' });
+  {
+    await using connection = await connectQueue(cluster.variables.NATS_URL, 'test');
+    await ensureStream(connection, config);
+  }
+  const kill = async (number: number) => {
+    const member = cluster.members[number];
+    if (member === undefined) throw new Error('no such member');
+    process.kill(member.pid, 'SIGKILL');
+    await member.exited;
+  };
+  const metaLeader = await findMetaLeader(cluster.members.map(({ monitorUrl }) => monitorUrl));
+  await kill(metaLeader);
+  await using connection = await connectQueue(cluster.variables.NATS_URL, 'test');
+  // The first of the list may be the one that is away, and is not to be forgotten for it.
+  expect(connection.getServers().map(({ listen }) => listen)).toEqual(
+    expect.arrayContaining(cluster.members.map(({ port }) => `127.0.0.1:${port}`)),
+  );
+  await ensureStream(connection, config);
+  await kill((metaLeader + 1) % 3);
+  await expect(ensureStream(connection, config)).rejects.toThrow(/monitoring port does not answer/);
+});
+
+test('every node of a cluster has to fsync every message', async () => {
+  await using cluster = await startNatsCluster();
+  await using other = await startNatsCluster();
+  const [ours, theirs] = [cluster, other].map(({ variables }) => variables.NATS_MONITOR_URL.split(','));
+  await using connection = await connectQueue(cluster.variables.NATS_URL, 'test');
+  const strange = { ...cluster.variables, NATS_MONITOR_URL: (theirs ?? []).join(',') };
+  await expect(ensureStream(connection, parseConfig(strange))).rejects.toThrow(/another server/);
+  const tooFew = { ...cluster.variables, NATS_MONITOR_URL: ours?.[0] };
+  await expect(ensureStream(connection, parseConfig(tooFew))).rejects.toThrow(/NATS_MONITOR_URL/);
+});
+
+/** The number of the member that leads the cluster's JetStream. */
+async function findMetaLeader(monitorUrls: string[]): Promise<number> {
+  const report = await (await fetch(new URL('/jsz', monitorUrls[0]))).json();
+  const { leader } = (report as { meta_cluster: { leader: string } }).meta_cluster;
+  return Number(leader.replace('nats-', ''));
+}
