@@ -89,6 +89,28 @@ export const bodyTimeoutMs = 30_000;
 /** An idle keep-alive connection is closed after this. Longer than the usual 60 s of a load balancer. */
 export const keepAliveTimeoutMs = 65_000;
 
+/** HTTP/2: streams of one connection at a time, as its RFC recommends at least. */
+export const http2StreamsMax = 100;
+
+/**
+ * Streams that a client may open and reset in a burst, and then a second, before its connection is closed: a reset
+ * costs it nothing, and us a request (CVE-2023-44487).
+ */
+export const http2ResetsBurst = 100;
+export const http2ResetsPerSecond = 10;
+
+/** Largest block of request headers, as over HTTP/1.1. */
+export const http2HeaderBytesMax = 16 * 1024;
+
+/** How much of one body may be on its way unread. A window of 64 KiB, the default, makes a body of 4 MiB wait often. */
+export const http2WindowBytes = 256 * 1024;
+
+/** What the streams of one connection may hold in memory, in megabytes. */
+export const http2SessionMegabytesMax = 32;
+
+/** How often the files of the certificate are looked at. */
+export const certificateCheckMs = 1_000;
+
 /**
  * A refused body is read and thrown away up to these bounds before the answer: a client that still writes sees a
  * reset instead of the answer, takes it for a network failure and retries forever.
@@ -131,6 +153,12 @@ export const pullBytesMax = 9 * 1024 * 1024;
 
 /** A pull that nothing arrives for ends after this, and the next one begins. */
 export const pullExpiresMs = 2_000;
+
+/** A consumer that nobody leads refuses pulls at once: so long until the next one. */
+export const pullRetryMs = 250;
+
+/** A consumer that gave no sign for so long, two pulls, is looked for by way of another nats-server. */
+export const pullSilenceMaxMs = 4_400;
 
 /** How many events the writer puts into one statement, when that many are waiting. */
 export const eventsPerStatementMax = 1_000;

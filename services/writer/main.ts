@@ -2,6 +2,7 @@ import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { statementTimeoutMs } from '../../lib/limits.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
+import { queueStreams } from '../../lib/queue/settings.ts';
 import { ensureStream } from '../../lib/queue/stream.ts';
 import { runService } from '../../lib/run.ts';
 import { startDelivery } from './delivery.ts';
@@ -20,6 +21,6 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
   await ensureStream(nats, config);
   const writer = resources.use(startWriter({ sql, log, lanes: config.WRITER_CONNECTIONS }));
-  resources.use(startDelivery(nats, writer));
+  for (const stream of queueStreams(config)) resources.use(startDelivery(nats, stream, writer));
   return { lanes: config.WRITER_CONNECTIONS };
 });

@@ -15,7 +15,7 @@ declare module 'vitest' {
     templateDatabaseUrl: string;
     /** The nats-server that tests start. */
     natsServerBinary: string;
-    /** Removed after the run, with whatever still runs in it (`<name>/pid`, `<name>/*.pid`). */
+    /** Removed after the run, with whatever still runs in it (`<name>/pid`, `<name>/pid-*`). */
     runDirectory: string;
   }
 }
@@ -51,7 +51,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 /** A test that timed out, or whose worker crashed, has not stopped what it started. */
 function killLeaks(directory: string): void {
-  for (const file of globSync(join(directory, '*', '{pid,*.pid}'))) {
+  for (const file of globSync(join(directory, '*', '{pid,pid-*}'))) {
     console.error(`${file}: a test left its server running`);
     try {
       process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');

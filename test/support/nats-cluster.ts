@@ -64,6 +64,6 @@ function startMember(directory: string, ports: readonly number[], number: number
       routes: others.map((other) => `127.0.0.1:${portAt(6 + other)}`),
     },
     // Found and killed at the end of the run, should the test not come to its end.
-    onSpawn: (pid) => writeFileSync(join(directory, `${name}.pid`), String(pid)),
+    onSpawn: (pid) => writeFileSync(join(directory, `pid-${number}`), String(pid)),
   });
 }
