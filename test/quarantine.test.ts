@@ -50,8 +50,10 @@ test('an event that Postgres refuses waits in quarantine, and nothing beside it 
 test('a message that is none of ours is kept, and does not hold up the queue', async () => {
   const { connectQueue } = await import('../lib/queue/connect.ts');
   const { createPublish } = await import('../lib/queue/publish.ts');
+  const { Acknowledged } = await import('../lib/queue/acknowledged.ts');
   await using connection = await connectQueue(pipeline.nats.url, 'test');
-  await createPublish(connection)(Buffer.from('\xff not protobuf', 'latin1'), 'bad');
+  const publish = createPublish(connection, new Acknowledged(() => {}));
+  await publish(Buffer.from('\xff not protobuf', 'latin1'), 'bad');
   const tenant = await pipeline.createTenant();
   await postEvents(pipeline, tenant, someEvents(3));
   await untilDrained(pipeline);

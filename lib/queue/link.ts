@@ -7,20 +7,24 @@ export class QueueInterruptedError extends Error {
 
 /** What the connection to nats-server is doing. */
 export interface Link {
-  /** Resolves when there is a connection: at once, or when the client has found its way back. */
+  /** Resolves when there is a connection: at once, or when the client has found its way back and all is prepared. */
   connected(): Promise<void>;
   /** Rejects with QueueInterruptedError at the next loss of the connection. */
   interrupted(): Promise<never>;
 }
 
-/** Follows a connection for as long as it is open. */
-export function watchLink(connection: NatsConnection): Link {
+/**
+ * Follows a connection for as long as it is open.
+ *
+ * @param prepare what is to be done after each reconnect before the connection is used. It must not reject.
+ */
+export function watchLink(connection: NatsConnection, prepare: () => Promise<void>): Link {
   let connected = Promise.withResolvers<void>();
   let interrupted = unheardRejection();
   connected.resolve();
   const watch = async () => {
     for await (const { type } of connection.status()) {
-      if (type === 'reconnect') connected.resolve();
+      if (type === 'reconnect') void prepare().then(connected.resolve);
       if (type !== 'disconnect') continue;
       connected = Promise.withResolvers();
       interrupted.reject(

@@ -7,6 +7,7 @@ import { connectQueue } from '../../lib/queue/connect.ts';
 import { streamSubject } from '../../lib/queue/settings.ts';
 import { ensureStream } from '../../lib/queue/stream.ts';
 import { startNats } from '../../test/support/backing.ts';
+import { pauseProcess } from '../../test/support/pause.ts';
 import { until } from '../../test/support/wait.ts';
 import { readNatsHealth } from '../provision/nats-health.ts';
 import { runProgram } from '../provision/run-program.ts';
@@ -60,7 +61,7 @@ test('a nats-server that is only paused is left alone', async () => {
   const { nats, publish } = queue;
   const reports: string[] = [];
   void watchWrites({ ...nats, storeDir: inject('runDirectory') }, (line) => reports.push(line));
-  process.kill(nats.pid, 'SIGSTOP');
+  await pauseProcess(nats.pid);
   await expect(publish()).rejects.toThrow('timeout');
   process.kill(nats.pid, 'SIGCONT');
   await until(async () => (await publish().catch(() => undefined)) !== undefined);

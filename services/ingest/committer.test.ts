@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { splitElements } from '../../lib/event/text.ts';
 import { openLog } from '../../lib/log.ts';
 import { decodeGroup, type Group } from '../../lib/queue/group.ts';
+import { QueueSilentError } from '../../lib/queue/publish.ts';
 import { cutEvents } from '../../lib/segment/cut.ts';
 import { llmEvent } from '../../test/support/events.ts';
 import { acceptBatch } from './accepted-batch.ts';
@@ -21,12 +22,17 @@ const access = (name: string) =>
 
 /** A broker that acknowledges only when told to. */
 function openBroker() {
-  const published: { group: Group; messageId: string; acknowledge: () => void; fail: () => void }[] = [];
+  const published: {
+    group: Group;
+    messageId: string;
+    acknowledge: () => void;
+    fail: (error: Error) => void;
+  }[] = [];
   const publish = (payload: Uint8Array, messageId: string) =>
     new Promise<number>((resolve, reject) => {
       const group = decodeGroup(payload);
       const acknowledge = () => resolve(published.length);
-      published.push({ group, messageId, acknowledge, fail: () => reject(new Error('timeout')) });
+      published.push({ group, messageId, acknowledge, fail: reject });
     });
   return { published, committer: (bytesMax = 7e6) => new Committer(publish, bytesMax, log) };
 }
@@ -128,7 +134,7 @@ test('without a PubAck every batch of the group is unavailable, and the next gro
   const batches = [await batchOf('a', llmEvent()), await batchOf('b', llmEvent())];
   const failed = Promise.allSettled(batches.map((batch) => committer.commit(batch)));
   await tick();
-  published[0]?.fail();
+  published[0]?.fail(new Error('refused'));
   for (const outcome of await failed) {
     expect(outcome).toMatchObject({ status: 'rejected', reason: { id: 'ingest_unavailable' } });
   }
@@ -136,4 +142,18 @@ test('without a PubAck every batch of the group is unavailable, and the next gro
   await tick();
   published[1]?.acknowledge();
   expect(await next).toBe(2);
+});
+
+test('what waits behind a publish that nobody confirms is refused with it, and not published', async () => {
+  const { published, committer: open } = openBroker();
+  const committer = open();
+  const first = committer.commit(await batchOf('a', llmEvent()));
+  await tick();
+  const second = committer.commit(await batchOf('b', llmEvent()));
+  const both = Promise.allSettled([first, second]);
+  published[0]?.fail(new QueueSilentError('no PubAck'));
+  for (const outcome of await both) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { id: 'ingest_unavailable' } });
+  }
+  expect(published).toHaveLength(1);
 });

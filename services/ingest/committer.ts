@@ -1,5 +1,6 @@
 import { IngestError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
+import { QueueSilentError } from '../../lib/queue/publish.ts';
 import type { AcceptedBatch } from './accepted-batch.ts';
 import { sealGroup, takeGroup } from './group.ts';
 
@@ -70,13 +71,15 @@ export class Committer {
       const ms = Math.round(performance.now() - startedMs);
       this.#log.debug({ sequence, batches: group.length, bytes: payload.length, ms }, 'committed');
     } catch (error) {
-      this.#log.error({ err: error, batches: group.length }, 'not committed');
+      // What waits would only wait out another time-out each: nobody waits longer than one.
+      const refused = error instanceof QueueSilentError ? [...group, ...this.#waiting.splice(0)] : group;
+      this.#log.error({ err: error, batches: refused.length }, 'not committed');
       const unavailable = new IngestError(
         'ingest_unavailable',
         'The queue did not confirm the batch. Retry with the same event ids: that creates no duplicates.',
         { cause: error },
       );
-      for (const { reject } of group) reject(unavailable);
+      for (const { reject } of refused) reject(unavailable);
     }
   }
 }

@@ -3,6 +3,7 @@ import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { keyLookupTimeoutMs } from '../../lib/limits.ts';
 import { describeApi } from '../../lib/openapi/document.ts';
+import { Acknowledged } from '../../lib/queue/acknowledged.ts';
 import { connectQueue, payloadBytesMax } from '../../lib/queue/connect.ts';
 import { createPublish } from '../../lib/queue/publish.ts';
 import { ensureStream } from '../../lib/queue/stream.ts';
@@ -11,10 +12,13 @@ import { AccessDirectory } from './access.ts';
 import { followAccessChanges } from './access-changes.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { Committer } from './committer.ts';
+import { compileJsonFormat } from './ingest-events.ts';
 import { KeyUses } from './key-uses.ts';
 import { Quota } from './quota.ts';
-import { compileBatchReader } from './read-batch.ts';
 import { createReadiness } from './readiness.ts';
+import { handleRequest } from './routes.ts';
+import { compileRpcFormats } from './rpc/formats.ts';
+import { createRpcHandlers } from './rpc/handlers.ts';
 import { serveIngest } from './server.ts';
 import { awaitStoredSequence } from './stored-sequence.ts';
 
@@ -33,22 +37,34 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
   const manager = await jetstreamManager(nats);
   const directory = new AccessDirectory(sql, config.API_KEY_PEPPER);
   resources.use(followAccessChanges(config.DATABASE_URL, directory, log));
-  const committer = resources.use(new Committer(createPublish(nats), payloadBytesMax(nats), log));
-  const server = resources.use(
-    await serveIngest(
-      {
-        directory,
-        keyUses: resources.use(new KeyUses(sql, log)),
-        quota: new Quota(sql, (sequence) => awaitStoredSequence(manager, sequence)),
-        budget: new ByteBudget(config.INGEST_BYTES_IN_FLIGHT_MAX),
-        readBatch: compileBatchReader(config.VENDOR),
-        committer,
-        openApiJson: JSON.stringify(describeApi(config.VENDOR)),
-        findUnready: createReadiness(sql, nats),
-        log,
-      },
-      config,
-    ),
+  const acknowledged = new Acknowledged((loss) =>
+    log.error({ err: loss }, 'ALARM: the queue lost accepted events; nothing is accepted until a restart'),
   );
+  const committer = resources.use(
+    new Committer(createPublish(nats, acknowledged), payloadBytesMax(nats), log),
+  );
+  const findUnready = createReadiness(sql, nats);
+  const stopping = new AbortController();
+  const batches = {
+    directory,
+    keyUses: resources.use(new KeyUses(sql, log)),
+    quota: new Quota(sql, (sequence) => awaitStoredSequence(manager, sequence)),
+    budget: new ByteBudget(config.INGEST_BYTES_IN_FLIGHT_MAX),
+    committer,
+    jsonFormat: compileJsonFormat(config.VENDOR),
+    rpcFormat: compileRpcFormats(config.VENDOR),
+    log,
+  };
+  const routing = {
+    ...batches,
+    rpcHandlers: createRpcHandlers(batches, { findUnready, stopping: stopping.signal }),
+    openApiJson: JSON.stringify(describeApi(config.VENDOR)),
+    findUnready,
+  };
+  const server = resources.use(
+    await serveIngest((request, response) => void handleRequest(routing, request, response), config, log),
+  );
+  // First of all: who watches our health is told that we go, and lets go of the connection.
+  resources.defer(() => stopping.abort());
   return { url: server.url };
 });

@@ -25,12 +25,15 @@ export async function createDatabase(): Promise<{ url: string } & AsyncDisposabl
  * A nats-server of the test's own, with an empty store. `pid` and `stop` let a test kill it; `restart` starts it again
  * on the same port and store, as the supervisor does.
  */
-export async function startNats(): Promise<NatsServer & { restart(): Promise<NatsServer> }> {
+export async function startNats(): Promise<
+  NatsServer & { storeDir: string; restart(): Promise<NatsServer> }
+> {
   const directory = mkdtempSync(join(inject('runDirectory'), 'nats-'));
+  const storeDir = join(directory, 'store');
   const start = (port: number, monitorPort: number) =>
     startNatsServer({
       binary: inject('natsServerBinary'),
-      storeDir: join(directory, 'store'),
+      storeDir,
       logFile: join(directory, 'nats-server.log'),
       password: 'test',
       maxFileBytes: 1024 ** 3,
@@ -46,6 +49,7 @@ export async function startNats(): Promise<NatsServer & { restart(): Promise<Nat
   };
   return {
     ...running,
+    storeDir,
     restart: async () => {
       running = await start(running.port, monitorPort);
       return running;

@@ -1,0 +1,45 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { someEvents } from './support/events.ts';
+import { postEvents } from './support/http.ts';
+import { pauseProcess } from './support/pause.ts';
+import { startPipeline } from './support/pipeline.ts';
+import { countRows, countUsage, until, untilDrained } from './support/wait.ts';
+
+test('a paused nats-server means 503 and no wait, and a retry after it creates no second row', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  const batches = Array.from({ length: 8 }, () => someEvents(5));
+  const [first] = batches;
+  expect((await postEvents(pipeline, tenant, first)).status).toBe(202);
+  await pauseProcess(pipeline.nats.pid);
+  const startedMs = performance.now();
+  const answers = await Promise.all(batches.map((batch) => postEvents(pipeline, tenant, batch)));
+  // One time-out each, one after the other, would be twelve seconds.
+  expect(performance.now() - startedMs).toBeLessThan(6_000);
+  expect(answers.map(({ status }) => status)).toEqual(batches.map(() => 503));
+  expect(answers[0]?.headers.get('retry-after')).toBe('1');
+  process.kill(pipeline.nats.pid, 'SIGCONT');
+  for (const batch of batches)
+    await until(async () => (await postEvents(pipeline, tenant, batch)).status === 202);
+  await untilDrained(pipeline);
+  expect(await countRows(pipeline, tenant.spaceId)).toBe(40);
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(40);
+});
+
+test('readiness tells that the queue lost what it had acknowledged, and ingest stays up and refuses', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  for (let batches = 0; batches < 3; batches++) await postEvents(pipeline, tenant, someEvents(1));
+  const readiness = async () =>
+    (await (await fetch(`${pipeline.url}/readyz`)).json()) as { waitingFor: string[] };
+  expect(await readiness()).toMatchObject({ ready: true, waitingFor: [] });
+  process.kill(pipeline.nats.pid, 'SIGKILL');
+  await pipeline.nats.exited;
+  rmSync(join(pipeline.nats.storeDir, 'jetstream'), { recursive: true });
+  await pipeline.nats.restart();
+  await until(async () => (await readiness()).waitingFor.includes('queue-loss'));
+  expect(pipeline.ingest.log()).toContain('ALARM');
+  expect((await postEvents(pipeline, tenant, someEvents(1))).status).toBe(503);
+});
