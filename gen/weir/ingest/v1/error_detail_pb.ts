@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file weir/ingest/v1/error_detail.proto.
  */
 export const file_weir_ingest_v1_error_detail: GenFile = /*@__PURE__*/
-  fileDesc("CiF3ZWlyL2luZ2VzdC92MS9lcnJvcl9kZXRhaWwucHJvdG8SDndlaXIuaW5nZXN0LnYxIkkKC0Vycm9yRGV0YWlsEgoKAmlkGAEgASgJEg0KBXRpdGxlGAIgASgJEg4KBnN0YXR1cxgDIAEoBRIPCgdkZXRhaWxzGAQgASgJYgZwcm90bzM");
+  fileDesc("CiF3ZWlyL2luZ2VzdC92MS9lcnJvcl9kZXRhaWwucHJvdG8SDndlaXIuaW5nZXN0LnYxIkkKC0Vycm9yRGV0YWlsEgoKAmlkGAEgASgJEg0KBXRpdGxlGAIgASgJEg4KBnN0YXR1cxgDIAEoBRIPCgdkZXRhaWxzGAQgASgJQgJQAWIGcHJvdG8z");
 
 /**
  * ErrorDetail is the error of the JSON API, attached to every failed call as a detail of its status.

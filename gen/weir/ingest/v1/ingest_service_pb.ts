@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file weir/ingest/v1/ingest_service.proto.
  */
 export const file_weir_ingest_v1_ingest_service: GenFile = /*@__PURE__*/
-  fileDesc("CiN3ZWlyL2luZ2VzdC92MS9pbmdlc3Rfc2VydmljZS5wcm90bxIOd2Vpci5pbmdlc3QudjEiPAoTSW5nZXN0RXZlbnRzUmVxdWVzdBIlCgZldmVudHMYASADKAsyFS53ZWlyLmluZ2VzdC52MS5FdmVudCInChRJbmdlc3RFdmVudHNSZXNwb25zZRIPCgdtZXNzYWdlGAEgASgJMmoKDUluZ2VzdFNlcnZpY2USWQoMSW5nZXN0RXZlbnRzEiMud2Vpci5pbmdlc3QudjEuSW5nZXN0RXZlbnRzUmVxdWVzdBokLndlaXIuaW5nZXN0LnYxLkluZ2VzdEV2ZW50c1Jlc3BvbnNlYgZwcm90bzM", [file_weir_ingest_v1_event]);
+  fileDesc("CiN3ZWlyL2luZ2VzdC92MS9pbmdlc3Rfc2VydmljZS5wcm90bxIOd2Vpci5pbmdlc3QudjEiPAoTSW5nZXN0RXZlbnRzUmVxdWVzdBIlCgZldmVudHMYASADKAsyFS53ZWlyLmluZ2VzdC52MS5FdmVudCInChRJbmdlc3RFdmVudHNSZXNwb25zZRIPCgdtZXNzYWdlGAEgASgJMmoKDUluZ2VzdFNlcnZpY2USWQoMSW5nZXN0RXZlbnRzEiMud2Vpci5pbmdlc3QudjEuSW5nZXN0RXZlbnRzUmVxdWVzdBokLndlaXIuaW5nZXN0LnYxLkluZ2VzdEV2ZW50c1Jlc3BvbnNlQgJQAWIGcHJvdG8z", [file_weir_ingest_v1_event]);
 
 /**
  * A batch of events: at most 500, and at most 4 MiB (4,194,304 bytes) as a message, before and after decompression.
