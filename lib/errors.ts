@@ -1,58 +1,93 @@
+import type { Code } from '@connectrpc/connect';
 import { errorDetailsCharsMax } from './limits.ts';
 
 /**
- * Every error a client of ingest can meet (contract §7), in the contract's order. The last two are ours: the contract is
- * silent on paths and methods it does not have (design §3). `condition` is the contract's text, for documents.
+ * Every error a client of ingest can meet (contract §7), in the contract's order. The last three are ours: the contract
+ * is silent on paths, methods and protocols that it does not have (design §3). `condition` is the contract's text, for documents.
  */
 export const errorTable = {
   invalid_request_body: {
     status: 400,
+    rpcCode: 'InvalidArgument',
     title: 'Invalid request body',
     condition: 'Body is missing or is not valid JSON.',
   },
   invalid_event_batch: {
     status: 400,
+    rpcCode: 'InvalidArgument',
     title: 'Invalid event batch',
     condition: 'JSON does not match { events: [...] } with valid events.',
   },
   unauthorized: {
     status: 401,
+    rpcCode: 'Unauthenticated',
     title: 'Unauthorized',
     condition: 'API key missing, malformed, invalid or revoked.',
   },
   usage_limit_exceeded: {
     status: 402,
+    rpcCode: 'ResourceExhausted',
     title: 'Usage limit exceeded',
     condition: 'The space has reached its monthly included event limit.',
   },
   billing_not_active: {
     status: 402,
+    rpcCode: 'FailedPrecondition',
     title: 'Billing not active',
     condition: 'The subscription is not active.',
   },
-  batch_too_large: { status: 413, title: 'Batch too large', condition: 'Request body exceeds 4 MiB.' },
+  batch_too_large: {
+    status: 413,
+    rpcCode: 'ResourceExhausted',
+    title: 'Batch too large',
+    condition: 'Request body exceeds 4 MiB.',
+  },
   too_many_events: {
     status: 413,
+    rpcCode: 'InvalidArgument',
     title: 'Too many events',
     condition: 'More than 500 events in one request.',
   },
   internal_server_error: {
     status: 500,
+    rpcCode: 'Internal',
     title: 'Internal server error',
     condition: 'Unexpected server error.',
   },
   ingest_unavailable: {
     status: 503,
+    rpcCode: 'Unavailable',
     title: 'Ingest unavailable',
     condition: 'Ingest is temporarily unavailable.',
   },
-  not_found: { status: 404, title: 'Not found', condition: 'There is nothing at this path.' },
+  not_found: {
+    status: 404,
+    rpcCode: 'Unimplemented',
+    title: 'Not found',
+    condition: 'There is nothing at this path.',
+  },
   method_not_allowed: {
     status: 405,
+    rpcCode: 'Unimplemented',
     title: 'Method not allowed',
     condition: 'The path does not take this method.',
   },
-} as const satisfies Record<string, { status: number; title: string; condition: string }>;
+  unsupported_media_type: {
+    status: 415,
+    rpcCode: 'Unknown',
+    title: 'Unsupported media type',
+    condition: 'An RPC has a Content-Type that is none of its protocols.',
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+interface ErrorRow {
+  /** The HTTP status of the JSON API. */
+  status: number;
+  /** The code of the RPC: Connect's name, gRPC's number. */
+  rpcCode: keyof typeof Code;
+  title: string;
+  condition: string;
+}
 
 export type ErrorId = keyof typeof errorTable;
 

@@ -1,4 +1,4 @@
-import { bodyBytesMax } from '../../lib/limits.ts';
+import { bodyBytesMax, envelopeBytes } from '../../lib/limits.ts';
 
 /**
  * A body moves into a buffer of four megabytes when this much of it has arrived. What a client declares counts for
@@ -24,7 +24,7 @@ export class BodyBuffer {
     return this.#length;
   }
 
-  /** The caller has checked that the body stays within `bodyBytesMax`. */
+  /** The caller has checked that the body stays within `bodyBytesMax` and an envelope. */
   add(chunk: Buffer): void {
     if (this.#pooled === undefined) this.#chunks.push(chunk);
     else chunk.copy(this.#pooled, this.#length);
@@ -46,7 +46,7 @@ export class BodyBuffer {
   }
 
   #moveToPooled(): void {
-    const pooled = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(bodyBytesMax);
+    const pooled = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(bodyBytesMax + envelopeBytes);
     let end = 0;
     for (const chunk of this.#chunks) end += chunk.copy(pooled, end);
     this.#pooled = pooled;

@@ -14,8 +14,8 @@ export class ClientGoneError extends Error {
  *
  * @throws IngestError `batch_too_large`.
  */
-export function checkDeclaredLength(request: IncomingMessage): void {
-  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) throw bodyTooLarge();
+export function checkDeclaredLength(request: IncomingMessage, bytesMax: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge();
 }
 
 export function bodyTooLarge(): IngestError {
@@ -30,10 +30,10 @@ export interface HeldBody extends Disposable {
 /**
  * Reads a request body as it came. The caller disposes it when its bytes are let go.
  *
- * @throws IngestError `batch_too_large` past 4 MiB, `ingest_unavailable` when ingest holds too much already.
+ * @throws IngestError `batch_too_large` past `bytesMax`, `ingest_unavailable` when ingest holds too much already.
  * @throws ClientGoneError
  */
-export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<HeldBody> {
+export function readBody(request: IncomingMessage, budget: ByteBudget, bytesMax: number): Promise<HeldBody> {
   // Events, not `for await`: an iterator costs a small request more than all its checks.
   return new Promise((resolve, reject) => {
     // While the key was looked up the client may have gone, and its `close` is not said twice.
@@ -50,7 +50,7 @@ export function readBody(request: IncomingMessage, budget: ByteBudget): Promise<
       reject(error);
     };
     const onData = (chunk: Buffer) => {
-      if (buffer.length + chunk.length > bodyBytesMax) return fail(bodyTooLarge());
+      if (buffer.length + chunk.length > bytesMax) return fail(bodyTooLarge());
       if (!budget.take(chunk.length)) return fail(memoryExhausted());
       buffer.add(chunk);
     };

@@ -43,7 +43,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
   const committer = resources.use(
     new Committer(createPublish(nats, acknowledged), payloadBytesMax(nats), log),
   );
-  const findUnready = createReadiness(sql, nats);
+  const findUnready = createReadiness(sql, nats, acknowledged);
   const stopping = new AbortController();
   const batches = {
     directory,

@@ -3,13 +3,17 @@ import { IngestError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ClientGoneError } from './body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
+import { logFailure } from './log-failure.ts';
 import { sendError, sendJson, sendJsonText } from './respond.ts';
+import type { RpcHandler } from './rpc/handlers.ts';
 
 export interface RouteDependencies extends IngestDependencies {
   /** What ingest needs and cannot reach at this moment; empty when it is ready. */
   findUnready: () => Promise<string[]>;
   /** The document of `GET /v1/openapi.json`, as JSON. */
   openApiJson: string;
+  /** The RPCs, by path. */
+  rpcHandlers: ReadonlyMap<string, RpcHandler>;
   log: Logger;
 }
 
@@ -36,14 +40,13 @@ export async function handleRequest(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const handler = findHandler(request, response);
+    const handler = findHandler(dependencies, request, response);
     await handler(dependencies, request, response);
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) return;
     const error = IngestError.from(thrown);
     const { log } = dependencies;
-    if (error.status >= 500) log.error({ err: error.cause ?? error, id: error.id }, 'request failed');
-    else log.debug({ id: error.id, details: error.message }, 'request refused');
+    logFailure(log, error);
     await sendError(request, response, error).catch((failure) => {
       log.error({ err: failure }, 'an answer could not be sent');
       request.destroy();
@@ -51,15 +54,28 @@ export async function handleRequest(
   }
 }
 
-function findHandler(request: IncomingMessage, response: ServerResponse): Handler {
+function findHandler(
+  { rpcHandlers }: RouteDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Handler {
   const path = pathOf(request.url ?? '');
-  const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  const rpc = rpcHandlers.get(path);
+  const methods = rpc === undefined ? routesAt(path) : { POST: withoutDependencies(rpc) };
   if (methods === undefined) throw new IngestError('not_found', 'There is nothing at this path.');
   const handler = Object.hasOwn(methods, request.method ?? '') ? methods[request.method ?? ''] : undefined;
   if (handler !== undefined) return handler;
   const allowed = Object.keys(methods).join(', ');
   response.setHeader('Allow', allowed);
   throw new IngestError('method_not_allowed', `This path takes ${allowed} only.`);
+}
+
+function routesAt(path: string): Record<string, Handler> | undefined {
+  return Object.hasOwn(routes, path) ? routes[path] : undefined;
+}
+
+function withoutDependencies(handler: RpcHandler): Handler {
+  return (_, request, response) => handler(request, response);
 }
 
 /** A proxy may send the whole URL in the place of the path (RFC 9112, absolute-form). */

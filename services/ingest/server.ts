@@ -1,74 +1,57 @@
-import { readFile } from 'node:fs/promises';
-import { createServer as createHttpServer, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Config } from '../../lib/config.ts';
 import { ConfigError } from '../../lib/config.ts';
-import { bodyTimeoutMs, headersTimeoutMs, keepAliveTimeoutMs } from '../../lib/limits.ts';
-import { refuseUnparsable } from './respond.ts';
-import { handleRequest, type RouteDependencies } from './routes.ts';
+import type { Logger } from '../../lib/log.ts';
+import { openCertificate } from './certificate.ts';
+import { openFrontDoor } from './front-door.ts';
+import { createHttp1 } from './http1.ts';
+import { createHttp2 } from './http2.ts';
 
 type ServerConfig = Pick<Config, 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE' | 'TLS_KEY_FILE'>;
 
 /**
- * Listens for requests. Disposing it stops listening, lets every request under way have its answer, and closes.
+ * Serves requests over HTTP/1.1 and HTTP/2 on one port. Disposing it stops listening, lets every request under way have
+ * its answer, and closes.
  *
  * @returns the address that clients use.
- * @throws ConfigError when it cannot listen there.
+ * @throws ConfigError when it cannot listen there, or the certificate is no good.
  */
 export async function serveIngest(
-  dependencies: RouteDependencies,
+  onRequest: RequestListener,
   config: ServerConfig,
+  log: Logger,
 ): Promise<{ url: string } & AsyncDisposable> {
-  const { server, scheme } = await createServer(config);
-  let closing = false;
-  server.on('request', (request, response) => {
-    // Node leaves a kept-alive connection open after `close`; its client must be told to go.
-    if (closing) response.setHeader('Connection', 'close');
-    void handleRequest(dependencies, request, response);
+  await using resources = new AsyncDisposableStack();
+  const certificate = await findCertificate(config, log);
+  if (certificate !== undefined) resources.use(certificate);
+  const sockets = new Set<Socket>();
+  // Last of all, those that were never handed to a server: silent ones, and handshakes that are not finished.
+  resources.defer(() => sockets.forEach((socket) => void socket.destroy()));
+  const http1 = resources.use(createHttp1(onRequest));
+  const http2 = resources.use(createHttp2(onRequest));
+  const door = openFrontDoor({ http1: http1.server, http2: http2.server }, certificate);
+  door.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
-  server.on('clientError', refuseUnparsable);
-  // A silent socket has sent no header yet, so no header time-out runs.
-  server.setTimeout(keepAliveTimeoutMs + bodyTimeoutMs);
-  await listen(server, config);
-  const { address, port, family } = server.address() as AddressInfo;
+  await listen(door, config);
+  resources.defer(() => void door.close());
+  const { address, port, family } = door.address() as AddressInfo;
+  const scheme = certificate === undefined ? 'http' : 'https';
+  const acquired = resources.move();
   return {
     url: `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    [Symbol.asyncDispose]: () => {
-      closing = true;
-      return closeServer(server);
-    },
+    [Symbol.asyncDispose]: () => acquired.disposeAsync(),
   };
 }
 
-/** How often connections that have become idle are closed while the server drains. */
-const idleCheckMs = 50;
-
-function closeServer(server: Server): Promise<void> {
-  const idleCheck = setInterval(() => server.closeIdleConnections(), idleCheckMs);
-  return new Promise((resolve) => {
-    server.close(() => {
-      clearInterval(idleCheck);
-      resolve();
-    });
-  });
-}
-
-async function createServer(config: ServerConfig): Promise<{ server: Server; scheme: string }> {
-  const options = {
-    headersTimeout: headersTimeoutMs,
-    requestTimeout: bodyTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    // How often Node looks for sockets past their time.
-    connectionsCheckingInterval: 1_000,
-    // Nagle would hold back an answer for 40 ms.
-    noDelay: true,
-  };
-  if (config.TLS_CERT_FILE === undefined || config.TLS_KEY_FILE === undefined) {
-    return { server: createHttpServer(options), scheme: 'http' };
-  }
-  const [cert, key] = await Promise.all([readFile(config.TLS_CERT_FILE), readFile(config.TLS_KEY_FILE)]);
-  return { server: createHttpsServer({ ...options, cert, key }), scheme: 'https' };
+async function findCertificate(
+  { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: ServerConfig,
+  log: Logger,
+) {
+  if (certFile === undefined || keyFile === undefined) return undefined;
+  return openCertificate({ certFile, keyFile }, log);
 }
 
 function listen(server: Server, { INGEST_HOST: host, INGEST_PORT: port }: ServerConfig): Promise<void> {

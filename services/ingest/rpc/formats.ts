@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
+import { IngestEventsRequestSchema } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
+import { type ContentEncoding, contentEncodings } from '../../../lib/content-encoding.ts';
+import { IngestError } from '../../../lib/errors.ts';
+import { isDeeperThan } from '../../../lib/json/depth.ts';
+import { bodyBytesMax, envelopeBytes, jsonDepthMax } from '../../../lib/limits.ts';
+import { bodyTooLarge, type HeldBody } from '../body.ts';
+import type { ByteBudget } from '../byte-budget.ts';
+import { decodeBody } from '../decode.ts';
+import { parseJson } from '../parse.ts';
+import type { BatchFormat } from '../take-batch.ts';
+import { compileMessageBatchReader, type ReadMessageBatch } from './read-batch.ts';
+
+/** How the message of a call is written: in an envelope or bare, as protobuf or as its JSON. */
+export interface MessageForm {
+  isEnveloped: boolean;
+  isJson: boolean;
+}
+
+/** The form of a message, by a Content-Type that the RPC's protocols have recognised. */
+export function messageForm(contentType: string): MessageForm {
+  return { isEnveloped: /^application\/grpc/i.test(contentType), isJson: /json/i.test(contentType) };
+}
+
+/** Compiles the four forms that a message may have. */
+export function compileRpcFormats(vendor: string): (form: MessageForm) => BatchFormat {
+  const readBinary = compileMessageBatchReader(vendor);
+  const readJson = (bytes: Buffer) => readBinary(jsonToBinary(bytes));
+  const bare = (read: (bytes: Buffer) => ReadMessageBatch): BatchFormat => ({
+    requestBytesMax: bodyBytesMax,
+    unpack: (request, sent, budget) => decodeBody(sent, request.headers['content-encoding'], budget),
+    read,
+  });
+  const enveloped = (read: (bytes: Buffer) => ReadMessageBatch): BatchFormat => ({
+    requestBytesMax: bodyBytesMax + envelopeBytes,
+    unpack: openEnvelope,
+    read,
+  });
+  const formats = {
+    bare: { binary: bare(readBinary), json: bare(readJson) },
+    enveloped: { binary: enveloped(readBinary), json: enveloped(readJson) },
+  };
+  return ({ isEnveloped, isJson }) => formats[isEnveloped ? 'enveloped' : 'bare'][isJson ? 'json' : 'binary'];
+}
+
+/** gRPC's and gRPC-Web's framing of one message: a byte of flags, four of length. */
+async function openEnvelope(request: IncomingMessage, sent: Buffer, budget: ByteBudget): Promise<HeldBody> {
+  if (sent.length < envelopeBytes) throw invalid('The call has no message.');
+  const flags = sent.readUInt8(0);
+  const length = sent.readUInt32BE(1);
+  if (flags > 1) throw invalid('The envelope of the message has flags that are not known.');
+  if (length > bodyBytesMax) throw bodyTooLarge();
+  const message = sent.subarray(envelopeBytes);
+  if (message.length < length) throw invalid('The message is shorter than its envelope says.');
+  if (message.length > length) throw invalid('The call has more than one message.');
+  if (flags === 0) return { bytes: message, [Symbol.dispose]: () => {} };
+  const encoding = request.headers['grpc-encoding'];
+  if (encoding === undefined || encoding === 'identity') {
+    throw invalid('The message is compressed, and grpc-encoding does not say how.');
+  }
+  return decodeBody(message, String(encoding), budget);
+}
+
+/** Whether a call names a compression that is not known here. That has an answer of its own in the protocols. */
+export function hasUnknownEncoding(request: IncomingMessage, { isEnveloped }: MessageForm): boolean {
+  const encoding = request.headers[isEnveloped ? 'grpc-encoding' : 'content-encoding'] ?? 'identity';
+  return encoding !== 'identity' && !contentEncodings.includes(encoding as ContentEncoding);
+}
+
+/** Protobuf's JSON is for people and for trying things out: it takes the long way, by the message it stands for. */
+function jsonToBinary(bytes: Buffer): Buffer {
+  const json = parseJson(bytes);
+  if (isDeeperThan(json, jsonDepthMax)) {
+    throw new IngestError('invalid_event_batch', `The message is nested deeper than ${jsonDepthMax} levels.`);
+  }
+  try {
+    // A level of JSON is up to three messages: a value, a struct or a list, an entry.
+    const options = { ignoreUnknownFields: true, recursionLimit: 3 * jsonDepthMax };
+    const message = fromJson(IngestEventsRequestSchema, json as JsonValue, options);
+    return Buffer.from(toBinary(IngestEventsRequestSchema, message));
+  } catch (error) {
+    const details = error instanceof Error ? error.message : String(error);
+    throw new IngestError('invalid_event_batch', details, { cause: error });
+  }
+}
+
+function invalid(details: string): IngestError {
+  return new IngestError('invalid_request_body', details);
+}

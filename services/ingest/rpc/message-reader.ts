@@ -1,0 +1,100 @@
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { WireType } from '@bufbuild/protobuf/wire';
+import { type Json, readList, readStruct, readValue } from './struct-reader.ts';
+import { checkEnd, readEnd, readString, type WireReader } from './wire.ts';
+
+export type JsonObject = Record<string, Json>;
+
+/** Reads one message, up to `end`, as the JSON object it stands for. */
+export type MessageReader = (reader: WireReader, end: number) => JsonObject;
+
+interface FieldReader {
+  tag: number;
+  read(reader: WireReader, message: JsonObject, messageEnd: number): void;
+}
+
+/**
+ * Compiles a reader of a message type from its descriptor: a field that is added to the .proto is read without a line
+ * here. Its objects are what `JSON.parse` makes of the same event in JSON, so that both go through one validator. A
+ * generic protobuf reader makes message objects first, which takes three times as long (ADR 0010).
+ */
+export function compileMessageReader(desc: DescMessage): MessageReader {
+  const fields: (FieldReader | undefined)[] = [];
+  for (const field of desc.fields) fields[field.number] = compileField(field);
+  const extra = desc.fields.find((field) => field.name === 'extra')?.number;
+  return (reader, end) => {
+    const message: JsonObject = {};
+    while (reader.pos < end) {
+      const tag = reader.uint32();
+      const field = fields[tag >>> 3];
+      // Another wire type than the declared one makes it an unknown field.
+      if (field?.tag === tag) field.read(reader, message, end);
+      else reader.skip(tag & 7, tag >>> 3);
+    }
+    checkEnd(reader, end);
+    return extra === undefined ? message : foldExtra(message);
+  };
+}
+
+/** What the client sent beyond the named fields lies beside them, as it does in JSON. */
+function foldExtra(message: JsonObject): JsonObject {
+  if (message.extra === undefined) return message;
+  const { extra, ...named } = message;
+  return { ...(extra as JsonObject), ...named };
+}
+
+function compileField(field: DescField): FieldReader {
+  const [wireType, readValue] = compileValue(field);
+  const tag = (field.number << 3) | wireType;
+  const name = field.jsonName;
+  if (field.oneof !== undefined) return { tag, read: compilePayload(field, readValue) };
+  return {
+    tag,
+    read: (reader, message, messageEnd) => {
+      const value = readValue(reader, messageEnd);
+      if (value !== undefined) message[name] = value;
+    },
+  };
+}
+
+/** In JSON the payload of an event lies in `properties`, under the name that `type` gives. The last one sent counts. */
+function compilePayload({ oneof, jsonName }: DescField, readPayload: ValueReader): FieldReader['read'] {
+  if (oneof?.name !== 'payload') throw new Error(`No reader for oneof ${oneof?.name} yet.`);
+  return (reader, message, messageEnd) => {
+    message.type = jsonName;
+    message.properties = { [jsonName]: readPayload(reader, messageEnd) as Json };
+  };
+}
+
+/** Undefined is a field that is as good as not sent. */
+type ValueReader = (reader: WireReader, messageEnd: number) => Json | undefined;
+
+function compileValue(field: DescField): [WireType, ValueReader] {
+  if (field.fieldKind === 'message') return [WireType.LengthDelimited, compileNested(field.message)];
+  if (field.fieldKind === 'enum') {
+    // STATE_OK is "ok" in JSON. An unknown number is no name, and the validator says what the names are.
+    const words = new Map(field.enum.values.map((value) => [value.number, value.localName.toLowerCase()]));
+    const readWord: ValueReader = (reader) => {
+      const number = reader.int32();
+      return number === 0 ? undefined : (words.get(number) ?? number);
+    };
+    return [WireType.Varint, readWord];
+  }
+  if (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING) {
+    return [WireType.LengthDelimited, readString];
+  }
+  if (field.fieldKind === 'scalar' && field.scalar === ScalarType.DOUBLE) {
+    return [WireType.Bit64, (reader) => reader.double()];
+  }
+  throw new Error(`No reader for ${field} yet: add its kind to compileValue.`);
+}
+
+function compileNested(desc: DescMessage): ValueReader {
+  const known: Record<string, (reader: WireReader, end: number) => Json> = {
+    'google.protobuf.Struct': readStruct,
+    'google.protobuf.Value': readValue,
+    'google.protobuf.ListValue': readList,
+  };
+  const read = known[desc.typeName] ?? compileMessageReader(desc);
+  return (reader, messageEnd) => read(reader, readEnd(reader, messageEnd));
+}

@@ -1,0 +1,86 @@
+import { EventSchema } from '../../../gen/weir/ingest/v1/event_pb.ts';
+import { IngestError } from '../../../lib/errors.ts';
+import { type Projection, Projector } from '../../../lib/event/projection.ts';
+import { compileBatchRules } from '../../../lib/event/validate.ts';
+import { isDeeperThan } from '../../../lib/json/depth.ts';
+import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
+import { compileMessageReader, type JsonObject, type MessageReader } from './message-reader.ts';
+import { checkEnd, readEnd, WireReader } from './wire.ts';
+
+/** A batch of messages, as it goes on: projected, and as the JSON body that would have brought the same events. */
+export interface ReadMessageBatch {
+  readonly projection: Projection;
+  readonly body: Buffer;
+}
+
+/**
+ * Reads, validates and projects a weir.ingest.v1.IngestEventsRequest. Each event becomes the object that the JSON API
+ * would have parsed and passes the same validator; what is stored of it is that object as JSON, so that whoever reads
+ * an event need not know how it came.
+ *
+ * @throws IngestError `invalid_request_body`, `invalid_event_batch`, `too_many_events`.
+ */
+export type MessageBatchReader = (bytes: Buffer) => ReadMessageBatch;
+
+export function compileMessageBatchReader(vendor: string): MessageBatchReader {
+  const { isEvent, validateBatch } = compileBatchRules(vendor);
+  const readEvent = compileMessageReader(EventSchema);
+  return (bytes) => {
+    const events = explainMalformed(() => readEvents(bytes, readEvent));
+    const projector = new Projector();
+    const texts: string[] = [];
+    for (const event of events) {
+      // The body and its array are two levels already. What is wrong, and with which event, is told by one place.
+      if (!isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) validateBatch({ events });
+      else projector.add(event);
+      texts.push(JSON.stringify(event));
+    }
+    return { projection: projector.finish(), body: Buffer.from(`{"events":[${texts.join(',')}]}`) };
+  };
+}
+
+/** `repeated Event events = 1` of IngestEventsRequest. */
+const eventsTag = 10;
+
+function readEvents(bytes: Buffer, readEvent: MessageReader): JsonObject[] {
+  const count = countEvents(bytes);
+  if (count > eventsPerBatchMax) {
+    throw new IngestError(
+      'too_many_events',
+      `The batch has ${count} events; at most ${eventsPerBatchMax} are allowed in one request.`,
+    );
+  }
+  const events: JsonObject[] = [];
+  walkEvents(bytes, (reader, end) => events.push(readEvent(reader, end)));
+  return events;
+}
+
+/** The number of events decides before any of them is read: 413 comes before 400. */
+function countEvents(bytes: Buffer): number {
+  let count = 0;
+  walkEvents(bytes, (reader, end) => {
+    reader.pos = end;
+    count += 1;
+  });
+  return count;
+}
+
+function walkEvents(bytes: Buffer, visit: (reader: WireReader, end: number) => void): void {
+  const reader = new WireReader(bytes);
+  while (reader.pos < bytes.length) {
+    const tag = reader.uint32();
+    if (tag === eventsTag) visit(reader, readEnd(reader, bytes.length));
+    else reader.skip(tag & 7, tag >>> 3);
+  }
+  checkEnd(reader, bytes.length);
+}
+
+/** Reading protobuf throws errors of many kinds: they all mean that the bytes are no message. */
+function explainMalformed<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof IngestError) throw error;
+    throw new IngestError('invalid_request_body', 'The message is not valid protobuf.', { cause: error });
+  }
+}
