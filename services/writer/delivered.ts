@@ -15,7 +15,7 @@ export function toDelivered(message: Msg): Delivered {
   return {
     data: message.data,
     ack: () => void message.respond('+ACK'),
-    nak: (delayMs) => void message.respond(`-NAK ${JSON.stringify({ delay: nanos(delayMs) })}`),
+    nak: (delayMs) => void message.respond(`-NAK ${JSON.stringify({ delay: nanos(Math.round(delayMs)) })}`),
     working: () => void message.respond('+WPI'),
   };
 }

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { startNatsServer } from '../provision/nats-server.ts';
+import { chooseFreePorts } from '../provision/ports.ts';
+import { startPostgres } from '../provision/postgres.ts';
+import { watchWrites } from '../start/watch-writes.ts';
+import { type Part, startPart } from './part.ts';
+import type { SystemContext } from './system.ts';
+
+const password = 'chaos';
+
+/** Of all streams together. Small: no round queues more, and `max_bytes` stays below. */
+const natsFileBytesMax = 2 * 1024 ** 3;
+
+/** The Postgres and the nats-servers of a system. */
+export interface Backing {
+  readonly parts: readonly Part[];
+  /** Straight to Postgres; the services may be given another. */
+  readonly databaseUrl: string;
+  /** Straight to the nats-servers, in the order of their names. */
+  readonly natsUrls: readonly string[];
+  readonly monitorUrls: readonly string[];
+  /** What the services are told. */
+  readonly serviceEnv: Readonly<Record<string, string>>;
+}
+
+export async function startBacking(context: SystemContext): Promise<Backing> {
+  const { options } = context;
+  const [postgresPort = 0, ...ports] = await chooseFreePorts(1 + 3 * options.natsServers);
+  const postgres = await startPostgresPart(context, postgresPort);
+  const members = Array.from({ length: options.natsServers }, (_, i) => {
+    const [port = 0, monitorPort = 0, clusterPort = 0] = ports.slice(3 * i, 3 * i + 3);
+    return { name: `nats-${i + 1}`, port, monitorPort, clusterPort };
+  });
+  const nats = await Promise.all(members.map((member) => startNatsPart(context, member, members)));
+  const databaseUrl = `postgres://weir:${password}@127.0.0.1:${postgresPort}/weir`;
+  const natsUrls = members.map(({ port }) => `nats://weir:${password}@127.0.0.1:${port}`);
+  const monitorUrls = members.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`);
+  return {
+    parts: [postgres, ...nats],
+    databaseUrl,
+    natsUrls,
+    monitorUrls,
+    serviceEnv: {
+      DATABASE_URL: databaseUrl,
+      NATS_URL: natsUrls.join(','),
+      NATS_MONITOR_URL: monitorUrls[0] ?? '',
+      NATS_REPLICAS: String(options.natsServers),
+      NATS_ALLOW_UNSYNCED: String(options.natsSyncInterval !== undefined),
+      QUEUE_BYTES_MAX: String(options.streamBytesMax ?? natsFileBytesMax / 2),
+    },
+  };
+}
+
+async function startPostgresPart(context: SystemContext, port: number): Promise<Part> {
+  const { directory, options, stack, log } = context;
+  const logFile = join(directory, 'logs', 'postgres.log');
+  const dataDir = join((await options.storeOf?.('postgres', stack)) ?? directory, 'postgres');
+  const part = await startPart(
+    { name: 'postgres', kind: 'postgres', logFile },
+    (onSpawn) =>
+      startPostgres({
+        dataDir,
+        port,
+        password,
+        logFile,
+        onSpawn,
+        ...(options.postgresSettings && { settings: options.postgresSettings }),
+      }),
+    log,
+  );
+  return stack.use(part);
+}
+
+interface Member {
+  name: string;
+  port: number;
+  monitorPort: number;
+  clusterPort: number;
+}
+
+async function startNatsPart(
+  { directory, options, natsBinary, stack, log }: SystemContext,
+  { name, port, monitorPort, clusterPort }: Member,
+  members: readonly Member[],
+): Promise<Part> {
+  const logFile = join(directory, 'logs', `${name}.log`);
+  const storeDir = join((await options.storeOf?.(name, stack)) ?? directory, name);
+  const routes = members.filter((one) => one.name !== name).map((one) => `127.0.0.1:${one.clusterPort}`);
+  const start = async (onSpawn: (pid: number) => void) => {
+    const server = await startNatsServer({
+      binary: natsBinary,
+      storeDir,
+      port,
+      monitorPort,
+      password,
+      maxFileBytes: natsFileBytesMax,
+      logFile,
+      onSpawn,
+      ...(options.natsSyncInterval !== undefined && { syncInterval: options.natsSyncInterval }),
+      ...(routes.length > 0 && { cluster: { name, port: clusterPort, routes } }),
+    });
+    void watchWrites({ ...server, storeDir }, log);
+    return server;
+  };
+  return stack.use(await startPart({ name, kind: 'nats', logFile }, start, log));
+}
