@@ -4,6 +4,7 @@ import { chooseFreePorts } from '../provision/ports.ts';
 import { startPostgres } from '../provision/postgres.ts';
 import { watchWrites } from '../start/watch-writes.ts';
 import { type Part, startPart } from './part.ts';
+import { openProxies, type Proxies } from './proxies.ts';
 import type { SystemContext } from './system.ts';
 
 const password = 'chaos';
@@ -19,31 +20,47 @@ export interface Backing {
   /** Straight to the nats-servers, in the order of their names. */
   readonly natsUrls: readonly string[];
   readonly monitorUrls: readonly string[];
+  /** Undefined in a system without. */
+  readonly proxies: Proxies | undefined;
   /** What the services are told. */
   readonly serviceEnv: Readonly<Record<string, string>>;
 }
 
 export async function startBacking(context: SystemContext): Promise<Backing> {
-  const { options } = context;
+  const { options, stack } = context;
   const [postgresPort = 0, ...ports] = await chooseFreePorts(1 + 3 * options.natsServers);
-  const postgres = await startPostgresPart(context, postgresPort);
   const members = Array.from({ length: options.natsServers }, (_, i) => {
     const [port = 0, monitorPort = 0, clusterPort = 0] = ports.slice(3 * i, 3 * i + 3);
     return { name: `nats-${i + 1}`, port, monitorPort, clusterPort };
   });
-  const nats = await Promise.all(members.map((member) => startNatsPart(context, member, members)));
-  const databaseUrl = `postgres://weir:${password}@127.0.0.1:${postgresPort}/weir`;
-  const natsUrls = members.map(({ port }) => `nats://weir:${password}@127.0.0.1:${port}`);
+  const proxies = options.proxied ? await openProxies(postgresPort, members, stack) : undefined;
+  const postgres = await startPostgresPart(context, postgresPort);
+  const nats = await Promise.all(
+    members.map((member, i) =>
+      startNatsPart(context, member, {
+        advertisedPort: proxies?.nats[i]?.port,
+        routePorts: members
+          .filter(({ name }) => name !== member.name)
+          .map(({ name, clusterPort }) => {
+            const route = proxies?.routes.find(({ from, to }) => from === member.name && to === name);
+            return route?.proxy.port ?? clusterPort;
+          }),
+      }),
+    ),
+  );
+  const databaseUrlAt = (port: number) => `postgres://weir:${password}@127.0.0.1:${port}/weir`;
+  const natsUrlAt = (port: number) => `nats://weir:${password}@127.0.0.1:${port}`;
   const monitorUrls = members.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`);
   return {
     parts: [postgres, ...nats],
-    databaseUrl,
-    natsUrls,
+    proxies,
+    databaseUrl: databaseUrlAt(postgresPort),
+    natsUrls: members.map(({ port }) => natsUrlAt(port)),
     monitorUrls,
     serviceEnv: {
-      DATABASE_URL: databaseUrl,
-      NATS_URL: natsUrls.join(','),
-      NATS_MONITOR_URL: monitorUrls[0] ?? '',
+      DATABASE_URL: databaseUrlAt(proxies?.postgres.port ?? postgresPort),
+      NATS_URL: members.map(({ port }, i) => natsUrlAt(proxies?.nats[i]?.port ?? port)).join(','),
+      NATS_MONITOR_URL: monitorUrls.join(','),
       NATS_REPLICAS: String(options.natsServers),
       NATS_ALLOW_UNSYNCED: String(options.natsSyncInterval !== undefined),
       QUEUE_BYTES_MAX: String(options.streamBytesMax ?? natsFileBytesMax / 2),
@@ -71,21 +88,20 @@ async function startPostgresPart(context: SystemContext, port: number): Promise<
   return stack.use(part);
 }
 
-interface Member {
-  name: string;
-  port: number;
-  monitorPort: number;
-  clusterPort: number;
-}
-
 async function startNatsPart(
   { directory, options, natsBinary, stack, log }: SystemContext,
-  { name, port, monitorPort, clusterPort }: Member,
-  members: readonly Member[],
+  member: { name: string; port: number; monitorPort: number; clusterPort: number },
+  ways: { advertisedPort: number | undefined; routePorts: readonly number[] },
 ): Promise<Part> {
+  const { name, port, monitorPort, clusterPort } = member;
   const logFile = join(directory, 'logs', `${name}.log`);
   const storeDir = join((await options.storeOf?.(name, stack)) ?? directory, name);
-  const routes = members.filter((one) => one.name !== name).map((one) => `127.0.0.1:${one.clusterPort}`);
+  const cluster = {
+    name,
+    port: clusterPort,
+    routes: ways.routePorts.map((routePort) => `127.0.0.1:${routePort}`),
+    ...(ways.advertisedPort !== undefined && { clientAdvertise: `127.0.0.1:${ways.advertisedPort}` }),
+  };
   const start = async (onSpawn: (pid: number) => void) => {
     const server = await startNatsServer({
       binary: natsBinary,
@@ -97,7 +113,7 @@ async function startNatsPart(
       logFile,
       onSpawn,
       ...(options.natsSyncInterval !== undefined && { syncInterval: options.natsSyncInterval }),
-      ...(routes.length > 0 && { cluster: { name, port: clusterPort, routes } }),
+      ...(cluster.routes.length > 0 && { cluster }),
     });
     void watchWrites({ ...server, storeDir }, log);
     return server;
