@@ -57,8 +57,8 @@ export const messageBytesMin = bodyBytesMax + 3 * 1024 * 1024;
 export const pubAckTimeoutMs = 1_500;
 
 /**
- * After a reconnect the stream is compared with what it has acknowledged: a new leader of a cluster may be behind for
- * as long as it applies its log, so it is looked at that often, that far apart, before it counts as a loss.
+ * After a reconnect the stream is compared with what it has acknowledged: a server may still be reading its log, so it
+ * is looked at that often, that far apart, before it counts as a loss.
  */
 export const queueLossLooks = 8;
 export const queueLossLookMs = 250;

@@ -10,7 +10,7 @@ import { Acknowledged, QueueLossError } from './acknowledged.ts';
 import { connectQueue } from './connect.ts';
 import { QueueInterruptedError } from './link.ts';
 import { createPublish, QueueSilentError } from './publish.ts';
-import { consumerName, streamName } from './settings.ts';
+import { consumerName, firstStream } from './settings.ts';
 import { ensureStream } from './stream.ts';
 
 const heedless = () => new Acknowledged(() => {});
@@ -47,11 +47,11 @@ test('a sequence that goes back is an alarm, and nothing is published after it',
   const publish = createPublish(queue.connection, new Acknowledged(({ message }) => losses.push(message)));
   await publish(Buffer.from('x'), 'a');
   await publish(Buffer.from('x'), 'b');
-  await queue.manager.streams.delete(streamName);
+  await queue.manager.streams.delete(firstStream.name);
   await ensureStream(queue.connection, queue.config);
   await expect(publish(Buffer.from('x'), 'c')).rejects.toThrow(QueueLossError);
   await expect(publish(Buffer.from('x'), 'd')).rejects.toThrow(QueueLossError);
-  expect((await queue.manager.streams.info(streamName)).state.last_seq).toBe(1);
+  expect((await queue.manager.streams.info(firstStream.name)).state.last_seq).toBe(1);
   expect(losses).toEqual([expect.stringContaining('went back from 2 to 1')]);
 });
 
@@ -124,11 +124,11 @@ test('the stream is made once, grows when told to, and is refused when it is ano
   const { connection, config, manager } = queue;
   await Promise.all([ensureStream(connection, config), ensureStream(connection, config)]);
   await ensureStream(connection, { ...config, QUEUE_BYTES_MAX: 2_000_000 });
-  expect((await manager.streams.info(streamName)).config.max_bytes).toBe(2_000_000);
-  await manager.consumers.update(streamName, consumerName, { max_deliver: 3 });
+  expect((await manager.streams.info(firstStream.name)).config.max_bytes).toBe(2_000_000);
+  await manager.consumers.update(firstStream.name, consumerName, { max_deliver: 3 });
   await expect(ensureStream(connection, config)).rejects.toThrow(/consumer writer .*max_deliver must be -1/);
-  await manager.streams.delete(streamName);
-  await manager.streams.add({ name: streamName, subjects: ['weir.events'], max_age: 1e9 });
+  await manager.streams.delete(firstStream.name);
+  await manager.streams.add({ name: firstStream.name, subjects: ['weir.events'], max_age: 1e9 });
   await expect(ensureStream(connection, config)).rejects.toThrow(
     /retention must be "workqueue".*max_age must be 0/,
   );

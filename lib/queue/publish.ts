@@ -10,7 +10,7 @@ import { pubAckTimeoutMs, queueLossLookMs, queueLossLooks, queueReturnTimeoutMs 
 import { withTimeout } from '../timeout.ts';
 import type { Acknowledged } from './acknowledged.ts';
 import { watchLink } from './link.ts';
-import { streamName, streamSubject } from './settings.ts';
+import { firstStream, type QueueStream } from './settings.ts';
 
 /** The queue gave no sign in time. What was sent may be in it or not. */
 export class QueueSilentError extends Error {
@@ -24,7 +24,11 @@ export class QueueSilentError extends Error {
  * @throws QueueInterruptedError as soon as the connection is lost, and QueueSilentError when there is no PubAck in time:
  *   the message may be in the stream or not.
  */
-export function createPublish(connection: NatsConnection, acknowledged: Acknowledged) {
+export function createPublish(
+  connection: NatsConnection,
+  acknowledged: Acknowledged,
+  stream: QueueStream = firstStream,
+) {
   const client = jetstream(connection);
   const link = watchLink(connection, () => confirmStream(connection, client, acknowledged));
   const publish = async (payload: Uint8Array, messageId: string): Promise<number> => {
@@ -32,14 +36,14 @@ export function createPublish(connection: NatsConnection, acknowledged: Acknowle
     await withTimeout(queueReturnTimeoutMs, link.connected());
     if (acknowledged.loss !== undefined) throw acknowledged.loss;
     const highestBefore = acknowledged.highest;
-    const published = client.publish(streamSubject, payload, {
+    const published = client.publish(stream.subject, payload, {
       msgID: messageId,
       timeout: pubAckTimeoutMs,
-      expect: { streamName },
+      expect: { streamName: stream.name },
     });
     // Waiting out the time-out would keep every client waiting that long for a nats-server that is back in one second.
     const ack = await Promise.race([published, link.interrupted()]);
-    if (ack.stream !== streamName) throw acknowledged.raise(`the PubAck names the stream ${ack.stream}`);
+    if (ack.stream !== stream.name) throw acknowledged.raise(`the PubAck names the stream ${ack.stream}`);
     // A duplicate is answered with the sequence of the message that came first.
     if (!ack.duplicate && ack.seq <= highestBefore) {
       throw acknowledged.raise(`the PubAck's sequence went back from ${highestBefore} to ${ack.seq}`);
@@ -51,14 +55,17 @@ export function createPublish(connection: NatsConnection, acknowledged: Acknowle
 }
 
 /**
- * Compares what the stream holds with what it has acknowledged, before anything more is entrusted to it. A new leader
- * of a cluster may still be applying its log: only a stream that stays behind is one that has lost something.
+ * Compares what the stream of a single server holds with what it has acknowledged, before anything more is entrusted to
+ * it. Only a stream that stays behind is one that has lost something.
  */
 async function confirmStream(
   connection: NatsConnection,
   client: JetStreamClient,
   acknowledged: Acknowledged,
 ): Promise<void> {
+  // A leader that is cut off from its cluster tells what it knows, without what the next leader has acknowledged since.
+  // There a PubAck stands for a majority, and the next one tells.
+  if (connection.info?.cluster !== undefined) return;
   const manager = await client.jetstreamManager(false);
   let lastSequence = 0;
   for (let looks = 0; looks < queueLossLooks && !connection.isClosed(); ) {
@@ -76,7 +83,7 @@ async function confirmStream(
 
 /** 0 for a stream that is not there; undefined when nats-server does not tell, because it is still starting. */
 function readLastSequence(manager: JetStreamManager): Promise<number | undefined> {
-  return manager.streams.info(streamName).then(
+  return manager.streams.info(firstStream.name).then(
     ({ state }) => state.last_seq,
     (error: unknown) => (error instanceof JetStreamApiError && error.status === 404 ? 0 : undefined),
   );

@@ -20,8 +20,6 @@ export interface QueueStream {
 export const firstStream: QueueStream = { name: 'WEIR_EVENTS', subject: 'weir.events' };
 const secondStream: QueueStream = { name: 'WEIR_EVENTS_2', subject: 'weir.events_2' };
 
-export const streamName = firstStream.name;
-export const streamSubject = firstStream.subject;
 export const consumerName = 'writer';
 
 /**

@@ -4,7 +4,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { expect, inject, test } from 'vitest';
 import { parseConfig } from '../../lib/config.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
-import { streamSubject } from '../../lib/queue/settings.ts';
+import { firstStream } from '../../lib/queue/settings.ts';
 import { ensureStream } from '../../lib/queue/stream.ts';
 import { startNats } from '../../test/support/backing.ts';
 import { pauseProcess } from '../../test/support/pause.ts';
@@ -23,7 +23,7 @@ async function openQueue() {
   const client = jetstream(connection);
   return {
     nats,
-    publish: () => client.publish(streamSubject, Buffer.alloc(100_000), { timeout: 1_000 }),
+    publish: () => client.publish(firstStream.subject, Buffer.alloc(100_000), { timeout: 1_000 }),
     async [Symbol.asyncDispose]() {
       await connection[Symbol.asyncDispose]();
       await nats[Symbol.asyncDispose]();

@@ -2,6 +2,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { splitElements } from '../../lib/event/text.ts';
 import { openLog } from '../../lib/log.ts';
+import type { QueuePosition } from '../../lib/queue/failover.ts';
 import { decodeGroup, type Group } from '../../lib/queue/group.ts';
 import { QueueSilentError } from '../../lib/queue/publish.ts';
 import { cutEvents } from '../../lib/segment/cut.ts';
@@ -29,9 +30,9 @@ function openBroker() {
     fail: (error: Error) => void;
   }[] = [];
   const publish = (payload: Uint8Array, messageId: string) =>
-    new Promise<number>((resolve, reject) => {
+    new Promise<QueuePosition>((resolve, reject) => {
       const group = decodeGroup(payload);
-      const acknowledge = () => resolve(published.length);
+      const acknowledge = () => resolve({ stream: 'queue', sequence: published.length });
       published.push({ group, messageId, acknowledge, fail: reject });
     });
   return { published, committer: (bytesMax = 7e6) => new Committer(publish, bytesMax, log) };
@@ -141,7 +142,7 @@ test('without a PubAck every batch of the group is unavailable, and the next gro
   const next = committer.commit(await batchOf('a', llmEvent()));
   await tick();
   published[1]?.acknowledge();
-  expect(await next).toBe(2);
+  expect(await next).toEqual({ stream: 'queue', sequence: 2 });
 });
 
 test('what waits behind a publish that nobody confirms is refused with it, and not published', async () => {

@@ -1,15 +1,16 @@
 import { IngestError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { QueuePosition, QueuePublisher } from '../../lib/queue/failover.ts';
 import { QueueSilentError } from '../../lib/queue/publish.ts';
 import type { AcceptedBatch } from './accepted-batch.ts';
 import { sealGroup, takeGroup } from './group.ts';
 
-/** Publishes one message and returns the sequence number of its PubAck. */
-export type Publish = (payload: Uint8Array, messageId: string) => Promise<number>;
+/** Publishes one message and returns where it is when it is on disk. */
+export type Publish = QueuePublisher['publish'];
 
 interface Waiting {
   batch: AcceptedBatch;
-  resolve: (sequence: number) => void;
+  resolve: (position: QueuePosition) => void;
   reject: (error: IngestError) => void;
 }
 
@@ -33,11 +34,11 @@ export class Committer {
   /**
    * Makes a batch durable.
    *
-   * @returns the sequence number of the message that holds it, when it is on disk.
+   * @returns where the message is that holds it, when it is on disk.
    * @throws IngestError `ingest_unavailable` when that is not known. It may be durable all the same: a retry with
    *   the same ids is safe.
    */
-  commit(batch: AcceptedBatch): Promise<number> {
+  commit(batch: AcceptedBatch): Promise<QueuePosition> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, resolve, reject });
       this.#running ??= this.#run();
@@ -66,10 +67,10 @@ export class Committer {
     const startedMs = performance.now();
     try {
       const { payload, messageId } = sealGroup(group.map(({ batch }) => batch));
-      const sequence = await this.#publish(payload, messageId);
-      for (const { resolve } of group) resolve(sequence);
+      const position = await this.#publish(payload, messageId);
+      for (const { resolve } of group) resolve(position);
       const ms = Math.round(performance.now() - startedMs);
-      this.#log.debug({ sequence, batches: group.length, bytes: payload.length, ms }, 'committed');
+      this.#log.debug({ ...position, batches: group.length, bytes: payload.length, ms }, 'committed');
     } catch (error) {
       // What waits would only wait out another time-out each: nobody waits longer than one.
       const refused = error instanceof QueueSilentError ? [...group, ...this.#waiting.splice(0)] : group;

@@ -3,11 +3,13 @@ import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { keyLookupTimeoutMs } from '../../lib/limits.ts';
 import { describeApi } from '../../lib/openapi/document.ts';
-import { Acknowledged } from '../../lib/queue/acknowledged.ts';
 import { connectQueue, payloadBytesMax } from '../../lib/queue/connect.ts';
-import { createPublish } from '../../lib/queue/publish.ts';
+import { openPublisher } from '../../lib/queue/failover.ts';
+import { keepLeadersApart } from '../../lib/queue/leaders.ts';
+import { queueStreams } from '../../lib/queue/settings.ts';
 import { ensureStream } from '../../lib/queue/stream.ts';
 import { runService } from '../../lib/run.ts';
+import { openAcceptances } from './acceptances.ts';
 import { AccessDirectory } from './access.ts';
 import { followAccessChanges } from './access-changes.ts';
 import { ByteBudget } from './byte-budget.ts';
@@ -20,7 +22,7 @@ import { handleRequest } from './routes.ts';
 import { compileRpcFormats } from './rpc/formats.ts';
 import { createRpcHandlers } from './rpc/handlers.ts';
 import { serveIngest } from './server.ts';
-import { awaitStoredSequence } from './stored-sequence.ts';
+import { awaitStored } from './stored-position.ts';
 
 /** HTTP in, JetStream out. */
 await runService(process, 'ingest', async ({ config: parsed, log, resources }) => {
@@ -34,21 +36,25 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
   );
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-ingest'));
   await ensureStream(nats, config);
-  const manager = await jetstreamManager(nats);
+  const manager = await jetstreamManager(nats, { checkAPI: false });
   const directory = new AccessDirectory(sql, config.API_KEY_PEPPER);
   resources.use(followAccessChanges(config.DATABASE_URL, directory, log));
-  const acknowledged = new Acknowledged((loss) =>
+  const streams = queueStreams(config);
+  resources.use(keepLeadersApart(nats, manager, streams, log));
+  const publisher = openPublisher(nats, streams, (loss) =>
     log.error({ err: loss }, 'ALARM: the queue lost accepted events; nothing is accepted until a restart'),
   );
-  const committer = resources.use(
-    new Committer(createPublish(nats, acknowledged), payloadBytesMax(nats), log),
-  );
-  const findUnready = createReadiness(sql, nats, acknowledged);
+  const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
+  const findUnready = createReadiness(sql, nats, publisher);
   const stopping = new AbortController();
   const batches = {
     directory,
     keyUses: resources.use(new KeyUses(sql, log)),
-    quota: new Quota(sql, (sequence) => awaitStoredSequence(manager, sequence)),
+    quota: new Quota({
+      sql,
+      awaitStored: (position) => awaitStored(manager, position),
+      exchange: openAcceptances(nats),
+    }),
     budget: new ByteBudget(config.INGEST_BYTES_IN_FLIGHT_MAX),
     committer,
     jsonFormat: compileJsonFormat(config.VENDOR),

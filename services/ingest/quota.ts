@@ -2,19 +2,26 @@ import { monthEnd, monthOf } from '../../lib/access/month.ts';
 import type { Sql } from '../../lib/db/connect.ts';
 import { IngestError } from '../../lib/errors.ts';
 import { usageCacheMs } from '../../lib/limits.ts';
+import type { QueuePosition } from '../../lib/queue/failover.ts';
+import type { Acceptance, AcceptanceExchange } from './acceptances.ts';
 import type { Access } from './access.ts';
 
-/** Waits until the writer has stored what was queued up to a sequence number, for a bounded time. */
-export type AwaitStored = (sequence: number) => Promise<void>;
+export interface QuotaDependencies {
+  sql: Sql;
+  /** Waits until the writers have stored what was queued up to a position, for a bounded time. */
+  awaitStored: (position: QueuePosition) => Promise<void>;
+  exchange: AcceptanceExchange;
+}
 
 interface Usage {
   month: string;
   /** Rows of the month in the database, when it was last asked. */
   stored: number;
   readAtMs: number;
-  /** Events accepted here since the count was last known to be exact. Some may turn out to be duplicates. */
+  /** Events accepted, here or elsewhere, since the count was last known to be exact. Some may turn out to be duplicates. */
   pending: number;
-  lastSequence: number;
+  /** The last accepted message of each stream. */
+  lastSequences: Map<string, number>;
   settling: Promise<void> | undefined;
 }
 
@@ -26,17 +33,20 @@ export interface QuotaView {
 
 /**
  * Decides whether a space can accept events (contract §4, behaviour 2). The batch that crosses the limit is accepted
- * whole, and the next one is refused. Only rows that are stored count, so that a retry burns nothing: where the
+ * whole, and the next one is refused, whichever process it comes to. Only rows that are stored count, so that a retry burns nothing: where the
  * events on their way could make the difference, the request waits until they are counted.
  */
 export class Quota {
   readonly #sql: Sql;
-  readonly #awaitStored: AwaitStored;
+  readonly #awaitStored: QuotaDependencies['awaitStored'];
+  readonly #exchange: AcceptanceExchange;
   readonly #usages = new Map<string, Usage>();
 
-  constructor(sql: Sql, awaitStored: AwaitStored) {
+  constructor({ sql, awaitStored, exchange }: QuotaDependencies) {
     this.#sql = sql;
     this.#awaitStored = awaitStored;
+    this.#exchange = exchange;
+    exchange.listen((acceptance) => this.#note(acceptance));
   }
 
   /**
@@ -56,15 +66,20 @@ export class Quota {
     return limit === null ? undefined : this.#admitWithin(limit, access.spaceId);
   }
 
-  /** Notes what a space with a limit has just been promised. */
-  noteAccepted(spaceId: string, events: number, sequence: number): void {
-    const usage = this.#usages.get(spaceId);
-    if (usage === undefined) return;
+  /** Notes what a space with a limit is about to be promised, and resolves when the other processes know of it. */
+  async noteAccepted(acceptance: Acceptance): Promise<void> {
+    this.#note(acceptance);
+    await this.#exchange.announce(acceptance);
+  }
+
+  #note({ spaceId, events, position: { stream, sequence } }: Acceptance): void {
+    const usage = this.#usageOf(spaceId);
     usage.pending += events;
-    usage.lastSequence = Math.max(usage.lastSequence, sequence);
+    usage.lastSequences.set(stream, Math.max(usage.lastSequences.get(stream) ?? 0, sequence));
   }
 
   async #admitWithin(limit: number, spaceId: string): Promise<QuotaView> {
+    await this.#exchange.caughtUp();
     const usage = this.#usageOf(spaceId);
     if (usage.readAtMs + usageCacheMs < performance.now()) await this.#read(spaceId, usage);
     if (usage.stored < limit && usage.stored + usage.pending >= limit) {
@@ -90,7 +105,7 @@ export class Quota {
       stored: 0,
       readAtMs: -Infinity,
       pending: 0,
-      lastSequence: 0,
+      lastSequences: new Map(),
       settling: undefined,
     };
     this.#usages.set(spaceId, fresh);
@@ -98,8 +113,10 @@ export class Quota {
   }
 
   async #settle(spaceId: string, usage: Usage): Promise<void> {
-    const { pending, lastSequence } = usage;
-    await this.#awaitStored(lastSequence);
+    const { pending, lastSequences } = usage;
+    await Promise.all(
+      Array.from(lastSequences, ([stream, sequence]) => this.#awaitStored({ stream, sequence })),
+    );
     await this.#read(spaceId, usage);
     usage.pending -= pending;
   }

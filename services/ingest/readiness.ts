@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Sql } from '../../lib/db/connect.ts';
-import type { Acknowledged } from '../../lib/queue/acknowledged.ts';
+import type { QueuePublisher } from '../../lib/queue/failover.ts';
 import { withTimeout } from '../../lib/timeout.ts';
 
 /** How long a dependency may take to answer before it counts as away. */
@@ -10,7 +10,7 @@ const probeTimeoutMs = 1_000;
 export function createReadiness(
   sql: Sql,
   nats: NatsConnection,
-  acknowledged: Pick<Acknowledged, 'loss'>,
+  publisher: Pick<QueuePublisher, 'loss'>,
 ): () => Promise<string[]> {
   return async () => {
     const [postgres, queue] = await Promise.allSettled([
@@ -20,7 +20,7 @@ export function createReadiness(
     return [
       ...(postgres.status === 'rejected' ? ['postgres'] : []),
       ...(queue.status === 'rejected' ? ['nats'] : []),
-      ...(acknowledged.loss === undefined ? [] : ['queue-loss']),
+      ...(publisher.loss === undefined ? [] : ['queue-loss']),
     ];
   };
 }

@@ -76,6 +76,7 @@ async function commit(
   access: Access,
   batch: Awaited<ReturnType<typeof acceptBatch>>,
 ): Promise<void> {
-  const sequence = await committer.commit(batch);
-  if (access.monthlyEventLimit !== null) quota.noteAccepted(access.spaceId, batch.eventCount, sequence);
+  const position = await committer.commit(batch);
+  if (access.monthlyEventLimit === null) return;
+  await quota.noteAccepted({ spaceId: access.spaceId, events: batch.eventCount, position });
 }
