@@ -19,7 +19,7 @@ const titles: [ErrorId, string][] = [
   ['too_many_events', 'Too many events'],
 ];
 /** What the contract is silent on (design §3). */
-const ours = ['not_found', 'method_not_allowed'];
+const ours = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
 
 test("the error table is the contract's, and ours beside it", () => {
   expect(Object.keys(errorTable)).toEqual([...contract.map(([id]) => id), ...ours]);

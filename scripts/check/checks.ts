@@ -21,6 +21,10 @@ export const checks: readonly Check[] = [
   { name: 'types (tsc)', run: () => runTool(root, 'tsc', ['--noEmit']) },
   { name: 'dead code and dependencies (knip)', run: () => runTool(root, 'knip', ['--no-progress']) },
   { name: 'protobuf contracts (buf lint)', run: () => runTool(root, 'buf', ['lint']) },
+  {
+    name: 'protobuf contracts still fit those of the last release (buf breaking)',
+    run: () => runTool(root, 'buf', ['breaking', '--against', 'proto/released.binpb']),
+  },
   { name: 'the OpenAPI document (redocly lint)', run: () => inScratch(checkOpenApi) },
   { name: 'gen/ is what buf generates', run: () => inScratch(checkGenerated) },
   { name: 'migrations are what the schema needs', run: () => inScratch(checkMigrations) },
