@@ -10,6 +10,16 @@ const urls = (...protocols: string[]) =>
   z.string().refine((text) => text.split(',').every((one) => hasProtocol(one, protocols)), {
     error: `must be one or more URLs, separated by commas, that start with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   });
+const origins = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .pipe(
+    z.array(
+      z.string().refine((origin) => origin === '*' || URL.parse(origin)?.origin === origin, {
+        error: 'must be * or origins such as https://app.example.com, separated by commas',
+      }),
+    ),
+  );
 const hasProtocol = (text: string, protocols: string[]) =>
   URL.canParse(text) && protocols.includes(new URL(text).protocol);
 
@@ -37,6 +47,7 @@ export const configSchema = z
     API_KEY_PEPPER: z.string().min(16, { error: 'must have 16 characters or more' }).optional(),
     TLS_CERT_FILE: z.string().min(1).optional(),
     TLS_KEY_FILE: z.string().min(1).optional(),
+    INGEST_ALLOWED_ORIGINS: origins.default([]),
     INGEST_BYTES_IN_FLIGHT_MAX: positive.default(128 * 1024 ** 2),
     WRITER_CONNECTIONS: positive.max(32).default(3),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

@@ -89,6 +89,9 @@ export const bodyTimeoutMs = 30_000;
 /** An idle keep-alive connection is closed after this. Longer than the usual 60 s of a load balancer. */
 export const keepAliveTimeoutMs = 65_000;
 
+/** How long a browser may remember that a page of another origin may call us. Chromium remembers no longer. */
+export const corsMaxAgeSeconds = 7_200;
+
 /** HTTP/2: streams of one connection at a time, as its RFC recommends at least. */
 export const http2StreamsMax = 100;
 

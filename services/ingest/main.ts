@@ -14,6 +14,7 @@ import { AccessDirectory } from './access.ts';
 import { followAccessChanges } from './access-changes.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { Committer } from './committer.ts';
+import { createCors } from './cors.ts';
 import { compileJsonFormat } from './ingest-events.ts';
 import { KeyUses } from './key-uses.ts';
 import { Quota } from './quota.ts';
@@ -66,6 +67,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
     rpcHandlers: createRpcHandlers(batches, { findUnready, stopping: stopping.signal }),
     openApiJson: JSON.stringify(describeApi(config.VENDOR)),
     findUnready,
+    cors: createCors(config.INGEST_ALLOWED_ORIGINS),
   };
   const server = resources.use(
     await serveIngest((request, response) => void handleRequest(routing, request, response), config, log),

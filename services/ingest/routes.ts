@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ClientGoneError } from './body.ts';
+import type { Cors } from './cors.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
 import { logFailure } from './log-failure.ts';
 import { sendError, sendJson, sendJsonText } from './respond.ts';
@@ -14,6 +15,7 @@ export interface RouteDependencies extends IngestDependencies {
   openApiJson: string;
   /** The RPCs, by path. */
   rpcHandlers: ReadonlyMap<string, RpcHandler>;
+  cors: Cors;
   log: Logger;
 }
 
@@ -40,6 +42,7 @@ export async function handleRequest(
   response: ServerResponse,
 ): Promise<void> {
   try {
+    if (dependencies.cors(request, response)) return;
     const handler = findHandler(dependencies, request, response);
     await handler(dependencies, request, response);
   } catch (thrown) {
