@@ -4,7 +4,7 @@ import { chooseFreePorts } from '../provision/ports.ts';
 import { startPostgres } from '../provision/postgres.ts';
 import { watchWrites } from '../start/watch-writes.ts';
 import { type Part, startPart } from './part.ts';
-import { openProxies, type Proxies } from './proxies.ts';
+import { openProxies, type ProxiedKind, type Proxies } from './proxies.ts';
 import type { SystemContext } from './system.ts';
 
 const password = 'chaos';
@@ -22,8 +22,8 @@ export interface Backing {
   readonly monitorUrls: readonly string[];
   /** Undefined in a system without. */
   readonly proxies: Proxies | undefined;
-  /** What the services are told. */
-  readonly serviceEnv: Readonly<Record<string, string>>;
+  /** What the services of a kind are told. */
+  serviceEnv(kind: ProxiedKind): Record<string, string>;
 }
 
 export async function startBacking(context: SystemContext): Promise<Backing> {
@@ -36,16 +36,17 @@ export async function startBacking(context: SystemContext): Promise<Backing> {
   const proxies = options.proxied ? await openProxies(postgresPort, members, stack) : undefined;
   const postgres = await startPostgresPart(context, postgresPort);
   const nats = await Promise.all(
-    members.map((member, i) =>
-      startNatsPart(context, member, {
-        advertisedPort: proxies?.nats[i]?.port,
-        routePorts: members
+    members.map((member) =>
+      startNatsPart(
+        context,
+        member,
+        members
           .filter(({ name }) => name !== member.name)
           .map(({ name, clusterPort }) => {
             const route = proxies?.routes.find(({ from, to }) => from === member.name && to === name);
             return route?.proxy.port ?? clusterPort;
           }),
-      }),
+      ),
     ),
   );
   const databaseUrlAt = (port: number) => `postgres://weir:${password}@127.0.0.1:${port}/weir`;
@@ -57,14 +58,14 @@ export async function startBacking(context: SystemContext): Promise<Backing> {
     databaseUrl: databaseUrlAt(postgresPort),
     natsUrls: members.map(({ port }) => natsUrlAt(port)),
     monitorUrls,
-    serviceEnv: {
-      DATABASE_URL: databaseUrlAt(proxies?.postgres.port ?? postgresPort),
-      NATS_URL: members.map(({ port }, i) => natsUrlAt(proxies?.nats[i]?.port ?? port)).join(','),
+    serviceEnv: (kind) => ({
+      DATABASE_URL: databaseUrlAt(proxies?.[kind].postgres.port ?? postgresPort),
+      NATS_URL: members.map(({ port }, i) => natsUrlAt(proxies?.[kind].nats[i]?.port ?? port)).join(','),
       NATS_MONITOR_URL: monitorUrls.join(','),
       NATS_REPLICAS: String(options.natsServers),
       NATS_ALLOW_UNSYNCED: String(options.natsSyncInterval !== undefined),
       QUEUE_BYTES_MAX: String(options.streamBytesMax ?? natsFileBytesMax / 2),
-    },
+    }),
   };
 }
 
@@ -91,7 +92,7 @@ async function startPostgresPart(context: SystemContext, port: number): Promise<
 async function startNatsPart(
   { directory, options, natsBinary, stack, log }: SystemContext,
   member: { name: string; port: number; monitorPort: number; clusterPort: number },
-  ways: { advertisedPort: number | undefined; routePorts: readonly number[] },
+  routePorts: readonly number[],
 ): Promise<Part> {
   const { name, port, monitorPort, clusterPort } = member;
   const logFile = join(directory, 'logs', `${name}.log`);
@@ -99,8 +100,7 @@ async function startNatsPart(
   const cluster = {
     name,
     port: clusterPort,
-    routes: ways.routePorts.map((routePort) => `127.0.0.1:${routePort}`),
-    ...(ways.advertisedPort !== undefined && { clientAdvertise: `127.0.0.1:${ways.advertisedPort}` }),
+    routes: routePorts.map((routePort) => `127.0.0.1:${routePort}`),
   };
   const start = async (onSpawn: (pid: number) => void) => {
     const server = await startNatsServer({

@@ -16,6 +16,8 @@ export interface ProxyControls {
   resetMidFrame(): void;
   /** Breaks the connections that are there. */
   reset(): void;
+  /** The connections that are there never say anything again, and do not end, as when the other machine is gone. */
+  abandon(): void;
   /** Passes everything again, at once. */
   heal(): Promise<void>;
 }
@@ -82,6 +84,10 @@ export class TcpProxy implements ProxyControls, AsyncDisposable {
     for (const pair of this.#pairs) pair.reset();
   }
 
+  abandon(): void {
+    for (const pair of this.#pairs) pair.isAbandoned = true;
+  }
+
   async heal(): Promise<void> {
     const { open } = this.#conditions;
     Object.assign(this.#conditions, freshConditions());
@@ -104,13 +110,14 @@ export class TcpProxy implements ProxyControls, AsyncDisposable {
       end.setNoDelay(true);
       end.on('error', () => pair.reset());
       end.on('close', () => {
-        pair.reset();
-        this.#pairs.delete(pair);
+        if (!pair.isAbandoned) pair.reset();
+        if (pair.isClosed) this.#pairs.delete(pair);
       });
     }
     const filter = this.makeReplyFilter?.();
     startPump(client, server, this.#conditions, (chunk) => pair.cutShort(chunk));
     startPump(server, client, this.#conditions, (chunk) => {
+      if (pair.isAbandoned) return nothing;
       const passed = filter === undefined ? chunk : filter(chunk);
       if (passed === undefined) pair.reset();
       return passed;
@@ -121,10 +128,15 @@ export class TcpProxy implements ProxyControls, AsyncDisposable {
 /** The two ends of a connection through the proxy. */
 class Pair {
   breaksMidFrame = false;
+  isAbandoned = false;
   readonly #ends: readonly Socket[];
 
   constructor(...ends: readonly Socket[]) {
     this.#ends = ends;
+  }
+
+  get isClosed(): boolean {
+    return this.#ends.every((end) => end.destroyed);
   }
 
   reset(): void {
@@ -137,6 +149,7 @@ class Pair {
 
   /** What of a chunk is passed: all, or half of it, and then the connection breaks. */
   cutShort(chunk: Buffer): Buffer {
+    if (this.isAbandoned) return nothing;
     if (!this.breaksMidFrame || chunk.length < 2) return chunk;
     this.breaksMidFrame = false;
     // Half of it has to get out before the reset throws away what is not sent yet.
@@ -144,6 +157,8 @@ class Pair {
     return chunk.subarray(0, chunk.length / 2);
   }
 }
+
+const nothing = Buffer.alloc(0);
 
 /** So long the half of a frame lies at the other end before the connection breaks. */
 const midFrameMs = 20;

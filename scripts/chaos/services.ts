@@ -34,7 +34,7 @@ async function startServicePart(
     API_KEY_PEPPER: pepper,
     WEIR_DATA_DIR: directory,
     LOG_LEVEL: 'warn',
-    ...serviceEnv,
+    ...serviceEnv(kind),
     ...options.env,
     ...own,
   };

@@ -40,8 +40,6 @@ export interface ClusterMember {
   port: number;
   /** `host:port` at which it reaches the others. */
   routes: readonly string[];
-  /** What it tells clients, as `host:port`, when they are to come by another way than its own port. */
-  clientAdvertise?: string;
 }
 
 export interface NatsServer extends EmbeddedProcess {
@@ -123,12 +121,12 @@ ${options.cluster === undefined ? '' : renderCluster(options.cluster, options.pa
 /** The password is the clients' own: on loopback there is nobody to keep them apart from. */
 function renderCluster(member: ClusterMember, password: string): string {
   const routes = member.routes.map((address) => JSON.stringify(`nats://weir:${password}@${address}`));
-  const { clientAdvertise } = member;
-  return `${clientAdvertise === undefined ? '' : `client_advertise: ${JSON.stringify(clientAdvertise)}\n`}cluster {
+  return `cluster {
   name: weir
   listen: "127.0.0.1:${member.port}"
-  # The routes below are all there are: a way that members tell each other would lead around a proxy.
+  # The routes below, and what clients are given, are all there is: other ways would lead around a proxy.
   advertise: "127.0.0.1:1"
+  no_advertise: true
   authorization { user: "weir", password: ${JSON.stringify(password)} }
   routes: [${routes.join(', ')}]
 }
