@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLatencies, type Latencies } from '../../lib/client/latencies.ts';
-import { openPost } from '../../lib/client/post.ts';
-import type { Connection } from '../../lib/connection.ts';
+import { type Protocol, type SenderOptions, senders } from './senders.ts';
 
 export interface LoadResult {
   requests: number;
@@ -9,9 +8,9 @@ export interface LoadResult {
   latencies: Latencies;
 }
 
-export interface LoadOptions {
-  connection: Pick<Connection, 'ingestUrl' | 'apiKey'>;
-  connections: number;
+export interface LoadOptions extends SenderOptions {
+  /** JSON when absent. */
+  protocol?: Protocol;
   seconds: number;
   nextBody: () => Buffer;
 }
@@ -54,15 +53,13 @@ export async function runAtRate(options: LoadOptions & { requestsPerSecond: numb
   return { requests: total, seconds: (performance.now() - startedMs) / 1_000, latencies };
 }
 
-function openClient({ connection, connections }: LoadOptions) {
-  const { ingestUrl: url, apiKey } = connection;
-  const { post, [Symbol.asyncDispose]: dispose } = openPost({ url, apiKey, connections, timeoutMs: 30_000 });
+function openClient({ connection, connections, protocol = 'json' }: LoadOptions) {
+  const sender = senders[protocol]({ connection, connections });
   return {
     async send(body: Buffer, latencies: Latencies, startedMs = performance.now()): Promise<void> {
-      const { status, body: answer } = await post(body);
-      if (status !== 202) throw new Error(`ingest answered ${status}: ${answer}`);
+      await sender.send(body);
       latencies.record(performance.now() - startedMs);
     },
-    [Symbol.asyncDispose]: dispose,
+    [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
   };
 }

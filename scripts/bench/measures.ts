@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventsPerBatchMax } from '../../lib/limits.ts';
 import { measureCopy, measureJsonParse, measurePublish } from './floors.ts';
-import { runAtRate, runClosedLoop } from './load.ts';
+import { type LoadOptions, runAtRate, runClosedLoop } from './load.ts';
 import { cpuTimeMs } from './process-stats.ts';
 import type { System } from './system.ts';
 import { measureVisibility } from './visibility.ts';
@@ -48,19 +48,24 @@ export async function measureHttpToPostgres(
 
 async function measureIngestAlone({ connection, pidOf }: System, workload: Workload, seconds: number) {
   const ingest = pidOf('ingest');
-  const cpuBeforeMs = cpuTimeMs(ingest);
-  const batches = await runClosedLoop({ connection, connections: 2, seconds, nextBody: workload.nextBatch });
-  const batchCpuMs = (cpuTimeMs(ingest) - cpuBeforeMs) / batches.requests;
-  const singles = await runClosedLoop({
-    connection,
-    connections: singleConnections,
-    seconds,
-    nextBody: workload.nextSingle,
-  });
+  const run = async (load: Omit<LoadOptions, 'connection' | 'seconds'>) => {
+    const cpuBeforeMs = cpuTimeMs(ingest);
+    const result = await runClosedLoop({ connection, seconds, ...load });
+    return { ...result, cpuMs: (cpuTimeMs(ingest) - cpuBeforeMs) / result.requests };
+  };
+  const batches = await run({ connections: 2, nextBody: workload.nextBatch });
+  const batch = { connections: 2, nextBody: workload.nextBatchMessage };
+  const singles = await run({ connections: singleConnections, nextBody: workload.nextSingle });
+  const single = { connections: singleConnections, nextBody: workload.nextSingleMessage };
   return {
     acceptedPerSecond: (batches.requests * eventsPerBatchMax) / batches.seconds,
-    batchCpuMs,
+    batchCpuMs: batches.cpuMs,
+    grpcBatchCpuMs: (await run({ ...batch, protocol: 'grpc' })).cpuMs,
+    connectBatchCpuMs: (await run({ ...batch, protocol: 'connect' })).cpuMs,
     singlesPerSecond: singles.requests / singles.seconds,
+    singleCpuMs: singles.cpuMs,
+    grpcSingleCpuMs: (await run({ ...single, protocol: 'grpc' })).cpuMs,
+    connectSingleCpuMs: (await run({ ...single, protocol: 'connect' })).cpuMs,
   };
 }
 

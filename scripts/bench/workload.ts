@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { openEventFile } from '../../lib/client/event-file.ts';
 import { prepareFreshBodies } from '../../lib/client/fresh-id.ts';
 import { eventsPerBatchMax } from '../../lib/limits.ts';
+import { prepareFreshMessages } from './rpc-bodies.ts';
 
 /** Real input where it is at hand; else the sample that comes with Weir. */
 const sources = ['../../../shared/data/agent-runs.ndjson.gz', '../../examples/events.ndjson'];
@@ -16,6 +17,9 @@ export interface Workload {
   nextBatch(): Buffer;
   /** The next request body of one event. */
   nextSingle(): Buffer;
+  /** The same in protobuf. */
+  nextBatchMessage(): Buffer;
+  nextSingleMessage(): Buffer;
   /** The next request body of a size that varies from 1 to 20 events. */
   nextSmall(): Buffer;
 }
@@ -28,18 +32,18 @@ export async function loadWorkload(): Promise<Workload> {
     throw new Error(`${path}: ${line.details}`);
   });
   for await (const event of file.events) events.push(event.bytes);
-  const batches = Array.from({ length: 4 }, (_, i) =>
-    prepareFreshBodies(take(events, i * 500, eventsPerBatchMax)),
-  );
-  const singles = events.slice(0, 500).map((event) => prepareFreshBodies([event]));
+  const batches = Array.from({ length: 4 }, (_, i) => take(events, i * 500, eventsPerBatchMax));
+  const singles = events.slice(0, 500).map((event) => [event]);
   const smalls = Array.from({ length: 200 }, (_, i) =>
     prepareFreshBodies(take(events, i * 7, 1 + ((i * 13) % 20))),
   );
   return {
     source: path.replace(/.*\//, ''),
     events,
-    nextBatch: inTurn(batches),
-    nextSingle: inTurn(singles),
+    nextBatch: inTurn(batches.map(prepareFreshBodies)),
+    nextSingle: inTurn(singles.map(prepareFreshBodies)),
+    nextBatchMessage: inTurn(batches.map(prepareFreshMessages)),
+    nextSingleMessage: inTurn(singles.map(prepareFreshMessages)),
     nextSmall: inTurn(smalls),
   };
 }
