@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeApi } from '../../lib/openapi/document.ts';
 import { findDifferences } from './directories.ts';
-import { findMissingOptional } from './lockfile.ts';
+import { findLockFiles, findMissingOptional } from './lockfile.ts';
 import { runTool } from './tool.ts';
 
 /** Something that must hold. */
@@ -28,7 +28,7 @@ export const checks: readonly Check[] = [
   { name: 'the OpenAPI document (redocly lint)', run: () => inScratch(checkOpenApi) },
   { name: 'gen/ is what buf generates', run: () => inScratch(checkGenerated) },
   { name: 'migrations are what the schema needs', run: () => inScratch(checkMigrations) },
-  { name: 'package-lock.json is complete', run: checkLockfile },
+  { name: 'lock files are complete', run: checkLockFiles },
 ];
 
 async function checkOpenApi(scratch: string): Promise<void> {
@@ -57,12 +57,14 @@ async function checkMigrations(scratch: string): Promise<void> {
   refuseDifferences(findDifferences(migrations, copy), 'lib/db/migrations');
 }
 
-async function checkLockfile(): Promise<void> {
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  const missing = findMissingOptional(lock.packages);
+async function checkLockFiles(): Promise<void> {
+  const missing = findLockFiles(root).flatMap((file) => {
+    const lock = JSON.parse(readFileSync(join(root, file), 'utf8'));
+    return findMissingOptional(lock.packages).map(({ name }) => `${name} in ${file}`);
+  });
   if (missing.length === 0) return;
   throw new Error(
-    `It lacks ${missing.map(({ name }) => name).join(', ')}, and npm ci refuses it. Run: node scripts/complete-lockfile.ts`,
+    `Missing, and npm ci refuses the file: ${missing.join(', ')}. Run: node scripts/complete-lockfile.ts`,
   );
 }
 

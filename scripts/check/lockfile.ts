@@ -1,3 +1,10 @@
+import { globSync } from 'node:fs';
+
+/** The lock files of the repository, relative to its root: its own, and those of the clients in examples. */
+export function findLockFiles(root: string): string[] {
+  return globSync(['package-lock.json', 'examples/clients/*/package-lock.json'], { cwd: root });
+}
+
 /** What package-lock.json says of one package. */
 export interface LockedPackage {
   version?: string;

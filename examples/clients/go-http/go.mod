@@ -1,0 +1,3 @@
+module example/send-events
+
+go 1.24
