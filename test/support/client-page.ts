@@ -1,0 +1,64 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { chromium } from 'playwright-core';
+import type { BuiltClient } from './client-build.ts';
+import type { ShellResult } from './shell.ts';
+
+/**
+ * Starts the page's server as its README tells, and presses the button in a chromium.
+ *
+ * @returns the lines that the page shows in the end, on stdout when the events were queued, else on stderr.
+ */
+export async function runPage(
+  { directory, command }: BuiltClient,
+  env: Record<string, string | undefined>,
+): Promise<ShellResult> {
+  await using stack = new AsyncDisposableStack();
+  const server = spawn('sh', ['-c', `exec ${command}`], {
+    cwd: directory,
+    env: { ...env, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const exited = new Promise((resolve) => server.once('exit', resolve));
+  stack.defer(async () => {
+    if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid, 'SIGKILL');
+    await exited;
+  });
+  const complaint = text(server.stderr);
+  const url = await readUrl(server.stdout);
+  if (url === undefined) throw new Error(`the page is not served: ${await complaint}`);
+
+  const executablePath = execFileSync(
+    'sh',
+    ['-c', 'command -v chromium chromium-browser google-chrome | head -1'],
+    {
+      encoding: 'utf8',
+    },
+  ).trim();
+  // Chromium's sandbox does not work for root, as which containers run tests; the page is our own.
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  stack.defer(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(url);
+  await page.getByRole('button').click();
+  const last = page.locator('li', { hasText: /Queued|Do not retry|Giving up/ });
+  await last.waitFor({ timeout: 60_000 });
+  const lines = await page.locator('li').allTextContents();
+  const queued = (await last.textContent())?.startsWith('Queued') === true;
+  return {
+    exitCode: queued ? 0 : 1,
+    stdout: queued ? (lines.pop() ?? '') : '',
+    stderr: lines.join('\n'),
+  };
+}
+
+async function readUrl(output: AsyncIterable<Buffer>): Promise<string | undefined> {
+  let read = '';
+  for await (const chunk of output) {
+    read += chunk.toString();
+    const [url] = /http:\S+/.exec(read) ?? [];
+    if (url !== undefined) return url;
+  }
+  return undefined;
+}
