@@ -14,7 +14,8 @@ use uuid::Uuid;
 use weir::event::Payload;
 use weir::ingest_service_client::IngestServiceClient;
 use weir::{
-    Context, ErrorDetail, Event, IngestEventsRequest, Instrumentation, Llm, Status, Tool, llm, status,
+    Context, ErrorDetail, Event, IngestEventsRequest, Instrumentation, Llm, Status, Tool, llm,
+    status,
 };
 
 mod weir {
@@ -42,20 +43,28 @@ async fn send_events() -> Result<String, Box<dyn std::error::Error>> {
         .timeout(Duration::from_secs(30))
         .connect_lazy();
     let mut weir = IngestServiceClient::new(channel);
-    let authorization: MetadataValue<_> = format!("Bearer {}", env::var("WEIR_API_KEY")?).parse()?;
+    let authorization: MetadataValue<_> =
+        format!("Bearer {}", env::var("WEIR_API_KEY")?).parse()?;
 
     // Ids are made once: a retry with the same ids never stores an event twice.
-    let batch = IngestEventsRequest { events: make_events() };
+    let batch = IngestEventsRequest {
+        events: make_events(),
+    };
     for attempt in 1.. {
         let mut request = Request::new(batch.clone());
-        request.metadata_mut().insert("authorization", authorization.clone());
+        request
+            .metadata_mut()
+            .insert("authorization", authorization.clone());
         let failure = match weir.ingest_events(request).await {
             Ok(response) => return Ok(response.into_inner().message),
             Err(failure) => failure,
         };
         let text = describe(&failure);
         if !may_retry(failure.code()) {
-            return Err(format!("{text} Do not retry; the request, the key or the plan has to change.").into());
+            return Err(format!(
+                "{text} Do not retry; the request, the key or the plan has to change."
+            )
+            .into());
         }
         if attempt == TRIES {
             return Err(format!("{text} Giving up; try again later with the same ids.").into());
@@ -72,7 +81,11 @@ fn may_retry(code: Code) -> bool {
     // stored or not: as with any lost answer, the same ids are sent again.
     matches!(
         code,
-        Code::Unavailable | Code::Internal | Code::Cancelled | Code::DeadlineExceeded | Code::Unknown
+        Code::Unavailable
+            | Code::Internal
+            | Code::Cancelled
+            | Code::DeadlineExceeded
+            | Code::Unknown
     )
 }
 
@@ -85,7 +98,9 @@ struct RpcStatus {
 
 /// What Weir says of its failures, and what tonic says of those on the way to it.
 fn describe(failure: &tonic::Status) -> String {
-    let details = RpcStatus::decode(failure.details()).unwrap_or_default().details;
+    let details = RpcStatus::decode(failure.details())
+        .unwrap_or_default()
+        .details;
     let weir_error = details
         .iter()
         .find(|detail| detail.type_url.ends_with("/weir.ingest.v1.ErrorDetail"))
@@ -97,7 +112,11 @@ fn describe(failure: &tonic::Status) -> String {
 }
 
 fn make_events() -> Vec<Event> {
-    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() * 1000.0;
+    let now_ms = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs_f64()
+        * 1000.0;
     let trace_id = Uuid::new_v4().to_string();
     let llm_call = Event {
         id: Uuid::new_v4().to_string(),
@@ -105,7 +124,10 @@ fn make_events() -> Vec<Event> {
         start_time_ms: Some(now_ms - 1330.0),
         end_time_ms: Some(now_ms - 80.0),
         duration_ms: Some(1250.0),
-        status: Some(Status { state: status::State::Ok.into(), error: None }),
+        status: Some(Status {
+            state: status::State::Ok.into(),
+            error: None,
+        }),
         instrumentation: Some(Instrumentation {
             vendor: "weir".into(),
             source: Some("openai".into()),
@@ -159,13 +181,21 @@ fn make_events() -> Vec<Event> {
             source_package: Some("my-agent".into()),
             source_function: None,
         }),
-        context: Some(Context { thread_id: Some("thread-1".into()), ..Default::default() }),
+        context: Some(Context {
+            thread_id: Some("thread-1".into()),
+            ..Default::default()
+        }),
         // Required, also when it is empty.
         additional_properties: Some(Struct::default()),
         payload: Some(Payload::Tool(Tool {
             name: Some("get_weather".into()),
             input: Some(
-                to_struct([("city", "Bern".into()), ("days", vec![1.0.into(), 2.0.into()].into())]).fields.into(),
+                to_struct([
+                    ("city", "Bern".into()),
+                    ("days", vec![1.0.into(), 2.0.into()].into()),
+                ])
+                .fields
+                .into(),
             ),
             ..Default::default()
         })),
@@ -174,5 +204,7 @@ fn make_events() -> Vec<Event> {
 }
 
 fn to_struct<const N: usize>(fields: [(&str, Value); N]) -> Struct {
-    Struct { fields: fields.map(|(name, value)| (name.to_owned(), value)).into() }
+    Struct {
+        fields: fields.map(|(name, value)| (name.to_owned(), value)).into(),
+    }
 }
