@@ -1,7 +1,7 @@
 import type { Sql } from '../../lib/db/connect.ts';
+import { openGate } from '../../lib/gate.ts';
 import { eventsOpenedAtOnceMax } from '../../lib/limits.ts';
 import type { Services } from './context.ts';
-import { openGate } from './gate.ts';
 import { openSessions } from './session.ts';
 import { openSignIn } from './sign-in.ts';
 import { openSpaceDoor } from './space-door.ts';

@@ -1,7 +1,7 @@
 import { readUsage, type Usage } from '../../lib/access/usage.ts';
 import type { Sql } from '../../lib/db/connect.ts';
+import type { Gate } from '../../lib/gate.ts';
 import { type EventPage, type EventQuery, readEventPage } from './event-page.ts';
-import type { Gate } from './gate.ts';
 import { readWholeEvent, type WholeEvent } from './whole-event.ts';
 
 /**
