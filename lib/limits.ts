@@ -121,6 +121,18 @@ export const certificateCheckMs = 1_000;
 export const discardBytesMax = 64 * 1024 * 1024;
 export const discardTimeoutMs = 5_000;
 
+/** Most refused bodies that are read past the size of a legal one at a time: others see the reset. */
+export const longDiscardsMax = 16;
+
+/** Most connections to ingest at a time, slow and silent ones too: each costs some 20 KB. What is more is closed. */
+export const connectionsMax = 10_000;
+
+/**
+ * Most bodies decompressed at a time. Each may become 4 MiB before it counts against what ingest may hold, and works on
+ * one of the four threads that accepted batches are compressed on as well.
+ */
+export const decodesAtOnceMax = 3;
+
 /** How long a good API key's answer is reused; a change in the database removes it at once. */
 export const keyCacheMs = 30_000;
 

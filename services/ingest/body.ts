@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../lib/errors.ts';
-import { bodyBytesMax, discardBytesMax, discardTimeoutMs } from '../../lib/limits.ts';
+import { bodyBytesMax, discardBytesMax, discardTimeoutMs, longDiscardsMax } from '../../lib/limits.ts';
 import { BodyBuffer } from './body-buffers.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
@@ -72,6 +72,9 @@ export function memoryExhausted(): IngestError {
   );
 }
 
+/** Refused bodies that are being read past the size of a legal one. */
+let longDiscards = 0;
+
 /**
  * Reads what is left of a refused request's body and throws it away, within bounds: a client that is still writing
  * when the connection closes never sees the answer.
@@ -83,18 +86,25 @@ export function discardBody(request: IncomingMessage): Promise<boolean> {
   if (request.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     let length = 0;
-    const finish = (isWhole: boolean) => () => {
+    let isLong = false;
+    const finish = (isWhole: boolean) => {
       clearTimeout(timer);
-      request.removeAllListeners('data');
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
+      if (isLong) longDiscards -= 1;
       resolve(isWhole);
     };
-    const timer = setTimeout(finish(false), discardTimeoutMs);
-    request.on('data', (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > discardBytesMax) finish(false)();
-    });
-    request.once('end', finish(true));
-    request.once('close', finish(false));
+      if (length > discardBytesMax) return finish(false);
+      if (isLong || length <= bodyBytesMax) return;
+      if (longDiscards === longDiscardsMax) return finish(false);
+      isLong = true;
+      longDiscards += 1;
+    };
+    const onEnd = () => finish(true);
+    const onClose = () => finish(false);
+    const timer = setTimeout(onClose, discardTimeoutMs);
+    request.on('data', onData).once('end', onEnd).once('close', onClose);
     request.resume();
   });
 }

@@ -2,7 +2,8 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { type ContentEncoding, contentEncodings } from '../../lib/content-encoding.ts';
 import { IngestError } from '../../lib/errors.ts';
-import { bodyBytesMax } from '../../lib/limits.ts';
+import { openGate } from '../../lib/gate.ts';
+import { bodyBytesMax, decodesAtOnceMax } from '../../lib/limits.ts';
 import { bodyTooLarge, type HeldBody, memoryExhausted } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
@@ -20,6 +21,9 @@ const decoders: Record<ContentEncoding, Decoder> = {
   br: promisify(zlib.brotliDecompress) as unknown as Decoder,
   zstd: promisify(zlib.zstdDecompress) as unknown as Decoder,
 };
+
+/** What is being decompressed counts against no budget yet: a thousand bombs at once would be 4 GiB. */
+const throughGate = openGate(decodesAtOnceMax);
 
 /**
  * Undoes a request's Content-Encoding. The 4 MiB limit holds after it too, so a bomb stops at the limit; and what
@@ -39,7 +43,7 @@ export async function decodeBody(
     const known = contentEncodings.join(', ');
     throw new IngestError('invalid_request_body', `The Content-Encoding must be one of ${known}, or absent.`);
   }
-  const decoded = await decode(bytes, name as ContentEncoding);
+  const decoded = await throughGate(() => decode(bytes, name as ContentEncoding));
   if (!budget.take(decoded.length)) throw memoryExhausted();
   return { bytes: decoded, [Symbol.dispose]: () => budget.release(decoded.length) };
 }
