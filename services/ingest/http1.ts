@@ -1,6 +1,12 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { bodyTimeoutMs, headersTimeoutMs, keepAliveTimeoutMs } from '../../lib/limits.ts';
-import { refuseUnparsable } from './respond.ts';
+import { answerStrictly, strictHttpOptions } from './strict-http.ts';
 
 /** How often node looks for connections past their time, and the drain for connections that have become idle. */
 const checkMs = 1_000;
@@ -9,18 +15,20 @@ const idleCheckMs = 50;
 /** HTTP/1.1 on the connections that it is given. Disposing it closes each as soon as its requests are answered. */
 export function createHttp1(onRequest: RequestListener): { server: Server } & AsyncDisposable {
   const server = createServer({
+    ...strictHttpOptions,
     headersTimeout: headersTimeoutMs,
     requestTimeout: bodyTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: checkMs,
   });
   let closing = false;
-  server.on('request', (request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
     // Node leaves a kept-alive connection open after `close`; its client must be told to go.
     if (closing) response.setHeader('Connection', 'close');
     onRequest(request, response);
-  });
-  server.on('clientError', refuseUnparsable);
+  };
+  server.on('request', handle);
+  answerStrictly(server, handle);
   server.setTimeout(keepAliveTimeoutMs + bodyTimeoutMs);
   // Node starts its look-out for slow requests when it listens; this server never does.
   server.emit('listening');

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { IngestError } from '../../lib/errors.ts';
-import { retryAfterSeconds } from '../../lib/limits.ts';
+import type { IngestError } from '../../lib/errors.ts';
+import { discardTimeoutMs, retryAfterSeconds } from '../../lib/limits.ts';
 import { discardBody } from './body.ts';
 
 type Headers = Record<string, string | number>;
@@ -41,7 +41,8 @@ export async function sendError(
   headers: Headers = {},
 ): Promise<void> {
   const isWhole = await discardBody(request);
-  if (response.destroyed) return;
+  // The parser may have refused the rest of the body meanwhile, and has answered for it.
+  if (response.destroyed || response.headersSent) return;
   sendJson(response, error.status, error.toBody(), {
     ...headers,
     ...(error.status === 503 && { 'Retry-After': retryAfterSeconds }),
@@ -51,19 +52,18 @@ export async function sendError(
 }
 
 /**
- * Answers what the HTTP parser refused, in the same shape, and closes: Node would answer bare. A socket that was only
- * slow or silent is closed without a word.
+ * Answers with an error, in the same shape, where no response object is to be had; and closes when the client does, or
+ * after a while: one that still writes would see a reset instead.
  */
-export function refuseUnparsable(error: NodeJS.ErrnoException, socket: Socket): void {
-  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  if (isLate || error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const body = new IngestError('invalid_request_body', 'The request is not valid HTTP.').toBody();
-  const text = JSON.stringify(body);
-  socket.end(
-    'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\n' +
-      `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-  );
+export function endWithError(socket: Socket, error: IngestError, headers: Headers = {}): void {
+  const text = JSON.stringify(error.toBody());
+  const lines = Object.entries({
+    ...headers,
+    Connection: 'close',
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${text}`);
+  const late = setTimeout(() => socket.destroy(), discardTimeoutMs);
+  socket.once('close', () => clearTimeout(late)).resume();
 }

@@ -7,6 +7,7 @@ import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
 import { logFailure } from './log-failure.ts';
 import { sendError, sendJson, sendJsonText } from './respond.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
+import { checkHttp } from './strict-http.ts';
 
 export interface RouteDependencies extends IngestDependencies {
   /** What ingest needs and cannot reach at this moment; empty when it is ready. */
@@ -42,6 +43,7 @@ export async function handleRequest(
   response: ServerResponse,
 ): Promise<void> {
   try {
+    checkHttp(request, response);
     if (dependencies.cors(request, response)) return;
     const handler = findHandler(dependencies, request, response);
     await handler(dependencies, request, response);

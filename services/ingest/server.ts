@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Config } from '../../lib/config.ts';
 import { ConfigError } from '../../lib/config.ts';
+import { connectionsMax } from '../../lib/limits.ts';
 import type { Logger } from '../../lib/log.ts';
 import { openCertificate } from './certificate.ts';
 import { openFrontDoor } from './front-door.ts';
@@ -35,6 +36,7 @@ export async function serveIngest(
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
+  door.maxConnections = connectionsMax;
   await listen(door, config);
   resources.defer(() => void door.close());
   const { address, port, family } = door.address() as AddressInfo;
