@@ -1,3 +1,6 @@
+import { expect } from 'vitest';
+import { type ErrorId, errorTable } from '../../lib/errors.ts';
+import { toolEvent } from './events.ts';
 import type { Pipeline, Tenant } from './pipeline.ts';
 
 /** An answer of ingest, with its body parsed. */
@@ -33,4 +36,29 @@ export function postEvents(
   events: unknown,
 ): Promise<Answer> {
   return postRaw(pipeline, tenant, JSON.stringify({ events }));
+}
+
+/** Expects an answer in the shape of contract §7. */
+export function expectError(answer: Answer, id: ErrorId, details: string | RegExp = /./): void {
+  expect(answer.body).toEqual({
+    error: {
+      id,
+      title: errorTable[id].title,
+      status: errorTable[id].status,
+      details: typeof details === 'string' ? details : expect.stringMatching(details),
+    },
+  });
+  expect(answer.status).toBe(errorTable[id].status);
+  expect(answer.headers.get('content-type')).toBe('application/json');
+}
+
+export function expectQueued(answer: Answer, count: number): void {
+  expect(answer.body).toEqual({ message: `Queued ${count} ${count === 1 ? 'event' : 'events'}.` });
+  expect(answer.status).toBe(202);
+}
+
+/** A valid body padded to a size, to the byte. */
+export function bodyOf(bytes: number): Buffer {
+  const body = (pad: string) => JSON.stringify({ events: [toolEvent({ properties: { tool: { pad } } })] });
+  return Buffer.from(body('x'.repeat(bytes - body('').length)));
 }
