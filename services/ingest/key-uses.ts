@@ -1,4 +1,5 @@
 import type { Sql } from '../../lib/db/connect.ts';
+import { leaveReadOnlySession } from '../../lib/db/read-only.ts';
 import { keyLastUseFlushMs } from '../../lib/limits.ts';
 import type { Logger } from '../../lib/log.ts';
 
@@ -31,6 +32,7 @@ export class KeyUses implements AsyncDisposable {
         WHERE api_keys.id = used.id`;
     } catch (error) {
       this.#log.warn({ err: error, keys: uses.size }, 'last uses of API keys are not written');
+      await leaveReadOnlySession(this.#sql, error);
     }
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../../lib/db/connect.ts';
+import { leaveReadOnlySession } from '../../lib/db/read-only.ts';
 import { ackWaitMs, eventsPerStatementMax, statementBytesMax } from '../../lib/limits.ts';
 import type { Logger } from '../../lib/log.ts';
 import { decodeGroup, type Part } from '../../lib/queue/group.ts';
@@ -48,6 +49,7 @@ export function startWriter({ sql, log, lanes }: WriterDependencies): Receiver &
       } catch (error) {
         log.warn({ err: error, messages: messages.length }, 'not stored; it will be delivered again');
         settle(messages, giveBack);
+        await leaveReadOnlySession(sql, error);
         await sleep(jittered(retryDelayMs));
       }
     }
