@@ -27,6 +27,10 @@ const badPercent = 2;
 /** Repeated batches are some of the last so many: most of them are on their way still. */
 const recentMax = 64;
 
+export function freshIds(count: number): string[] {
+  return Array.from({ length: count }, () => randomUUID());
+}
+
 /** Makes up what clients send: fresh events of all sizes, and every way in which an id comes twice (contract §1). */
 export class Batches {
   readonly #options: BatchOptions;
@@ -61,7 +65,7 @@ export class Batches {
 
   /** One fresh event. */
   single(tenant: Tenant): Batch {
-    const ids = [randomUUID()];
+    const ids = freshIds(1);
     return { tenant, ids, body: this.#source.makeBody(ids), copies: 1 };
   }
 
@@ -72,7 +76,7 @@ export class Batches {
   }
 
   #freshIds(): string[] {
-    return Array.from({ length: this.#random.between(1, this.#options.eventsMax) }, () => randomUUID());
+    return freshIds(this.#random.between(1, this.#options.eventsMax));
   }
 
   #repeat(earlier: Batch): Batch {

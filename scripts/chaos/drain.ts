@@ -21,15 +21,15 @@ export async function countQueued({ monitorUrls }: Pick<System, 'monitorUrls'>):
 /**
  * Waits until the queue is empty: everything accepted is stored, or in quarantine.
  *
- * @returns how long it took in milliseconds; undefined when it did not become empty in time.
+ * @returns how long it took in milliseconds.
+ * @throws Error when it does not become empty in time.
  */
-export async function drain(
-  system: Pick<System, 'monitorUrls'>,
-  timeoutMs: number,
-): Promise<number | undefined> {
+export async function drain(system: Pick<System, 'monitorUrls'>, timeoutMs: number): Promise<number> {
   const startedMs = performance.now();
   while ((await countQueued(system)) !== 0) {
-    if (performance.now() - startedMs > timeoutMs) return undefined;
+    if (performance.now() - startedMs > timeoutMs) {
+      throw new Error(`the queue still holds ${await countQueued(system)} messages`);
+    }
     await sleep(pollMs);
   }
   return performance.now() - startedMs;

@@ -17,6 +17,8 @@ export interface Fault {
   load?: Partial<LoadOptions>;
   /** Most milliseconds from the heal to the first 202 after it; default `recoveryMsMax` of round.ts. */
   recoveryMsMax?: number;
+  /** Most milliseconds without a 202 in the whole round, for a fault that must not reach ingest; default: no limit. */
+  unavailableMsMax?: number;
   /** A control has to lose: the run fails if nothing was lost. Nothing else is asked of it. */
   mustLose?: boolean;
   /** What it destroys is gone (a flipped bit on a single disk): losses and miscounts are reported, and are no violation. */
@@ -43,6 +45,8 @@ export interface FaultRun {
   /** The long run: holds may be as long as the fault matrix says. Otherwise a few seconds have to do. */
   thorough: boolean;
   log(line: string): void;
+  /** Says something below the table: a figure that this fault is about. */
+  note(sentence: string): void;
   /** Aborted when the whole run is to stop. */
   signal: AbortSignal;
 }

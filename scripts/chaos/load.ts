@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiKey } from '../../lib/access/api-key.ts';
 import { deliver } from '../../lib/client/deliver.ts';
@@ -35,12 +34,12 @@ const probeIntervalMs = 25;
 export interface Load {
   readonly tenants: readonly [Tenant, ...Tenant[]];
   /**
-   * Sends one request of fresh events, once, and journals it.
+   * Sends one request with these events, once, and journals it. Successive ones go to the ingests in turn.
    *
    * @param deserved statuses beside 202 and 503 that are right.
    * @returns the status; 0 when there was no answer.
    */
-  send(tenant: Tenant, events: number, deserved?: readonly number[]): Promise<number>;
+  send(tenant: Tenant, ids: readonly string[], deserved?: readonly number[]): Promise<number>;
   /** Ends it: nothing new is sent, and what is being retried is retried to its end. */
   stop(): Promise<void>;
 }
@@ -62,6 +61,7 @@ export async function startLoad(
   const batches = new Batches(tenants, source, random, options);
   const lines = new Lines(system.ingestUrls, options.clients);
   let stopping = false;
+  let turn = 0;
 
   const runClient = async (home: number) => {
     while (!stopping) {
@@ -99,9 +99,8 @@ export async function startLoad(
   };
   return {
     tenants,
-    async send(tenant, events, deserved = []) {
-      const ids = Array.from({ length: events }, () => randomUUID());
-      const post = lines.postFrom(0, tenant.apiKey);
+    send(tenant, ids, deserved = []) {
+      const post = lines.postTo(turn++, tenant.apiKey);
       return sendJournaled(journal, post, { tenant, ids, body: source.makeBody(ids) }, deserved);
     },
     stop,

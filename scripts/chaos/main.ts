@@ -76,6 +76,10 @@ async function main(): Promise<void> {
     rmSync(directory, { recursive: true, force: true });
   }
   process.stdout.write(`\n${renderTable(rounds, skipped)}\n\n`);
+  const notes = new Set(
+    rounds.flatMap((round) => round.notes.map((note) => `- ${round.fault.name}: ${note}`)),
+  );
+  if (notes.size > 0) process.stdout.write(`${[...notes].join('\n')}\n\n`);
   process.stdout.write(
     `Seed ${seed}; ${cpus().length} cores, Node ${process.version}, everything on this machine, the load too.\n`,
   );

@@ -37,6 +37,8 @@ export interface Part extends AsyncDisposable {
   beginRound(): void;
   /** Ends since the beginning of the round that nobody asked for. */
   crashes(): string[];
+  /** How it ended last; undefined when it never has. */
+  lastExit(): ProcessExit | undefined;
   /** What it has logged since the beginning of the round. */
   roundLog(): string;
 }
@@ -62,11 +64,13 @@ export async function startPart(
   let areExitsAllowed = false;
   let wasStopped = false;
   let logStart = 0;
+  let lastExit: ProcessExit | undefined;
   const killed = new Set<number>();
   const crashes: string[] = [];
 
   const noteEnd = (endedPid: number, exit: ProcessExit) => {
     current = undefined;
+    lastExit = exit;
     if (wasStopped || areExitsAllowed || killed.has(endedPid)) return;
     crashes.push(`${what.name} ended by itself (${describeExit(exit)})`);
   };
@@ -126,6 +130,7 @@ export async function startPart(
       logStart = logLength(what.logFile);
     },
     crashes: () => [...crashes],
+    lastExit: () => lastExit,
     roundLog: () => lastLogLines(what.logFile, logStart, Number.POSITIVE_INFINITY),
     async [Symbol.asyncDispose]() {
       wasStopped = true;

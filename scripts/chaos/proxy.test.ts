@@ -19,7 +19,7 @@ beforeEach(async () => {
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    socket.on('data', (bytes) => {
+    socket.on('data', (bytes: Buffer) => {
       received = Buffer.concat([received, bytes]);
       socket.write(bytes);
     });

@@ -5,6 +5,7 @@ import { type Discrepancies, findDiscrepancies, findViolations } from './invaria
 import { Journal } from './journal.ts';
 import { fullLoad, startLoad } from './load.ts';
 import { patiently } from './patiently.ts';
+import { findLeakedConnections, watchMemory } from './resources.ts';
 import type { System } from './system.ts';
 
 /** One injection of one fault, with everything before and after it. */
@@ -20,6 +21,8 @@ export interface Round extends Discrepancies {
   /** From the end of the load until everything was stored. */
   drainMs: number;
   violations: string[];
+  /** What the fault has to say beside the figures. */
+  notes: string[];
 }
 
 export interface RoundOptions {
@@ -44,49 +47,72 @@ const batchesAfter = 40;
 
 /** Runs one injection under load, and holds the database to what the clients were told. */
 export async function runRound(fault: Fault, system: System, options: RoundOptions): Promise<Round> {
-  const { random, thorough, slack, signal } = options;
-  const journal = new Journal();
-  const violations: string[] = [];
   await Promise.all(system.parts.map((part) => part.untilRunning()));
   for (const part of system.parts) part.beginRound();
+  using memory = watchMemory(system);
+  const journal = new Journal();
+  const violations: string[] = [];
+  const notes: string[] = [];
+  const { random, thorough, signal } = options;
   await using load = await patiently(() =>
     startLoad({ system, journal, random }, { ...fullLoad, ...fault.load }),
   );
   const log = (line: string) => system.log(`  ${fault.name}: ${line}`);
-  const run: FaultRun = { system, load, journal, random, thorough, log, signal };
-  await journal.untilAccepted(batchesBefore, patienceMs);
-  await fault.inject(run).catch((error: unknown) => {
-    violations.push(`it could not be injected: ${error instanceof Error ? error.message : String(error)}`);
-  });
-  const healedMs = performance.now();
-  const recovered = await journal.acceptsAfter(healedMs, patienceMs);
-  const recoveryMs = performance.now() - healedMs;
-  const limitMs = (fault.recoveryMsMax ?? recoveryMsMax) * slack;
-  if (recoveryMs > limitMs) {
-    violations.push(
-      recovered ? `it took ${Math.round(recoveryMs)} ms to accept again` : `it never accepted again`,
-    );
-  }
-  if (recovered) await journal.untilAccepted(batchesAfter, patienceMs);
-  const unavailableMs = journal.longestGapMs();
-  await load.stop();
-  const drainMs = await drain(system, drainTimeoutMs);
-  if (drainMs === undefined) violations.push('the queue did not drain');
-  violations.push(...((await fault.verify?.(run)) ?? []));
-  const discrepancies = await findDiscrepancies(system, journal);
-  violations.push(...(await findViolations(system, journal)));
-  const round = {
-    ...discrepancies,
-    fault,
-    acceptedBatches: journal.acceptedBatches,
-    unknownOutcomes: journal.unknownOutcomes,
-    unavailableMs,
-    recoveryMs,
-    drainMs: drainMs ?? drainTimeoutMs,
-    violations: judge(fault, discrepancies, violations),
+  const note = (sentence: string) => void notes.push(sentence);
+  const run: FaultRun = { system, load, journal, random, thorough, log, note, signal };
+  const findings = (found: readonly string[] = []) => void violations.push(...found);
+  const times = { unavailableMs: 0, recoveryMs: 0, drainMs: 0 };
+  let discrepancies: Discrepancies = { lost: 0, duplicated: 0, refusedButStored: 0, miscounted: 0 };
+  const stages: Record<string, () => Promise<void>> = {
+    'could not be injected': async () => {
+      await journal.untilAccepted(batchesBefore, patienceMs);
+      await fault.inject(run);
+    },
+    'left it in ruins': async () => findings(await measureRecovery(fault, run, times, options.slack)),
+    'could not be stopped': () => load.stop(),
+    'did not drain': async () => {
+      times.drainMs = await drain(system, drainTimeoutMs);
+    },
+    'could not be verified': async () => findings(await fault.verify?.(run)),
+    'could not be checked': async () => {
+      discrepancies = await findDiscrepancies(system, journal);
+      findings(await findViolations(system, journal));
+      findings([...memory.violations(), ...(await findLeakedConnections(system))]);
+      await forgetEvents(system);
+    },
   };
-  await forgetEvents(system);
-  return round;
+  for (const [failure, run] of Object.entries(stages)) {
+    await run().catch((error: unknown) => findings([`${failure}: ${describe(error)}`]));
+  }
+  const { acceptedBatches, unknownOutcomes } = journal;
+  const judged = judge(fault, discrepancies, violations);
+  return { fault, acceptedBatches, unknownOutcomes, ...discrepancies, ...times, notes, violations: judged };
+}
+
+const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** From the heal, which is now, until ingest is at work again. */
+async function measureRecovery(
+  fault: Fault,
+  { journal }: FaultRun,
+  times: { unavailableMs: number; recoveryMs: number },
+  slack: number,
+): Promise<string[]> {
+  const healedMs = performance.now();
+  const recovers = await journal.acceptsAfter(healedMs, patienceMs);
+  times.recoveryMs = performance.now() - healedMs;
+  if (recovers) await journal.untilAccepted(batchesAfter, patienceMs);
+  times.unavailableMs = journal.longestGapMs();
+  const { recoveryMs, unavailableMs } = times;
+  if (!recovers) return ['it never accepted again'];
+  return [
+    ...(recoveryMs > (fault.recoveryMsMax ?? recoveryMsMax) * slack
+      ? [`it took ${Math.round(recoveryMs)} ms to accept again`]
+      : []),
+    ...(unavailableMs > (fault.unavailableMsMax ?? Infinity) * slack
+      ? [`there was no 202 for ${Math.round(unavailableMs)} ms, although ingest was not concerned`]
+      : []),
+  ];
 }
 
 /** What a control and a fault that destroys data are excused from. */

@@ -1,5 +1,15 @@
 import type { Fault } from '../fault.ts';
+import {
+  clusterCutLeader,
+  clusterCutRoutes,
+  clusterKillLeader,
+  clusterNoMajority,
+  clusterPauseLeader,
+} from './cluster.ts';
+import { diskErrorNats, diskErrorPostgres } from './disk-error.ts';
+import { diskFullNats, diskFullPostgres } from './disk-full.ts';
 import { killIngest, killNats, killPostgres, killWriter } from './kill.ts';
+import { deadConnections, latency, partition, resetMidFrame, trickle } from './links.ts';
 import { lockEvents } from './lock-events.ts';
 import { pauseIngest, pauseNats, pausePostgres, pauseWriter, pauseWriterPastAckWait } from './pause.ts';
 import {
@@ -10,10 +20,19 @@ import {
   terminateBackends,
 } from './postgres-connections.ts';
 import { postgresDown } from './postgres-down.ts';
+import {
+  powerCutCluster,
+  powerCutClusterUnsynced,
+  powerCutNats,
+  powerCutNatsUnsynced,
+  powerCutPostgres,
+  powerCutPostgresUnsynced,
+} from './power-cut.ts';
 import { quarantine } from './quarantine.ts';
 import { quotaEdge } from './quota-edge.ts';
 import { repeats } from './repeats.ts';
 import { rollingRestart } from './rolling-restart.ts';
+import { slowDisk } from './slow-disk.ts';
 import { streamFull } from './stream-full.ts';
 
 /** Every fault, in the order of the fault matrix. A new one is a file beside this and a line here. */
@@ -27,7 +46,23 @@ export const faults: readonly Fault[] = [
   pauseNats,
   pausePostgres,
   pauseWriterPastAckWait,
+  powerCutNats,
+  powerCutCluster,
+  powerCutNatsUnsynced,
+  powerCutClusterUnsynced,
+  powerCutPostgres,
+  powerCutPostgresUnsynced,
+  diskErrorNats,
+  diskErrorPostgres,
+  slowDisk,
+  diskFullNats,
+  diskFullPostgres,
   streamFull,
+  partition,
+  latency,
+  trickle,
+  resetMidFrame,
+  deadConnections,
   restartPostgres,
   killBackend,
   terminateBackends,
@@ -39,4 +74,9 @@ export const faults: readonly Fault[] = [
   repeats,
   quotaEdge,
   quarantine,
+  clusterKillLeader,
+  clusterPauseLeader,
+  clusterCutLeader,
+  clusterCutRoutes,
+  clusterNoMajority,
 ];
