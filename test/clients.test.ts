@@ -63,7 +63,7 @@ for (const program of clientPrograms) {
   describe(program.name, () => {
     let client: BuiltClient | undefined;
     beforeAll(async () => {
-      client = await buildClient(program.name).catch((error) => {
+      client = await buildClient(program).catch((error) => {
         if (!(error instanceof PackagesUnreachable)) throw error;
         console.warn(`${program.name} is skipped: its packages cannot be downloaded\n${error.message}`);
         return undefined;

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { env, pid } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { cacheDirectory } from '../../scripts/provision/cache-directory.ts';
+import { type ClientProgram, readVersions } from './client-programs.ts';
 import { runShell } from './shell.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -47,16 +48,17 @@ export const clientEnvironment = { ...env, PATH: `${join(root, 'node_modules', '
 
 /**
  * Builds a client as its README tells: all commands but the last, which runs it. It happens in a copy outside of the
- * repository, which is used again until the client or the contract changes.
+ * repository, which is used again until the client, the contract or a tool changes.
  *
  * @throws PackagesUnreachable, or Error with what the failing command wrote.
  */
-export async function buildClient(name: string): Promise<BuiltClient> {
+export async function buildClient(program: ClientProgram): Promise<BuiltClient> {
+  const { name } = program;
   const files = [
     ...listFiles(join('proto', 'weir', 'ingest')),
     ...listFiles(join('examples', 'clients', name)),
   ];
-  const copy = join(cache, `${name}-${hashOf(files)}`);
+  const copy = join(cache, `${name}-${hashOf(files, readVersions(program))}`);
   const readme = readFileSync(join(root, 'examples', 'clients', name, 'README.md'), 'utf8');
   const commands = /^```sh\n(.*?)^```/ms.exec(readme)?.[1]?.trim().split('\n') ?? [];
   const command = commands.pop() ?? '';
@@ -106,8 +108,8 @@ function listFiles(directory: string): string[] {
     .sort();
 }
 
-function hashOf(files: readonly string[]): string {
-  const hash = createHash('sha256');
+function hashOf(files: readonly string[], versions: string): string {
+  const hash = createHash('sha256').update(versions);
   for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,6 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { chromium } from 'playwright-core';
+import { openChromium } from './chromium.ts';
 import type { BuiltClient } from './client-build.ts';
 import type { ShellResult } from './shell.ts';
 
@@ -29,15 +30,7 @@ export async function runPage(
   const url = await readUrl(server.stdout);
   if (url === undefined) throw new Error(`the page is not served: ${await complaint}`);
 
-  const executablePath = execFileSync(
-    'sh',
-    ['-c', 'command -v chromium chromium-browser google-chrome | head -1'],
-    {
-      encoding: 'utf8',
-    },
-  ).trim();
-  // Chromium's sandbox does not work for root, as which containers run tests; the page is our own.
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await openChromium();
   stack.defer(() => browser.close());
   const page = await browser.newPage();
   await page.goto(url);
@@ -53,12 +46,15 @@ export async function runPage(
   };
 }
 
-async function readUrl(output: AsyncIterable<Buffer>): Promise<string | undefined> {
-  let read = '';
-  for await (const chunk of output) {
-    read += chunk.toString();
-    const [url] = /http:\S+/.exec(read) ?? [];
-    if (url !== undefined) return url;
-  }
-  return undefined;
+/** The address that the server prints when it is ready; undefined when it ends before. It may print on. */
+function readUrl(output: Readable): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let printed = '';
+    output.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      const [url] = /http:\S+/.exec(printed) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+    output.on('end', () => resolve(undefined));
+  });
 }

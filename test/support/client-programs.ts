@@ -13,6 +13,7 @@ export const clientPrograms: readonly ClientProgram[] = [
   { name: 'python-grpc', tools: ['python3'] },
   { name: 'go-http', tools: ['go'] },
   { name: 'go-connect', tools: ['go'] },
+  { name: 'go-grpc', tools: ['go'] },
   { name: 'node-connect', tools: ['npm'] },
   { name: 'node-grpc', tools: ['npm'] },
   { name: 'java-grpc', tools: ['javac', 'mvn'] },
@@ -36,18 +37,28 @@ const toolchain = {
   },
 } as const satisfies Record<string, { command: string; atLeast: readonly [major: number, minor: number] }>;
 
-/** What the program needs and this machine does not have, in words; undefined when it has everything. */
-export function findMissingTool({ tools }: ClientProgram): string | undefined {
+/** What a program needs and this machine does not have, in words; undefined when it has everything. */
+export function findMissingTool({ tools }: Pick<ClientProgram, 'tools'>): string | undefined {
   return tools.map(explainMissing).find((reason) => reason !== undefined);
 }
 
+/** The versions of what the program needs, as the tools tell them. */
+export function readVersions({ tools }: ClientProgram): string {
+  return tools.map((tool) => askVersion(tool) ?? '').join('');
+}
+
 function explainMissing(tool: keyof typeof toolchain): string | undefined {
-  const { command, atLeast } = toolchain[tool];
+  const { atLeast } = toolchain[tool];
   const wanted = `${tool} ${atLeast.join('.')} or newer`;
-  const { status, stdout } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
-  if (status !== 0) return `${wanted} is not installed`;
+  const version = askVersion(tool);
+  if (version === undefined) return `${wanted} is not installed`;
   // What follows a bracket is the colour of the text, not a version.
-  const [, major = 0, minor = 0] = (/(?<![[\d])(\d+)(?:\.(\d+))?/.exec(stdout) ?? []).map(Number);
+  const [, major = 0, minor = 0] = (/(?<![[\d])(\d+)(?:\.(\d+))?/.exec(version) ?? []).map(Number);
   const isRecent = major > atLeast[0] || (major === atLeast[0] && minor >= atLeast[1]);
   return isRecent ? undefined : `${wanted} is not installed, but ${major}.${minor}`;
+}
+
+function askVersion(tool: keyof typeof toolchain): string | undefined {
+  const { status, stdout } = spawnSync('sh', ['-c', toolchain[tool].command], { encoding: 'utf8' });
+  return status === 0 ? stdout : undefined;
 }

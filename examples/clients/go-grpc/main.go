@@ -1,0 +1,165 @@
+// Sends two events to Weir over gRPC: a call of a language model, and a call of a tool.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	ingestv1 "example/send-events/gen/weir/ingest/v1"
+)
+
+const tries = 5
+
+func main() {
+	log.SetFlags(0)
+	connection, err := connect(os.Getenv("WEIR_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer connection.Close()
+	weir := ingestv1.NewIngestServiceClient(connection)
+	// Ids are made once: a retry with the same ids never stores an event twice.
+	batch := &ingestv1.IngestEventsRequest{Events: makeEvents()}
+	for attempt := 1; ; attempt++ {
+		message, err := send(weir, batch)
+		if err == nil {
+			fmt.Println(message)
+			return
+		}
+		if !mayRetry(err) {
+			log.Fatal(describe(err), " Do not retry; the request, the key or the plan has to change.")
+		}
+		if attempt == tries {
+			log.Fatal(describe(err), " Giving up; try again later with the same ids.")
+		}
+		pause := 250 * time.Millisecond << attempt
+		log.Printf("%s Trying again in %v.", describe(err), pause)
+		time.Sleep(pause)
+	}
+}
+
+func connect(address string) (*grpc.ClientConn, error) {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	security := insecure.NewCredentials()
+	if parsed.Scheme == "https" {
+		security = credentials.NewTLS(nil)
+	}
+	return grpc.NewClient(parsed.Host, grpc.WithTransportCredentials(security))
+}
+
+func send(weir ingestv1.IngestServiceClient, batch *ingestv1.IngestEventsRequest) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+os.Getenv("WEIR_API_KEY"))
+	response, err := weir.IngestEvents(ctx, batch)
+	return response.GetMessage(), err
+}
+
+func mayRetry(err error) bool {
+	switch status.Code(err) {
+	// After the deadline the batch may be stored or not: as with any lost answer, the same ids are sent again.
+	case codes.Unavailable, codes.Internal, codes.DeadlineExceeded:
+		return true
+	}
+	return false
+}
+
+// describe tells what Weir says of its failures, and what gRPC says of those on the way to it.
+func describe(err error) string {
+	for _, detail := range status.Convert(err).Details() {
+		if weirError, ok := detail.(*ingestv1.ErrorDetail); ok {
+			return weirError.GetId() + ": " + weirError.GetDetails()
+		}
+	}
+	return err.Error() + "."
+}
+
+func makeEvents() []*ingestv1.Event {
+	nowMs := float64(time.Now().UnixMilli())
+	traceID := uuid.NewString()
+	llmCall := &ingestv1.Event{
+		Id:          uuid.NewString(),
+		TraceId:     &traceID,
+		StartTimeMs: proto.Float64(nowMs - 1330),
+		EndTimeMs:   proto.Float64(nowMs - 80),
+		DurationMs:  proto.Float64(1250),
+		Status:      &ingestv1.Status{State: ingestv1.Status_STATE_OK},
+		Instrumentation: &ingestv1.Instrumentation{
+			Vendor:        "weir",
+			Source:        proto.String("openai"),
+			SourcePackage: proto.String("my-agent"),
+		},
+		Context:              &ingestv1.Context{ThreadId: proto.String("thread-1"), UserId: proto.String("user-1")},
+		AdditionalProperties: toStruct(map[string]any{"plan": "pro", "seats": 3}),
+		Payload: &ingestv1.Event_Llm{Llm: &ingestv1.Llm{
+			Model: proto.String("gpt-4o"),
+			Input: &ingestv1.Llm_Input{
+				System: proto.String("Be brief."),
+				Prompt: proto.String("How warm is it in Bern?"),
+			},
+			Output: &ingestv1.Llm_Output{
+				Mode:     proto.String("text"),
+				Response: proto.String("It is 21 °C."),
+			},
+			Usage: &ingestv1.Llm_Usage{
+				InputTokens:  proto.Float64(12),
+				OutputTokens: proto.Float64(7),
+				TotalTokens:  proto.Float64(19),
+			},
+		}},
+	}
+	toolCall := &ingestv1.Event{
+		Id:          uuid.NewString(),
+		TraceId:     &traceID,
+		StartTimeMs: proto.Float64(nowMs - 80),
+		EndTimeMs:   proto.Float64(nowMs),
+		DurationMs:  proto.Float64(80),
+		Status: &ingestv1.Status{
+			State: ingestv1.Status_STATE_ERROR,
+			Error: &ingestv1.Status_Error{
+				Code:       structpb.NewStringValue("timeout"),
+				HttpStatus: structpb.NewNumberValue(504),
+				Message:    proto.String("No answer."),
+			},
+		},
+		Instrumentation: &ingestv1.Instrumentation{
+			Vendor:        "weir",
+			Source:        proto.String("weather"),
+			SourcePackage: proto.String("my-agent"),
+		},
+		Context: &ingestv1.Context{ThreadId: proto.String("thread-1")},
+		// Required, also when it is empty.
+		AdditionalProperties: &structpb.Struct{},
+		Payload: &ingestv1.Event_Tool{Tool: &ingestv1.Tool{
+			Name:  proto.String("get_weather"),
+			Input: structpb.NewStructValue(toStruct(map[string]any{"city": "Bern", "days": []any{1, 2}})),
+		}},
+	}
+	return []*ingestv1.Event{llmCall, toolCall}
+}
+
+// toStruct panics when a value is none that JSON has.
+func toStruct(fields map[string]any) *structpb.Struct {
+	converted, err := structpb.NewStruct(fields)
+	if err != nil {
+		panic(err)
+	}
+	return converted
+}
