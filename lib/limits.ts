@@ -102,6 +102,9 @@ export const http2StreamsMax = 100;
 export const http2ResetsBurst = 100;
 export const http2ResetsPerSecond = 10;
 
+/** SETTINGS frames of one connection. Clients send a handful, those that measure the line a few more. */
+export const http2SettingsMax = 1_000;
+
 /** Largest block of request headers, as over HTTP/1.1. */
 export const http2HeaderBytesMax = 16 * 1024;
 
@@ -175,6 +178,10 @@ export const pullRetryMs = 250;
 /** A consumer that gave no sign for so long, two pulls, is looked for by way of another nats-server. */
 export const pullSilenceMaxMs = 4_400;
 
+/** How often the writer looks for stored messages that did not leave the queue, and how often it finds them before it acts. */
+export const residueLookMs = 2_000;
+export const residueLooks = 2;
+
 /** How many events the writer puts into one statement, when that many are waiting. */
 export const eventsPerStatementMax = 1_000;
 
@@ -183,6 +190,16 @@ export const statementBytesMax = 4 * 1024 * 1024;
 
 /** A statement that Postgres does not finish in this time is cancelled, and its messages are delivered again. */
 export const statementTimeoutMs = 30_000;
+
+/** A Postgres that has not even cancelled a statement so long after its time is gone, and the connection with it. */
+export const postgresGraceMs = 2_000;
+
+/**
+ * How often ingest makes sure that it would hear of access changes, and how long the answer may take: what a connection
+ * that died in silence hides of them is hidden no longer than both.
+ */
+export const listenCheckMs = 5_000;
+export const listenAnswerMs = 2_000;
 
 /** How long a service may take to finish what it has begun after SIGTERM. */
 export const drainTimeoutMs = 10_000;

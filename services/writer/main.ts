@@ -1,3 +1,4 @@
+import { jetstreamManager } from '@nats-io/jetstream';
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { statementTimeoutMs } from '../../lib/limits.ts';
@@ -6,6 +7,7 @@ import { queueStreams } from '../../lib/queue/settings.ts';
 import { ensureStream } from '../../lib/queue/stream.ts';
 import { runService } from '../../lib/run.ts';
 import { startDelivery } from './delivery.ts';
+import { clearResidue } from './residue.ts';
 import { startWriter } from './writer.ts';
 
 /** JetStream in, Postgres out. */
@@ -21,6 +23,10 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
   await ensureStream(nats, config);
   const writer = resources.use(startWriter({ sql, log, lanes: config.WRITER_CONNECTIONS }));
-  for (const stream of queueStreams(config)) resources.use(startDelivery(nats, stream, writer));
+  const manager = await jetstreamManager(nats);
+  for (const stream of queueStreams(config)) {
+    resources.use(startDelivery(nats, stream, writer));
+    resources.use(clearResidue({ manager, stream, log }));
+  }
   return { lanes: config.WRITER_CONNECTIONS };
 });
