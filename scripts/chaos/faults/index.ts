@@ -1,4 +1,5 @@
 import type { Fault } from '../fault.ts';
+import { bitFlip, tornTail } from './bit-flip.ts';
 import {
   clusterCutLeader,
   clusterCutRoutes,
@@ -6,11 +7,13 @@ import {
   clusterNoMajority,
   clusterPauseLeader,
 } from './cluster.ts';
+import { noDescriptors } from './descriptors.ts';
 import { diskErrorNats, diskErrorPostgres } from './disk-error.ts';
 import { diskFullNats, diskFullPostgres } from './disk-full.ts';
 import { killIngest, killNats, killPostgres, killWriter } from './kill.ts';
 import { deadConnections, latency, partition, resetMidFrame, trickle } from './links.ts';
 import { lockEvents } from './lock-events.ts';
+import { lostCommitReply } from './lost-reply.ts';
 import { pauseIngest, pauseNats, pausePostgres, pauseWriter, pauseWriterPastAckWait } from './pause.ts';
 import {
   hoardConnections,
@@ -66,13 +69,17 @@ export const faults: readonly Fault[] = [
   restartPostgres,
   killBackend,
   terminateBackends,
+  lostCommitReply,
   lockEvents,
   hoardConnections,
   readOnlyPostgres,
   postgresDown,
+  bitFlip,
+  tornTail,
   rollingRestart,
   repeats,
   quotaEdge,
+  noDescriptors,
   quarantine,
   clusterKillLeader,
   clusterPauseLeader,
