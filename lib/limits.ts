@@ -204,6 +204,9 @@ export const listenAnswerMs = 2_000;
 /** How long a service may take to finish what it has begun after SIGTERM. */
 export const drainTimeoutMs = 10_000;
 
+/** How long a client may take, of that time, to finish a request. What it has finished is answered far sooner. */
+export const requestDrainTimeoutMs = 5_000;
+
 /** A sign-in to the dashboard lasts this long. */
 export const sessionTtlMs = 30 * 24 * 60 * 60 * 1_000;
 

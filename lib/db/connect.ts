@@ -1,5 +1,6 @@
-import { connect as connectSocket, type Socket } from 'node:net';
 import postgres from 'postgres';
+import { postgresGraceMs } from '../limits.ts';
+import { socketOpener } from './socket.ts';
 
 export type Sql = postgres.Sql;
 
@@ -17,6 +18,8 @@ export interface PostgresOptions {
  * The returned pool closes with `await using`.
  */
 export function openPostgres(url: string, options: PostgresOptions): Sql & AsyncDisposable {
+  const { statementTimeoutMs } = options;
+  const silenceMsMax = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + postgresGraceMs;
   const sql = postgres(url, {
     max: options.connectionsMax,
     connect_timeout: 5,
@@ -26,24 +29,14 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
     max_lifetime: null,
     connection: {
       application_name: options.applicationName,
-      statement_timeout: options.statementTimeoutMs,
+      statement_timeout: statementTimeoutMs,
     },
     onnotice: () => {},
     // The library would ask for array types on every new connection, and nobody would catch that question's failure:
     // a connection cut at that moment would end the process. So arrays are passed as text (`{a,b}`).
     fetch_types: false,
-    // An option of the library that its types do not know: without our socket two small writes cost 40 ms (Nagle).
-    ...({ socket: openSocket } as object),
+    // An option of the library that its types do not know.
+    ...({ socket: socketOpener(silenceMsMax) } as object),
   });
   return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) });
-}
-
-/**
- * A socket that still connects; what is written meanwhile waits in it. Waiting for it here instead would lose the
- * connection: postgres.js never retries one whose socket was rejected, so a pool that was refused by every connection
- * once would be dead for ever. Nor would connect_timeout run.
- */
-function openSocket({ host, port, path }: { host: string[]; port: number[]; path?: string | false }): Socket {
-  const socket = path ? connectSocket(path) : connectSocket(port[0] ?? 5432, host[0] ?? '127.0.0.1');
-  return socket.setNoDelay(true);
 }

@@ -37,8 +37,6 @@ export function openPublisher(
     return { name, acknowledged, publish: createPublish(connection, acknowledged, { name, subject }) };
   });
   const findLoss = () => publishers.find(({ acknowledged }) => acknowledged.loss)?.acknowledged.loss;
-  // Once more than there are streams: on one of the ways the connection may be lost.
-  const triesMax = publishers.length === 1 ? 1 : publishers.length + 1;
   let preferred = 0;
   return {
     get loss() {
@@ -46,6 +44,7 @@ export function openPublisher(
     },
     async publish(payload, messageId) {
       let failure: unknown;
+      let triesMax = publishers.length;
       for (let tries = 0; tries < triesMax; tries++) {
         const publisher = publishers[preferred];
         if (publisher === undefined) break;
@@ -55,8 +54,9 @@ export function openPublisher(
           return { stream: publisher.name, sequence: await publisher.publish(payload, messageId) };
         } catch (error) {
           failure = error;
-          // The stream is not to blame for the connection.
           if (!(error instanceof QueueInterruptedError)) preferred = (preferred + 1) % publishers.length;
+          // The stream is not to blame for the connection: it is asked once more, over the next one.
+          else if (publishers.length > 1) triesMax = publishers.length + 1;
         }
       }
       if (publishers.length > 1 && !(failure instanceof JetStreamApiError)) void connection.reconnect();

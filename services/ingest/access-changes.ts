@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { socketOpener } from '../../lib/db/socket.ts';
+import { listenAnswerMs, listenCheckMs } from '../../lib/limits.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { AccessDirectory } from './access.ts';
 
@@ -30,9 +32,14 @@ export function followAccessChanges(
     fetch_types: false,
     connection: { application_name: 'weir-ingest-listen' },
     onclose: () => lost.resolve(),
-    // An option of the library that its types do not know.
-    ...({ onnotify: (_channel: string, payload: string) => applyChange(directory, payload) } as object),
+    // Options of the library that its types do not know.
+    ...({
+      onnotify: (_channel: string, payload: string) => applyChange(directory, payload),
+      socket: socketOpener(listenAnswerMs),
+    } as object),
   });
+  // A connection that only listens would not tell that it is dead: its socket gives up when this is not answered.
+  const check = setInterval(() => void sql`SELECT 1`.catch(() => {}), listenCheckMs);
 
   const listening = (async () => {
     while (!closed) {
@@ -51,6 +58,7 @@ export function followAccessChanges(
   return {
     async [Symbol.asyncDispose]() {
       closed = true;
+      clearInterval(check);
       await sql.end({ timeout: 1 });
       lost.resolve();
       await listening;
