@@ -55,10 +55,14 @@ export async function findViolations(system: System, journal: Journal): Promise<
     ...(await patiently(() => findStrays(system, spaceIds))),
     ...(await patiently(() => findUnreadable(system, spaceIds))),
     ...system.parts.flatMap((part) => part.crashes()),
-    ...system.parts
-      .filter((part) => part.roundLog().includes('QueueLossError'))
-      .map((part) => `${part.name} says that the queue has lost messages`),
   ];
+}
+
+/** The alarm of ingest about a sequence that went back. */
+export function findAlarms({ parts }: Pick<System, 'parts'>): string[] {
+  return parts
+    .filter((part) => part.roundLog().includes('QueueLossError'))
+    .map((part) => `${part.name} says that the queue has lost messages`);
 }
 
 async function findStrays({ sql }: System, spaceIds: string[]): Promise<string[]> {

@@ -1,7 +1,7 @@
 import type { Random } from '../../lib/random.ts';
 import { drain } from './drain.ts';
 import type { Fault, FaultRun } from './fault.ts';
-import { type Discrepancies, findDiscrepancies, findViolations } from './invariants.ts';
+import { type Discrepancies, findAlarms, findDiscrepancies, findViolations } from './invariants.ts';
 import { Journal } from './journal.ts';
 import { fullLoad, startLoad } from './load.ts';
 import { patiently } from './patiently.ts';
@@ -77,6 +77,7 @@ export async function runRound(fault: Fault, system: System, options: RoundOptio
     'could not be checked': async () => {
       discrepancies = await findDiscrepancies(system, journal);
       findings(await findViolations(system, journal));
+      if (!fault.mayLose) findings(findAlarms(system));
       findings([...memory.violations(), ...(await findLeakedConnections(system))]);
       await forgetEvents(system);
     },
