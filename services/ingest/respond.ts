@@ -47,7 +47,7 @@ export async function sendError(
     ...headers,
     ...(error.status === 503 && { 'Retry-After': retryAfterSeconds }),
     ...(error.status === 401 && { 'WWW-Authenticate': 'Bearer' }),
-    ...(!isWhole && { Connection: 'close' }),
+    ...(!isWhole && request.httpVersionMajor === 1 && { Connection: 'close' }),
   });
 }
 
