@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findMountObstacle, mountOn } from './mounts.ts';
@@ -12,6 +12,9 @@ export interface SmallDisk extends AsyncDisposable {
   clear(): Promise<void>;
 }
 
+/** Somebody else is writing, too: the rest is measured anew after each of them. */
+const chunkBytes = 8 * 1024 * 1024;
+
 /** Mounts a tmpfs of so many mebibytes. */
 export async function openSmallDisk(mebibytes: number): Promise<SmallDisk> {
   await using stack = new AsyncDisposableStack();
@@ -24,8 +27,13 @@ export async function openSmallDisk(mebibytes: number): Promise<SmallDisk> {
   return {
     directory,
     async fill(freeBytes) {
-      const { bavail, bsize } = await statfs(directory);
-      await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - freeBytes)));
+      await using file = await open(ballast, 'w');
+      for (;;) {
+        const { bavail, bsize } = await statfs(directory);
+        const bytes = Math.min(chunkBytes, bavail * bsize - freeBytes);
+        if (bytes <= 0) return;
+        await file.write(Buffer.alloc(bytes));
+      }
     },
     clear: () => rm(ballast, { force: true }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

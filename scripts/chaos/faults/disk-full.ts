@@ -41,8 +41,8 @@ function diskFull({ part, mebibytes, freeBytes, system, whileFull, ...fault }: D
     findObstacle: findSmallDiskObstacle,
     async inject(run) {
       run.system.part(part).allowExits();
-      await disk?.fill(freeBytes);
       try {
+        await disk?.fill(freeBytes);
         await whileFull(run);
       } finally {
         await disk?.clear();
@@ -58,7 +58,7 @@ export const diskFullNats = diskFull({
   part: 'nats-1',
   mebibytes: 48,
   freeBytes: 512 * 1024,
-  async whileFull({ load, random, thorough, log }) {
+  async whileFull({ load, random, thorough, note }) {
     const [tenant] = load.tenants;
     const deadlineMs = performance.now() + fillTimeoutMs;
     while ((await load.send(tenant, someIds(20))) !== 503) {
@@ -74,7 +74,7 @@ export const diskFullNats = diskFull({
       if (status !== 503) throw new Error(`it was answered ${status} on a full disk`);
       if (tookMs > refusalMsMax) throw new Error(`its 503 took ${Math.round(tookMs)} ms`);
     } while (performance.now() < holdUntilMs);
-    log(`503 within ${Math.round(slowestMs)} ms`);
+    note(`503 within ${Math.round(slowestMs)} ms`);
   },
 });
 
