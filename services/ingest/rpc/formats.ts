@@ -10,21 +10,11 @@ import type { ByteBudget } from '../byte-budget.ts';
 import { decodeBody } from '../decode.ts';
 import { parseJson } from '../parse.ts';
 import type { BatchFormat } from '../take-batch.ts';
+import type { CallForm } from './form.ts';
 import { compileMessageBatchReader, type ReadMessageBatch } from './read-batch.ts';
 
-/** How the message of a call is written: in an envelope or bare, as protobuf or as its JSON. */
-export interface MessageForm {
-  isEnveloped: boolean;
-  isJson: boolean;
-}
-
-/** The form of a message, by a Content-Type that the RPC's protocols have recognised. */
-export function messageForm(contentType: string): MessageForm {
-  return { isEnveloped: /^application\/grpc/i.test(contentType), isJson: /json/i.test(contentType) };
-}
-
 /** Compiles the four forms that a message may have. */
-export function compileRpcFormats(vendor: string): (form: MessageForm) => BatchFormat {
+export function compileRpcFormats(vendor: string): (form: CallForm) => BatchFormat {
   const readBinary = compileMessageBatchReader(vendor);
   const readJson = (bytes: Buffer) => readBinary(jsonToBinary(bytes));
   const bare = (read: (bytes: Buffer) => ReadMessageBatch): BatchFormat => ({
@@ -41,7 +31,8 @@ export function compileRpcFormats(vendor: string): (form: MessageForm) => BatchF
     bare: { binary: bare(readBinary), json: bare(readJson) },
     enveloped: { binary: enveloped(readBinary), json: enveloped(readJson) },
   };
-  return ({ isEnveloped, isJson }) => formats[isEnveloped ? 'enveloped' : 'bare'][isJson ? 'json' : 'binary'];
+  return ({ protocol, isJson }) =>
+    formats[protocol === 'connect' ? 'bare' : 'enveloped'][isJson ? 'json' : 'binary'];
 }
 
 /** gRPC's and gRPC-Web's framing of one message: a byte of flags, four of length. */
@@ -62,9 +53,10 @@ async function openEnvelope(request: IncomingMessage, sent: Buffer, budget: Byte
   return decodeBody(message, String(encoding), budget);
 }
 
-/** Whether a call names a compression that is not known here. That has an answer of its own in the protocols. */
-export function hasUnknownEncoding(request: IncomingMessage, { isEnveloped }: MessageForm): boolean {
-  const encoding = request.headers[isEnveloped ? 'grpc-encoding' : 'content-encoding'] ?? 'identity';
+/** Whether a call names a compression that is not known here. */
+export function hasUnknownEncoding(request: IncomingMessage, { protocol }: CallForm): boolean {
+  const name = protocol === 'connect' ? 'content-encoding' : 'grpc-encoding';
+  const encoding = request.headers[name] ?? 'identity';
   return encoding !== 'identity' && !contentEncodings.includes(encoding as ContentEncoding);
 }
 
