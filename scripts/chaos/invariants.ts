@@ -24,7 +24,7 @@ export async function findDiscrepancies(
 ): Promise<Discrepancies> {
   const found: Discrepancies = { lost: 0, duplicated: 0, refusedButStored: 0, miscounted: 0 };
   for (const [spaceId, ids] of journal.spaces) {
-    const { rows, usage, stats } = await patiently(() => readSpace(system, spaceId));
+    const { rows, usageError, stats } = await patiently(() => readSpace(system, spaceId));
     const stored = new Set(rows);
     found.duplicated += rows.length - stored.size;
     for (const [id, known] of ids) {
@@ -32,16 +32,24 @@ export async function findDiscrepancies(
       if (known === outcomes.refused && stored.has(id)) found.refusedButStored += 1;
     }
     for (const id of stored) if (!ids.has(id)) found.duplicated += 1;
-    found.miscounted += Math.abs(usage - rows.length) + Math.abs(stats - rows.length);
+    found.miscounted += usageError + Math.abs(stats - rows.length);
   }
   return found;
 }
 
 /** One statement, so one snapshot: a late message between two would look like a miscount. */
 async function readSpace({ sql }: Pick<System, 'sql'>, spaceId: string) {
-  const [row] = await sql<{ rows: string[]; usage: number; stats: number }[]>`
+  const [row] = await sql<{ rows: string[]; usageError: number; stats: number }[]>`
     SELECT coalesce((SELECT json_agg(id) FROM events WHERE space_id = ${spaceId}), '[]') AS rows,
-      coalesce((SELECT sum(events) FROM usage_months WHERE space_id = ${spaceId}), 0)::float8 AS usage,
+      -- Month by month: what one has too much must not make up for what another one lacks.
+      coalesce((
+        SELECT sum(abs(coalesce(counted.events, 0) - coalesce(stored.events, 0)))
+        FROM (SELECT month, events FROM usage_months WHERE space_id = ${spaceId}) AS counted
+        FULL JOIN (
+          SELECT to_char(received_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS events
+          FROM events WHERE space_id = ${spaceId} GROUP BY 1
+        ) AS stored USING (month)
+      ), 0)::float8 AS "usageError",
       coalesce((SELECT sum(events) FROM event_stats WHERE space_id = ${spaceId}), 0)::float8 AS stats`;
   if (row === undefined) throw new Error('SELECT returned no row');
   return row;

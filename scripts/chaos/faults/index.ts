@@ -1,5 +1,6 @@
 import type { Fault } from '../fault.ts';
 import { bitFlip, tornTail } from './bit-flip.ts';
+import { clockJump } from './clock.ts';
 import {
   clusterCutLeader,
   clusterCutRoutes,
@@ -74,6 +75,7 @@ export const faults: readonly Fault[] = [
   hoardConnections,
   readOnlyPostgres,
   postgresDown,
+  clockJump,
   bitFlip,
   tornTail,
   rollingRestart,
