@@ -19,7 +19,9 @@ export function openFrontDoor(servers: ProtocolServers, certificate?: Certificat
   // Nagle would hold back an answer for 40 ms.
   const options = { noDelay: true };
   if (certificate === undefined) {
-    return createNetServer(options, (socket) => recognise(socket, servers));
+    const server = createNetServer(options, (socket) => recognise(socket, handOver));
+    const handOver = createHandOver(server, servers);
+    return server;
   }
   const server = createTlsServer({
     ...options,
@@ -28,18 +30,29 @@ export function openFrontDoor(servers: ProtocolServers, certificate?: Certificat
     handshakeTimeout: headersTimeoutMs,
   });
   certificate.follow((pair) => server.setSecureContext(pair));
+  const handOver = createHandOver(server, servers);
   server.on('secureConnection', (socket) => {
-    servers[socket.alpnProtocol === 'h2' ? 'http2' : 'http1'].emit('connection', socket);
+    handOver(socket, socket.alpnProtocol === 'h2' ? 'http2' : 'http1');
   });
   // A client that speaks no TLS, or none that we accept, has been cut off; there is nothing to answer it with.
   server.on('tlsClientError', (_, socket) => socket.destroy());
   return server;
 }
 
+type HandOver = (socket: Socket, protocol: keyof ProtocolServers) => void;
+
+/** Once the door is closed its servers wait for nobody new: a request that is taken then would go without its answer. */
+function createHandOver(door: Server, servers: ProtocolServers): HandOver {
+  return (socket, protocol) => {
+    if (door.listening) servers[protocol].emit('connection', socket);
+    else socket.destroy();
+  };
+}
+
 /** The first bytes of every HTTP/2 connection (RFC 9113 §3.4). No method of HTTP/1.1 begins so. */
 const preface = Buffer.from('PRI ');
 
-function recognise(socket: Socket, { http1, http2 }: ProtocolServers): void {
+function recognise(socket: Socket, handOver: HandOver): void {
   // A socket that sends nothing is nobody's yet: no other time-out runs for it.
   const silence = setTimeout(() => socket.destroy(), headersTimeoutMs);
   let head: Buffer = Buffer.alloc(0);
@@ -55,7 +68,7 @@ function recognise(socket: Socket, { http1, http2 }: ProtocolServers): void {
     settle();
     socket.pause();
     socket.unshift(head);
-    (mayBeHttp2 ? http2 : http1).emit('connection', socket);
+    handOver(socket, mayBeHttp2 ? 'http2' : 'http1');
     // The HTTP/2 session takes what was read from the paused socket; the HTTP/1.1 parser waits for it to flow.
     if (!mayBeHttp2) socket.resume();
   };

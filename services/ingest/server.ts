@@ -1,8 +1,9 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../lib/config.ts';
 import { ConfigError } from '../../lib/config.ts';
-import { connectionsMax } from '../../lib/limits.ts';
+import { connectionsMax, requestDrainTimeoutMs } from '../../lib/limits.ts';
 import type { Logger } from '../../lib/log.ts';
 import { openCertificate } from './certificate.ts';
 import { openFrontDoor } from './front-door.ts';
@@ -13,7 +14,7 @@ type ServerConfig = Pick<Config, 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'
 
 /**
  * Serves requests over HTTP/1.1 and HTTP/2 on one port. Disposing it stops listening, lets every request under way have
- * its answer, and closes.
+ * its answer, unless its client takes too long to finish it, and closes.
  *
  * @returns the address that clients use.
  * @throws ConfigError when it cannot listen there, or the certificate is no good.
@@ -27,10 +28,11 @@ export async function serveIngest(
   const certificate = await findCertificate(config, log);
   if (certificate !== undefined) resources.use(certificate);
   const sockets = new Set<Socket>();
-  // Last of all, those that were never handed to a server: silent ones, and handshakes that are not finished.
+  // Last of all, those that were never handed to a server: silent ones, and handshakes that are not finished. And those
+  // whose requests were not finished in time.
   resources.defer(() => sockets.forEach((socket) => void socket.destroy()));
-  const http1 = resources.use(createHttp1(onRequest));
-  const http2 = resources.use(createHttp2(onRequest));
+  const [http1, http2] = [createHttp1(onRequest), createHttp2(onRequest)];
+  resources.defer(() => drain([http1, http2]));
   const door = openFrontDoor({ http1: http1.server, http2: http2.server }, certificate);
   door.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -46,6 +48,12 @@ export async function serveIngest(
     url: `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     [Symbol.asyncDispose]: () => acquired.disposeAsync(),
   };
+}
+
+/** Waits for the requests under way, over both protocols at once: neither may take connections while the other drains. */
+async function drain(servers: readonly AsyncDisposable[]): Promise<void> {
+  const drained = Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+  await Promise.race([drained, sleep(requestDrainTimeoutMs, undefined, { ref: false })]);
 }
 
 async function findCertificate(
