@@ -7,20 +7,31 @@ interface StreamReport {
 
 const askTimeoutMs = 1_000;
 const pollMs = 50;
-const leaderTimeoutMs = 30_000;
+const leaderTimeoutMs = 60_000;
 
 /**
- * The name of the nats-server (`nats-1`) that leads each of the queue's streams, once every stream has a leader that it
- * is sure of itself.
+ * The names of the nats-servers (`nats-1`) that lead the queue's streams, once the cluster is whole: every server is
+ * healthy, its copies are current, and each stream is led from another one. One more fault in a cluster that still
+ * mends the last one would be two at once.
  */
-export async function findStreamLeaders(system: Pick<System, 'monitorUrls'>): Promise<Map<string, string>> {
+export async function findStreamLeaders(system: Pick<System, 'monitorUrls'>): Promise<string[]> {
   const deadlineMs = performance.now() + leaderTimeoutMs;
   for (;;) {
-    const leaders = await askLeaders(system);
-    if (leaders.size > 0 && ![...leaders.values()].includes('')) return leaders;
-    if (performance.now() > deadlineMs) throw new Error('the streams have no leader');
+    const leaders = [...(await askLeaders(system)).values()];
+    const isLed = leaders.length > 0 && new Set(leaders).size === leaders.length && !leaders.includes('');
+    if (isLed && (await areHealthy(system))) return leaders;
+    if (performance.now() > deadlineMs) {
+      throw new Error(`the cluster does not become whole; its streams are led by ${leaders.join(', ')}`);
+    }
     await sleep(pollMs);
   }
+}
+
+async function areHealthy({ monitorUrls }: Pick<System, 'monitorUrls'>): Promise<boolean> {
+  const answers = await Promise.allSettled(
+    monitorUrls.map((url) => fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(askTimeoutMs) })),
+  );
+  return answers.every((answer) => answer.status === 'fulfilled' && answer.value.ok);
 }
 
 /** What the servers say of themselves; empty for a stream that nobody says to lead. */
