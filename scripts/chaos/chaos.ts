@@ -50,7 +50,7 @@ export async function runChaos(options: ChaosOptions): Promise<void> {
 }
 
 /** Those with equal systems one after another; the systems, and the faults of each, in an order by chance. */
-function arrange(faults: readonly Fault[], random: Random): Fault[] {
+export function arrange(faults: readonly Fault[], random: Random): Fault[] {
   const groups = [...Map.groupBy(faults, systemKey).values()];
   return shuffle(groups, random).flatMap((group) => shuffle(group, random));
 }

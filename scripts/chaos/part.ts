@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -56,6 +58,8 @@ export async function startPart(
   start: StartProcess,
   report: (line: string) => void,
 ): Promise<Part> {
+  // For whoever has to end what we leave when we are killed ourselves.
+  const pidFile = join(dirname(what.logFile), '..', `pid-${what.name}`);
   let pid = 0;
   let current: Pick<SpawnedProcess, 'exited' | 'stop'> | undefined;
   let held = Promise.resolve();
@@ -79,6 +83,7 @@ export async function startPart(
     if (wasStopped) throw new Error('stopped');
     const running = await start((spawned) => {
       pid = spawned;
+      writeFileSync(pidFile, String(pid));
     });
     const startedPid = pid;
     current = running;

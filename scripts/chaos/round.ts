@@ -3,7 +3,7 @@ import { drain } from './drain.ts';
 import type { Fault, FaultRun } from './fault.ts';
 import { type Discrepancies, findAlarms, findDiscrepancies, findViolations } from './invariants.ts';
 import { Journal } from './journal.ts';
-import { fullLoad, startLoad } from './load.ts';
+import { fullLoad, type LoadOptions, startLoad } from './load.ts';
 import { patiently } from './patiently.ts';
 import { findLeakedConnections, watchMemory } from './resources.ts';
 import type { System } from './system.ts';
@@ -31,6 +31,8 @@ export interface RoundOptions {
   thorough: boolean;
   /** The limits on recovery are multiplied by it: a machine that does other work too is slower. */
   slack: number;
+  /** What of the full load is different in this run; a fault's own wishes come before it. */
+  load?: Partial<LoadOptions>;
   signal: AbortSignal;
 }
 
@@ -55,7 +57,7 @@ export async function runRound(fault: Fault, system: System, options: RoundOptio
   const notes: string[] = [];
   const { random, thorough, signal } = options;
   await using load = await patiently(() =>
-    startLoad({ system, journal, random }, { ...fullLoad, ...fault.load }),
+    startLoad({ system, journal, random }, { ...fullLoad, ...options.load, ...fault.load }),
   );
   const log = (line: string) => system.log(`  ${fault.name}: ${line}`);
   const note = (sentence: string) => void notes.push(sentence);

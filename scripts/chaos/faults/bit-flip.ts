@@ -23,33 +23,44 @@ function damage(fault: Pick<Fault, 'name' | 'title'>, damageBlock: Damage): Faul
     mayLose: true,
     spoils: true,
     async inject(run) {
-      const { system, journal, random, note } = run;
-      const [nats, writer] = [system.part('nats-1'), system.part('writer-1')];
-      writer.hold();
-      await writer.stop();
-      await journal.untilAccepted(random.between(40, 120));
-      nats.hold();
-      nats.kill('SIGKILL');
-      await nats.untilDown();
-      damageBlock(lastBlock(run), random);
-      nats.release();
-      await nats.untilRunning();
-      note(`alarm after ${Math.round(await untilAlarm(run))} ms`);
-      writer.release();
+      await fillQueue(run);
+      await damageNats(run, damageBlock);
+      run.note(`alarm after ${Math.round(await untilAlarm(run))} ms`);
+      run.system.part('writer-1').release();
       await untilRead(run);
       await renewQueue(run);
     },
   };
 }
 
+/** The writer is away, so that accepted batches are in the queue and nowhere else. */
+async function fillQueue({ system, journal, random }: FaultRun): Promise<void> {
+  const writer = system.part('writer-1');
+  writer.hold();
+  await writer.stop();
+  await journal.untilAccepted(random.between(40, 120));
+}
+
+async function damageNats(run: FaultRun, damageBlock: Damage): Promise<void> {
+  const nats = run.system.part('nats-1');
+  nats.hold();
+  nats.kill('SIGKILL');
+  await nats.untilDown();
+  damageBlock(lastBlock(run), run.random);
+  nats.release();
+  await nats.untilRunning();
+}
+
+function flipBit(block: string, random: Random): void {
+  const bytes = readFileSync(block);
+  const place = random.between(0, bytes.length - 1);
+  bytes.writeUInt8(bytes.readUInt8(place) ^ (1 << random.between(0, 7)), place);
+  writeFileSync(block, bytes);
+}
+
 export const bitFlip = damage(
   { name: 'bit-flip', title: 'a bit flips in the queue of a single nats-server' },
-  (block, random) => {
-    const bytes = readFileSync(block);
-    const place = random.between(0, bytes.length - 1);
-    bytes.writeUInt8(bytes.readUInt8(place) ^ (1 << random.between(0, 7)), place);
-    writeFileSync(block, bytes);
-  },
+  flipBit,
 );
 
 export const tornTail = damage(
@@ -60,12 +71,28 @@ export const tornTail = damage(
   },
 );
 
+/** Of three copies one is damaged: the other two have what was acknowledged. */
+export const bitFlipCluster: Fault = {
+  name: 'bit-flip-cluster',
+  row: 14,
+  title: 'a bit flips in the queue of one of three nats-servers',
+  system: { natsServers: 3 },
+  spoils: true,
+  // It was the leader of one of two streams: the other one takes over.
+  recoveryMsMax: 10_000,
+  async inject(run) {
+    await fillQueue(run);
+    await damageNats(run, flipBit);
+    run.system.part('writer-1').release();
+  },
+};
+
 function storeOf({ system }: FaultRun): string {
   return join(system.directory, 'nats-1', 'jetstream');
 }
 
 function lastBlock(run: FaultRun): string {
-  const blocks = globSync(join(storeOf(run), '*/streams/*/msgs/*.blk'));
+  const blocks = globSync(join(storeOf(run), '*/streams/WEIR*/msgs/*.blk'));
   const number = (path: string) => Number(/(\d+)\.blk$/.exec(path)?.[1]);
   const last = blocks.sort((a, b) => number(a) - number(b)).at(-1);
   if (last === undefined) throw new Error('the queue has no block');

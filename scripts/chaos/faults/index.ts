@@ -1,5 +1,5 @@
 import type { Fault } from '../fault.ts';
-import { bitFlip, tornTail } from './bit-flip.ts';
+import { bitFlip, bitFlipCluster, tornTail } from './bit-flip.ts';
 import { clockJump } from './clock.ts';
 import {
   clusterCutLeader,
@@ -77,6 +77,7 @@ export const faults: readonly Fault[] = [
   postgresDown,
   clockJump,
   bitFlip,
+  bitFlipCluster,
   tornTail,
   rollingRestart,
   repeats,
