@@ -60,8 +60,14 @@ function placesOf(owner: Json): { owner: Json; key: string }[] {
   ]);
 }
 
+/** Now and then something that is no event at all. */
+const nearlyEvent = fc.oneof(
+  { weight: 20, arbitrary: event },
+  { weight: 1, arbitrary: fc.oneof(anyValue, edgeValue) },
+);
+
 const events = fc.oneof(
-  { weight: 40, arbitrary: fc.array(spaced(event), { maxLength: 5 }) },
+  { weight: 40, arbitrary: fc.array(spaced(nearlyEvent), { maxLength: 5 }) },
   // The edges of the number of events.
   {
     weight: 1,
