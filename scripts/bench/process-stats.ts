@@ -14,6 +14,11 @@ export function peakResidentBytes(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`) ?? '')?.[1]) * 1024;
 }
 
+/** The memory that a process has resident now, in bytes; NaN where there is no /proc. */
+export function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`) ?? '')?.[1]) * 1024;
+}
+
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
