@@ -78,8 +78,6 @@ export const bitFlipCluster: Fault = {
   title: 'a bit flips in the queue of one of three nats-servers',
   system: { natsServers: 3 },
   spoils: true,
-  // It was the leader of one of two streams: the other one takes over.
-  recoveryMsMax: 10_000,
   async inject(run) {
     await fillQueue(run);
     await damageNats(run, flipBit);
