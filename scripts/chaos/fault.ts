@@ -44,6 +44,8 @@ export interface FaultRun {
   random: Random;
   /** The long run: holds may be as long as the fault matrix says. Otherwise a few seconds have to do. */
   thorough: boolean;
+  /** Every limit on time is multiplied by it: a machine that does other work too is slower. */
+  slack: number;
   log(line: string): void;
   /** Says something below the table: a figure that this fault is about. */
   note(sentence: string): void;

@@ -47,6 +47,8 @@ const drainTimeoutMs = 180_000;
 const batchesBefore = 60;
 const batchesAfter = 40;
 
+const none: Discrepancies = { lost: 0, duplicated: 0, refusedButStored: 0, miscounted: 0 };
+
 /** Runs one injection under load, and holds the database to what the clients were told. */
 export async function runRound(fault: Fault, system: System, options: RoundOptions): Promise<Round> {
   await Promise.all(system.parts.map((part) => part.untilRunning()));
@@ -55,16 +57,16 @@ export async function runRound(fault: Fault, system: System, options: RoundOptio
   const journal = new Journal();
   const violations: string[] = [];
   const notes: string[] = [];
-  const { random, thorough, signal } = options;
+  const { random, thorough, slack, signal } = options;
   await using load = await patiently(() =>
     startLoad({ system, journal, random }, { ...fullLoad, ...options.load, ...fault.load }),
   );
   const log = (line: string) => system.log(`  ${fault.name}: ${line}`);
   const note = (sentence: string) => void notes.push(sentence);
-  const run: FaultRun = { system, load, journal, random, thorough, log, note, signal };
+  const run: FaultRun = { system, load, journal, random, thorough, slack, log, note, signal };
   const findings = (found: readonly string[] = []) => void violations.push(...found);
   const times = { unavailableMs: 0, recoveryMs: 0, drainMs: 0 };
-  let discrepancies: Discrepancies = { lost: 0, duplicated: 0, refusedButStored: 0, miscounted: 0 };
+  let discrepancies = none;
   const stages: Record<string, () => Promise<void>> = {
     'could not be injected': async () => {
       await journal.untilAccepted(batchesBefore, patienceMs);
@@ -90,6 +92,21 @@ export async function runRound(fault: Fault, system: System, options: RoundOptio
   const { acceptedBatches, unknownOutcomes } = journal;
   const judged = judge(fault, discrepancies, violations);
   return { fault, acceptedBatches, unknownOutcomes, ...discrepancies, ...times, notes, violations: judged };
+}
+
+/** What is told of a round that could not be run at all. */
+export function abandonedRound(fault: Fault, error: unknown): Round {
+  return {
+    fault,
+    acceptedBatches: 0,
+    unknownOutcomes: 0,
+    ...none,
+    unavailableMs: 0,
+    recoveryMs: 0,
+    drainMs: 0,
+    notes: [],
+    violations: [`could not be run: ${describe(error)}`],
+  };
 }
 
 const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -26,7 +26,7 @@ export const diskErrorNats: Fault = {
   row: 5,
   title: 'nats-server: fsync or write fails',
   findObstacle: findStraceObstacle,
-  async inject({ system, random, log }) {
+  async inject({ system, random, slack, log }) {
     const part = system.part('nats-1');
     part.allowExits();
     const before = part.pid();
@@ -35,7 +35,7 @@ export const diskErrorNats: Fault = {
     log(`${failure.syscalls}: ${failure.outcome}`);
     const startedMs = performance.now();
     while (part.pid() === before || !part.isRunning()) {
-      if (performance.now() - startedMs > restartMsMax) {
+      if (performance.now() - startedMs > restartMsMax * slack) {
         throw new Error(`nats-server was not started again within ${restartMsMax} ms`);
       }
       await sleep(20);
