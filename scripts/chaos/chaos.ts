@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../../lib/random.ts';
 import type { Fault } from './fault.ts';
-import { type Round, runRound } from './round.ts';
+import { abandonedRound, type Round, type RoundOptions, runRound } from './round.ts';
 import { type Surroundings, type System, type SystemOptions, startSystem, usualSystem } from './system.ts';
 
 /** What a whole run is told. */
@@ -83,20 +83,25 @@ export class SystemInTurn implements AsyncDisposable {
     this.#surroundings = surroundings;
   }
 
-  async run(fault: Fault, options: Parameters<typeof runRound>[2]): Promise<Round> {
+  /** Never rejects: what keeps a round from being run is a violation, and the next fault gets a new system. */
+  async run(fault: Fault, options: RoundOptions): Promise<Round> {
+    let round: Round;
+    try {
+      round = await runRound(fault, await this.#systemFor(fault), options);
+    } catch (error) {
+      round = abandonedRound(fault, error);
+    }
+    if (round.violations.length > 0 || fault.spoils || fault.mustLose) await this[Symbol.asyncDispose]();
+    return round;
+  }
+
+  async #systemFor(fault: Fault): Promise<System> {
     const key = systemKey(fault);
     if (this.#current?.key !== key) {
       await this[Symbol.asyncDispose]();
       this.#current = { key, system: await startSystem(systemOptionsOf(fault), this.#surroundings) };
     }
-    let isSound = false;
-    try {
-      const round = await runRound(fault, this.#current.system, options);
-      isSound = round.violations.length === 0 && !fault.spoils && !fault.mustLose;
-      return round;
-    } finally {
-      if (!isSound) await this[Symbol.asyncDispose]();
-    }
+    return this.#current.system;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

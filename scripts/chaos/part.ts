@@ -29,9 +29,9 @@ export interface Part extends AsyncDisposable {
   release(): void;
   /** Asks it to end in order, and waits for its end; with `hold` before, it stays down. */
   stop(): Promise<void>;
-  /** Resolves when it has ended. At once, when it does not run. */
+  /** Resolves when it has ended. At once, when it does not run. @throws Error when it does not end in time. */
   untilDown(): Promise<void>;
-  /** Resolves when it runs and is ready. */
+  /** Resolves when it runs and is ready. @throws Error when it is not in time. */
   untilRunning(): Promise<void>;
   /** The fault makes it end in other ways than by `kill`: no end is a violation until the round is over. */
   allowExits(): void;
@@ -51,6 +51,9 @@ export type StartProcess = (
 ) => Promise<Pick<SpawnedProcess, 'exited' | 'stop'>>;
 
 const pollMs = 20;
+
+/** Recovery of a Postgres after a crash is the longest of what is waited for. */
+const waitMsMax = 120_000;
 
 /** Starts a part and keeps it alive. */
 export async function startPart(
@@ -119,12 +122,8 @@ export async function startPart(
       killed.add(pid);
       await current?.stop();
     },
-    async untilDown() {
-      while (current !== undefined) await sleep(pollMs);
-    },
-    async untilRunning() {
-      while (current === undefined) await sleep(pollMs);
-    },
+    untilDown: () => until(() => current === undefined, `${what.name} did not end`),
+    untilRunning: () => until(() => current !== undefined, `${what.name} did not start`),
     allowExits() {
       areExitsAllowed = true;
     },
@@ -146,4 +145,10 @@ export async function startPart(
     },
   };
   return part;
+}
+
+async function until(condition: () => boolean, failure: string): Promise<void> {
+  for (const deadlineMs = performance.now() + waitMsMax; !condition(); await sleep(pollMs)) {
+    if (performance.now() > deadlineMs) throw new Error(`${failure} within ${waitMsMax / 1_000} s`);
+  }
 }

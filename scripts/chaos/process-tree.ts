@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readProcess } from '../start/process-identity.ts';
@@ -55,4 +55,9 @@ export function readThreads(pid: number, field: string): string[] {
 /** A signal reaches a process at once, but on a busy machine its threads a moment later. */
 function isPaused(pid: number): boolean {
   return readThreads(pid, 'State').every((state) => 'TtZX'.includes(state));
+}
+
+/** The obstacle of faults that need to see processes. */
+export async function findMissingProc(): Promise<string | undefined> {
+  return existsSync('/proc/self/stat') ? undefined : 'there is no /proc here, which tells the processes';
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ackWaitMs } from '../../../lib/limits.ts';
 import type { Fault } from '../fault.ts';
-import { processTree, signalAll } from '../process-tree.ts';
+import { findMissingProc, processTree, signalAll } from '../process-tree.ts';
 
 /** SIGSTOP of one part with all its processes, and SIGCONT a while later. */
 function pause(part: string, title: string): Fault {
@@ -9,6 +9,7 @@ function pause(part: string, title: string): Fault {
     name: `pause-${part.replace(/-\d$/, '')}`,
     row: 2,
     title,
+    findObstacle: findMissingProc,
     async inject({ system, random, thorough }) {
       await holdStopped(system.part(part).pid(), random.between(1_000, thorough ? 30_000 : 2_500));
     },
@@ -35,6 +36,7 @@ export const pauseWriterPastAckWait: Fault = {
   row: 2,
   title: 'pause of one of two writers, longer than ack_wait',
   system: { ingests: 2, writers: 2 },
+  findObstacle: findMissingProc,
   unavailableMsMax: 1_000,
   async inject({ system, random }) {
     const writer = system.part(random.pick(['writer-1', 'writer-2']));
