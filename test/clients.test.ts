@@ -48,8 +48,8 @@ const sent = [
   },
 ];
 
-/** Starting Maven or a browser takes seconds on a busy machine, and a retry has its pauses. */
-const runTimeoutMs = 120_000;
+/** Go and Cargo may compile once more when they run a program, which takes a minute on a busy machine. */
+const runTimeoutMs = 300_000;
 
 for (const program of clientPrograms) {
   const missing = findMissingTool(program);
