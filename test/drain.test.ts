@@ -10,10 +10,11 @@ import { Health } from '../gen/grpc/health/v1/health_pb.ts';
 import { ErrorDetailSchema } from '../gen/weir/ingest/v1/error_detail_pb.ts';
 import { IngestService } from '../gen/weir/ingest/v1/ingest_service_pb.ts';
 import { llmEvent } from './support/events.ts';
-import { openSession } from './support/http2.ts';
+import { exchange, openSession } from './support/http2.ts';
 import { frame, headersFrame, opening, postHeaders, RawConnection } from './support/http2-frames.ts';
 import { toMessage } from './support/message.ts';
 import { type Pipeline, startPipeline, type Tenant } from './support/pipeline.ts';
+import { expectServing } from './support/serving.ts';
 import { until, untilDrained } from './support/wait.ts';
 
 /** What a client has seen: the ids that were accepted, and what was answered instead, if anything was. */
@@ -141,6 +142,38 @@ test('SIGTERM under load: what was taken is answered, nothing is refused, and al
     SELECT id FROM events WHERE space_id = ${tenant.spaceId}`;
   const stored = new Set(rows.map(({ id }) => id));
   expect(accepted.filter((id) => !stored.has(id))).toEqual([]);
+});
+
+test('a request that had begun is answered, over both protocols', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  const [begun, rest] = ['{"events"', ':[]}'];
+  using session = await openSession(pipeline);
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/v1/ingest-events',
+    authorization: `Bearer ${tenant.apiKey}`,
+  });
+  stream.write(begun);
+  using connection = await RawConnection.open(
+    pipeline,
+    Buffer.from(
+      `POST /v1/ingest-events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.apiKey}\r\nContent-Length: 13\r\n\r\n${begun}`,
+    ),
+  );
+  // An answer on the same session, and one more connection served: what was sent before has arrived.
+  expect((await exchange(session, { ':path': '/healthz' })).status).toBe(200);
+  await expectServing(pipeline, tenant);
+  const told = once(session, 'goaway');
+  const stopped = pipeline.ingest.stop('SIGTERM');
+  await told;
+  stream.end(rest);
+  connection.send(Buffer.from(rest));
+  const [headers] = await once(stream.resume(), 'response');
+  expect(headers[':status']).toBe(202);
+  await connection.closed;
+  expect(connection.received.toString()).toMatch(/^HTTP\/1\.1 202 .*Queued 0 events/s);
+  expect(await stopped).toBe(0);
 });
 
 test('idle, silent, watching and half-finished connections do not hold up the end', async () => {
