@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { until } from '../../test/support/wait.ts';
 import type { ProcessExit } from '../provision/embedded-process.ts';
-import { keepAlive } from './keep-alive.ts';
+import { healthyAfterMs, keepAlive } from './keep-alive.ts';
 
 /** A process that the test ends. */
 class FakeProcess {
@@ -82,4 +83,29 @@ test('a stop while it is being started again stops that one as well', async () =
   secondStart.resolve();
   await stopped;
   expect(started[1]?.wasStopped).toBe(true);
+});
+
+test('a process that works in between is back at once, however often it is killed', async () => {
+  const started: FakeProcess[] = [];
+  const kept = await keepAlive({
+    name: 'ingest',
+    lastWords: () => '',
+    report: () => {},
+    start: async () => {
+      const next = new FakeProcess();
+      started.push(next);
+      return next;
+    },
+  });
+  let backMs = Infinity;
+  for (let kills = 1; kills <= 5; kills++) {
+    await sleep(healthyAfterMs + 10);
+    const killedMs = performance.now();
+    started.at(-1)?.die({ code: null, signal: 'SIGKILL' });
+    await until(() => started.length === kills + 1);
+    backMs = performance.now() - killedMs;
+  }
+  // Doubled four times, the pause would be 1,600 ms.
+  expect(backMs).toBeLessThan(1_000);
+  await kept[Symbol.asyncDispose]();
 });

@@ -5,8 +5,11 @@ import { describeExit, type SpawnedProcess } from '../provision/embedded-process
 const backoffMinMs = 100;
 const backoffMaxMs = 5_000;
 
-/** Who lived this long did not die of its start: the back-off begins anew. */
-const healthyAfterMs = 30_000;
+/**
+ * Who worked this long did not die of its start: the back-off begins anew. Short, since a process that is killed again and
+ * again has to be back again and again.
+ */
+export const healthyAfterMs = 1_500;
 
 export interface KeepAliveOptions {
   name: string;
