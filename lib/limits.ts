@@ -148,6 +148,9 @@ export const unknownKeysMax = 10_000;
 /** How long ingest waits for Postgres to know an API key before it answers 503. */
 export const keyLookupTimeoutMs = 2_000;
 
+/** Most API keys never seen before that ingest asks Postgres about at a time, of its four connections. */
+export const strangersAtOnceMax = 2;
+
 /** `last_used_at` of an API key is written at most once in this time. */
 export const keyLastUseFlushMs = 60_000;
 

@@ -1,8 +1,15 @@
 import { hashApiKey, isApiKey } from '../../lib/access/api-key.ts';
 import type { Sql } from '../../lib/db/connect.ts';
 import { IngestError } from '../../lib/errors.ts';
-import { keyCacheMs, keyLookupTimeoutMs, unknownKeyCacheMs, unknownKeysMax } from '../../lib/limits.ts';
-import { withTimeout } from '../../lib/timeout.ts';
+import { openGate } from '../../lib/gate.ts';
+import {
+  keyCacheMs,
+  keyLookupTimeoutMs,
+  strangersAtOnceMax,
+  unknownKeyCacheMs,
+  unknownKeysMax,
+} from '../../lib/limits.ts';
+import { TimeoutError, withTimeout } from '../../lib/timeout.ts';
 
 /** What an API key opens. */
 export interface Access {
@@ -30,6 +37,7 @@ export class AccessDirectory {
   readonly #known = new Map<string, Known>();
   readonly #unknown = new Map<string, number>();
   readonly #underway = new Map<string, Promise<Access>>();
+  readonly #strangers = openGate(strangersAtOnceMax);
   #changes = 0;
 
   constructor(sql: Sql, pepper: string) {
@@ -70,7 +78,8 @@ export class AccessDirectory {
     const changesBefore = this.#changes;
     let row: (Access & { expiresAt: Date | null }) | undefined;
     try {
-      [row] = await withTimeout(keyLookupTimeoutMs, this.#query(hash));
+      const query = this.#known.has(apiKey) ? this.#query(hash) : this.#queryStranger(hash);
+      [row] = await withTimeout(keyLookupTimeoutMs, query);
     } catch (error) {
       return this.#lastKnown(apiKey, error);
     }
@@ -90,6 +99,16 @@ export class AccessDirectory {
       freshUntilMs: performance.now() + freshMs,
     });
     return access;
+  }
+
+  /** Anybody can make up keys: those never seen leave connections free for the others, and for the quota. */
+  #queryStranger(hash: Buffer) {
+    const latestMs = performance.now() + keyLookupTimeoutMs;
+    return this.#strangers(async () => {
+      // Whoever asked has had an answer: a flood must not be worked off after it has passed.
+      if (performance.now() > latestMs) throw new TimeoutError('not asked in time');
+      return this.#query(hash);
+    });
   }
 
   #query(hash: Buffer) {
