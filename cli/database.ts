@@ -16,18 +16,21 @@ export function readConfig(host: Host): Config {
  * @throws CommandFailure when nothing says where Postgres is.
  */
 export async function withPostgres(host: Host, run: (sql: Sql) => Promise<void>): Promise<void> {
-  const config = readConfig(host);
-  if (config.DATABASE_URL === undefined) {
-    throw new CommandFailure(
-      `Nothing was started in ${config.WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, or set WEIR_DATA_DIR or DATABASE_URL to one that runs.`,
-    );
-  }
-  await using sql = openPostgres(config.DATABASE_URL, {
+  await using sql = openPostgres(requireDatabaseUrl(host), {
     applicationName: 'weir-cli',
     connectionsMax: segmentReadsMax,
     statementTimeoutMs,
   });
   await run(sql);
+}
+
+/** @throws CommandFailure when nothing says where Postgres is. */
+export function requireDatabaseUrl(host: Host): string {
+  const { DATABASE_URL, WEIR_DATA_DIR } = readConfig(host);
+  if (DATABASE_URL !== undefined) return DATABASE_URL;
+  throw new CommandFailure(
+    `Nothing was started in ${WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, or set WEIR_DATA_DIR or DATABASE_URL to one that runs.`,
+  );
 }
 
 /** As withPostgres, with Drizzle around the pool. */

@@ -3,6 +3,7 @@ import { addEventsCommand } from './events.ts';
 import { describeFailure } from './failure.ts';
 import { type Host, ReaderLeft, tell } from './host.ts';
 import { addKeyCommands } from './key.ts';
+import { addMigrateCommand } from './migrate.ts';
 import { addQuarantineCommands } from './quarantine.ts';
 import { addSendCommand } from './send.ts';
 import { addSpaceCommands } from './space.ts';
@@ -45,5 +46,6 @@ function buildProgram(host: Host): Command {
   addUsageCommand(program, host);
   addSendCommand(program, host);
   addQuarantineCommands(program, host);
+  addMigrateCommand(program, host);
   return program;
 }
