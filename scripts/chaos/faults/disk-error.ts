@@ -6,6 +6,9 @@ import { findStraceObstacle, injectSyscallFault, type SyscallFault } from '../st
 /** The watchdog looks every second, and a start takes less than one more. */
 const restartMsMax = 10_000;
 
+/** Under load Postgres writes all the time. */
+const biteMsMax = 10_000;
+
 /** nats-server writes its blocks with pwrite64, and brings them to the disk with fsync. */
 const natsErrors: readonly [SyscallFault, ...SyscallFault[]] = [
   { syscalls: 'fsync', outcome: 'error=EIO' },
@@ -52,11 +55,16 @@ export const diskErrorPostgres: Fault = {
   inject: (run) => failPostgres(run),
 };
 
-async function failPostgres({ system, random, thorough, log }: FaultRun): Promise<void> {
+async function failPostgres({ system, random, thorough, slack, log }: FaultRun): Promise<void> {
   const part = system.part('postgres');
   part.allowExits();
   const failure = random.pick(postgresErrors);
   await using _ = await injectSyscallFault(processTree(part.pid()), failure);
   log(`${failure.syscalls}: ${failure.outcome}`);
+  const deadlineMs = performance.now() + biteMsMax * slack;
+  while (!/Input\/output error|No space left on device/.test(part.roundLog())) {
+    if (performance.now() > deadlineMs) throw new Error('Postgres did not meet the error');
+    await sleep(50);
+  }
   await sleep(random.between(1_000, thorough ? 10_000 : 2_500));
 }

@@ -84,10 +84,17 @@ export const diskFullPostgres = diskFull({
   title: 'the disk of Postgres is full',
   part: 'postgres',
   mebibytes: 512,
-  freeBytes: 1024 * 1024,
+  freeBytes: 0,
   // Its WAL must find room on a disk that small.
   system: { postgresSettings: { max_wal_size: '128MB', min_wal_size: '32MB' } },
-  whileFull: ({ random, thorough }) => sleep(random.between(3_000, thorough ? 20_000 : 6_000)),
+  async whileFull({ system, random, thorough, slack }) {
+    const deadlineMs = performance.now() + fillTimeoutMs * slack;
+    while (!system.part('postgres').roundLog().includes('No space left on device')) {
+      if (performance.now() > deadlineMs) throw new Error('the disk did not fill');
+      await sleep(100);
+    }
+    await sleep(random.between(3_000, thorough ? 20_000 : 6_000));
+  },
 });
 
 function someIds(count: number): string[] {
