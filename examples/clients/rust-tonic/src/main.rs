@@ -39,7 +39,7 @@ async fn main() -> ExitCode {
 }
 
 async fn send_events() -> Result<String, Box<dyn std::error::Error>> {
-    let channel = Endpoint::from_shared(env::var("WEIR_URL")?)?
+    let channel = Endpoint::new(env::var("WEIR_URL")?)?
         .timeout(Duration::from_secs(30))
         .connect_lazy();
     let mut weir = IngestServiceClient::new(channel);
