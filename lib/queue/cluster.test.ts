@@ -1,9 +1,13 @@
 import { jetstreamManager } from '@nats-io/jetstream';
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { startNatsCluster } from '../../test/support/nats-cluster.ts';
+import { until } from '../../test/support/wait.ts';
 import { parseConfig } from '../config.ts';
 import { connectQueue } from './connect.ts';
-import { consumerName, queueStreams } from './settings.ts';
+import { openPublisher } from './failover.ts';
+import { keepLeadersApart } from './leaders.ts';
+import { consumerName, type QueueStream, queueStreams } from './settings.ts';
 import { ensureStream } from './stream.ts';
 
 test('a cluster keeps three copies of two streams, and processes that start together make them once', async () => {
@@ -55,6 +59,51 @@ test('services start while a node is away, and while the cluster is choosing a l
   await ensureStream(connection, config);
   await kill((metaLeader + 1) % 3);
   await expect(ensureStream(connection, config)).rejects.toThrow(/monitoring port does not answer/);
+});
+
+test('two streams that are led from one node are led from two again', async () => {
+  await using cluster = await startNatsCluster();
+  const config = parseConfig({ ...cluster.variables, QUEUE_BYTES_MAX: '2000000' });
+  await using connection = await connectQueue(cluster.variables.NATS_URL, 'test');
+  await ensureStream(connection, config);
+  const manager = await jetstreamManager(connection, { timeout: 500 });
+  const streams = queueStreams(config);
+  // A stream without a leader does not answer.
+  const findLeader = ({ name }: QueueStream) =>
+    manager.streams.info(name).then(
+      ({ cluster }) => cluster?.leader,
+      () => undefined,
+    );
+  const findLeaders = () => Promise.all(streams.map(findLeader));
+  const [first, second] = await findLeaders();
+  if (first !== second) {
+    const preferred = JSON.stringify({ placement: { preferred: first } });
+    await connection.request(`$JS.API.STREAM.LEADER.STEPDOWN.${streams[1]?.name}`, preferred);
+  }
+  await until(async () => {
+    const leaders = await findLeaders();
+    return leaders[0] !== undefined && leaders[0] === leaders[1];
+  });
+  using _ = keepLeadersApart(connection, manager, streams, pino({ level: 'silent' }));
+  await until(async () => {
+    const leaders = await findLeaders();
+    return !leaders.includes(undefined) && new Set(leaders).size === 2;
+  });
+});
+
+test('a message goes to the other stream while nobody leads the first', async () => {
+  await using cluster = await startNatsCluster();
+  const config = parseConfig({ ...cluster.variables, QUEUE_BYTES_MAX: '2000000' });
+  await using connection = await connectQueue(cluster.variables.NATS_URL, 'test');
+  await ensureStream(connection, config);
+  const manager = await jetstreamManager(connection);
+  const publisher = openPublisher(connection, queueStreams(config), () => {});
+  const [first, second] = queueStreams(config);
+  expect(await publisher.publish(Buffer.from('a'), 'a')).toEqual({ stream: first?.name, sequence: 1 });
+  // As for the client, nobody takes its messages.
+  await manager.streams.delete(first?.name ?? '');
+  expect(await publisher.publish(Buffer.from('b'), 'b')).toEqual({ stream: second?.name, sequence: 1 });
+  expect(await publisher.publish(Buffer.from('c'), 'c')).toEqual({ stream: second?.name, sequence: 2 });
 });
 
 test('every node of a cluster has to fsync every message', async () => {
