@@ -7,6 +7,7 @@ import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
 import { logFailure } from './log-failure.ts';
 import { sendError, sendJson, sendJsonText } from './respond.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
+import { refuseUnknownRpc } from './rpc/unknown-rpc.ts';
 import { checkHttp } from './strict-http.ts';
 
 export interface RouteDependencies extends IngestDependencies {
@@ -67,7 +68,7 @@ function findHandler(
   const path = pathOf(request.url ?? '');
   const rpc = rpcHandlers.get(path);
   const methods = rpc === undefined ? routesAt(path) : { POST: withoutDependencies(rpc) };
-  if (methods === undefined) throw new IngestError('not_found', 'There is nothing at this path.');
+  if (methods === undefined) return withoutDependencies(refuseUnknownRpc);
   const handler = Object.hasOwn(methods, request.method ?? '') ? methods[request.method ?? ''] : undefined;
   if (handler !== undefined) return handler;
   const allowed = Object.keys(methods).join(', ');

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
 import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
@@ -6,6 +6,7 @@ import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import { IngestEventsResponseSchema } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
 import { envelopeBytes } from '../../../lib/limits.ts';
+import { discardBody } from '../body.ts';
 import type { Receipt } from '../take-batch.ts';
 import { type CallForm, contentTypeOf } from './form.ts';
 
@@ -28,13 +29,27 @@ export function sendReceipt(response: ServerResponse, form: CallForm, receipt: R
 
 const webStatusOk = Buffer.from('grpc-status: 0\r\n');
 
-/** Answers a call that failed. */
-export function sendFailure(response: ServerResponse, form: CallForm, error: ConnectError): void {
-  const contentType = { 'Content-Type': contentTypeOf(form) };
+/**
+ * Answers a call that failed, after what is left of its request was read and thrown away: a client that is still writing
+ * would see a reset instead.
+ */
+export async function refuseCall(
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  form: CallForm,
+  error: ConnectError,
+): Promise<void> {
+  const isWhole = await discardBody(request);
+  if (!isWhole && request.httpVersionMajor === 1) response.setHeader('Connection', 'close');
+  sendFailure(response, form, error);
+}
+
+function sendFailure(response: ServerResponse, form: CallForm, error: ConnectError): void {
+  // Of the metadata, what begins with grpc- would not be among the trailers.
+  const headers = { ...Object.fromEntries(error.metadata), 'Content-Type': contentTypeOf(form) };
   if (form.protocol === 'connect') {
     const body = errorToJsonBytes(error, undefined);
     response.writeHead(codeToHttpStatus(error.code), {
-      ...Object.fromEntries(error.metadata),
+      ...headers,
       'Content-Type': 'application/json',
       'Content-Length': body.length,
     });
@@ -43,11 +58,11 @@ export function sendFailure(response: ServerResponse, form: CallForm, error: Con
     // There is no message, so the status goes with the headers ("Trailers-Only").
     response.writeHead(200, {
       ...Object.fromEntries(setTrailerStatus(new Headers(), error)),
-      ...contentType,
+      ...headers,
     });
     response.end();
   } else {
-    response.writeHead(200, contentType);
+    response.writeHead(200, headers);
     response.end(inEnvelope(trailerFlag, trailerSerialize(setTrailerStatus(new Headers(), error))));
   }
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { ClientGoneError, discardBody } from '../body.ts';
+import { ClientGoneError } from '../body.ts';
 import { logFailure } from '../log-failure.ts';
 import { type BatchDependencies, type BatchFormat, takeBatch } from '../take-batch.ts';
-import { sendFailure, sendReceipt } from './answer.ts';
+import { refuseCall, sendReceipt } from './answer.ts';
 import { toConnectError, unknownEncoding } from './error.ts';
 import { type CallForm, parseCallForm } from './form.ts';
 import { hasUnknownEncoding } from './formats.ts';
@@ -39,10 +39,11 @@ export async function ingestEventsRpc(
     if (thrown instanceof ClientGoneError) throw thrown;
     const error = IngestError.from(thrown);
     logFailure(dependencies.log, error);
-    // A client that is still writing would see a reset instead of the answer.
-    const isWhole = await discardBody(request);
-    if (!isWhole && request.httpVersionMajor === 1) response.setHeader('Connection', 'close');
     const isUnknown = error.id === 'invalid_request_body' && hasUnknownEncoding(request, form);
-    sendFailure(response, form, isUnknown ? unknownEncoding(error, form) : toConnectError(error));
+    await refuseCall(
+      { request, response },
+      form,
+      isUnknown ? unknownEncoding(error, form) : toConnectError(error),
+    );
   }
 }

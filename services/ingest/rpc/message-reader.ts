@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { WireType } from '@bufbuild/protobuf/wire';
 import { type Json, readList, readStruct, readValue } from './struct-reader.ts';
-import { checkEnd, readEnd, readString, type WireReader } from './wire.ts';
+import { checkEnd, readEnd, readString, skipField, type WireReader } from './wire.ts';
 
 export type JsonObject = Record<string, Json>;
 
@@ -29,7 +29,7 @@ export function compileMessageReader(desc: DescMessage): MessageReader {
       const field = fields[tag >>> 3];
       // Another wire type than the declared one makes it an unknown field.
       if (field?.tag === tag) field.read(reader, message, end);
-      else reader.skip(tag & 7, tag >>> 3);
+      else skipField(reader, tag);
     }
     checkEnd(reader, end);
     return extra === undefined ? message : foldExtra(message);

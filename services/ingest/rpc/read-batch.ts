@@ -5,7 +5,7 @@ import { compileBatchRules } from '../../../lib/event/validate.ts';
 import { isDeeperThan } from '../../../lib/json/depth.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
 import { compileMessageReader, type JsonObject, type MessageReader } from './message-reader.ts';
-import { checkEnd, readEnd, WireReader } from './wire.ts';
+import { checkEnd, readEnd, skipField, WireReader } from './wire.ts';
 
 /** A batch of messages, as it goes on: projected, and as the JSON body that would have brought the same events. */
 export interface ReadMessageBatch {
@@ -70,7 +70,7 @@ function walkEvents(bytes: Buffer, visit: (reader: WireReader, end: number) => v
   while (reader.pos < bytes.length) {
     const tag = reader.uint32();
     if (tag === eventsTag) visit(reader, readEnd(reader, bytes.length));
-    else reader.skip(tag & 7, tag >>> 3);
+    else skipField(reader, tag);
   }
   checkEnd(reader, bytes.length);
 }

@@ -1,6 +1,6 @@
 import { IngestError } from '../../../lib/errors.ts';
 import { jsonDepthMax } from '../../../lib/limits.ts';
-import { checkEnd, MalformedMessage, readEnd, readString, type WireReader } from './wire.ts';
+import { checkEnd, MalformedMessage, readEnd, readString, skipField, type WireReader } from './wire.ts';
 
 export type Json = null | number | string | boolean | Json[] | { [key: string]: Json };
 
@@ -23,7 +23,7 @@ export function readValue(reader: WireReader, end: number, depth = 0): Json {
     else if (tag === tags.value.list) value = readList(reader, readEnd(reader, end), depth);
     else if (tag === tags.value.bool) value = reader.bool();
     else if (tag === tags.value.null) value = readNull(reader);
-    else reader.skip(tag & 7, tag >>> 3);
+    else skipField(reader, tag);
   }
   checkEnd(reader, end);
   if (value === undefined) throw invalid('A google.protobuf.Value has no kind set.');
@@ -37,7 +37,7 @@ export function readStruct(reader: WireReader, end: number, depth = 0): { [key: 
   while (reader.pos < end) {
     const tag = reader.uint32();
     if (tag === tags.struct.entry) readEntry(reader, readEnd(reader, end), { struct, depth: depth + 1 });
-    else reader.skip(tag & 7, tag >>> 3);
+    else skipField(reader, tag);
   }
   checkEnd(reader, end);
   return struct;
@@ -50,7 +50,7 @@ export function readList(reader: WireReader, end: number, depth = 0): Json[] {
   while (reader.pos < end) {
     const tag = reader.uint32();
     if (tag === tags.list.item) list.push(readValue(reader, readEnd(reader, end), depth + 1));
-    else reader.skip(tag & 7, tag >>> 3);
+    else skipField(reader, tag);
   }
   checkEnd(reader, end);
   return list;
@@ -67,7 +67,7 @@ function readEntry(
     const tag = reader.uint32();
     if (tag === tags.entry.key) key = readString(reader, end);
     else if (tag === tags.entry.value) value = readValue(reader, readEnd(reader, end), depth);
-    else reader.skip(tag & 7, tag >>> 3);
+    else skipField(reader, tag);
   }
   checkEnd(reader, end);
   if (value === undefined) throw invalid('An entry of a google.protobuf.Struct has no value.');

@@ -16,6 +16,17 @@ export class WireReader extends BinaryReader {
   }
 }
 
+/**
+ * Passes over a field that is not known.
+ *
+ * @throws MalformedMessage for a field 0, which no message can have.
+ */
+export function skipField(reader: WireReader, tag: number): void {
+  const number = tag >>> 3;
+  if (number === 0) throw new MalformedMessage('a field has no number');
+  reader.skip(tag & 7, number);
+}
+
 /** The end of the length-delimited field that begins here, which lies within its message. */
 export function readEnd(reader: WireReader, messageEnd: number): number {
   const length = reader.uint32();

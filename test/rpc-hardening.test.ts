@@ -1,0 +1,326 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientHttp2Session } from 'node:http2';
+import zlib from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApiKey } from '../lib/access/api-key.ts';
+import { type ErrorId, errorTable } from '../lib/errors.ts';
+import { bodyBytesMax } from '../lib/limits.ts';
+import { readEventTexts } from '../lib/segment/read.ts';
+import { field, invalid, malformed, nest, varint } from './support/bad-messages.ts';
+import { llmEvent, someEvents, toolEvent } from './support/events.ts';
+import { exchange, openSession } from './support/http2.ts';
+import { toRequest } from './support/message.ts';
+import { type Pipeline, startPipeline, type Tenant } from './support/pipeline.ts';
+import {
+  type CallOptions,
+  type CallOutcome,
+  call,
+  envelope,
+  ingestPath,
+  type Protocol,
+  protocols,
+} from './support/rpc-calls.ts';
+import { countRows, until, untilDrained } from './support/wait.ts';
+
+/** What protocols of RPC have of their own to abuse. A client's fault is never INTERNAL, UNKNOWN or a 5xx. */
+
+let pipeline: Pipeline;
+let tenant: Tenant;
+let session: ClientHttp2Session & Disposable;
+beforeAll(async () => {
+  pipeline = await startPipeline();
+  tenant = await pipeline.createTenant();
+  session = await openSession(pipeline);
+});
+afterAll(async () => {
+  session[Symbol.dispose]();
+  await untilDrained(pipeline);
+  expect(await pipeline.sql`SELECT FROM quarantine`).toHaveLength(0);
+  expect(pipeline.ingest.log()).not.toMatch(/"level":[56]0/);
+  await pipeline[Symbol.asyncDispose]();
+});
+
+function send(protocol: Protocol, message: Uint8Array, options: CallOptions = {}): Promise<CallOutcome> {
+  const headers = { authorization: `Bearer ${tenant.apiKey}`, ...options.headers };
+  return call(session, protocol, message, { ...options, headers });
+}
+
+function expectRefused(outcome: CallOutcome, id: ErrorId): void {
+  const { code, status } = outcome;
+  expect({ code, id: outcome.id, status }).toEqual({
+    code: errorTable[id].rpcCode,
+    id,
+    status: errorTable[id].status,
+  });
+}
+
+/** A request of one valid event, of so many bytes. */
+function requestOf(bytes: number): Uint8Array {
+  const request = (pad: string) => toRequest([toolEvent({ properties: { tool: { output: pad } } })]);
+  const probe = 100_000;
+  const overhead = request('x'.repeat(bytes - probe)).length - (bytes - probe);
+  const whole = request('x'.repeat(bytes - overhead));
+  expect(whole).toHaveLength(bytes);
+  return whole;
+}
+
+describe.each(protocols)('%s', (protocol) => {
+  const encodingHeader = protocol === 'connect' ? 'content-encoding' : 'grpc-encoding';
+  const compressed = (bytes: Uint8Array) => (protocol === 'connect' ? bytes : envelope(bytes, { flags: 1 }));
+  const sendCompressed = (encoding: string, bytes: Uint8Array) =>
+    send(protocol, compressed(bytes), { isRaw: true, headers: { [encodingHeader]: encoding } });
+
+  test('exactly 4 MiB pass, and a byte more is refused', async () => {
+    expect((await send(protocol, requestOf(bodyBytesMax))).code).toBe('Ok');
+    expectRefused(await send(protocol, requestOf(bodyBytesMax + 1)), 'batch_too_large');
+    expectRefused(await send(protocol, Buffer.alloc(10 * bodyBytesMax)), 'batch_too_large');
+  });
+
+  test('501 events are refused for their number, even when none is valid', async () => {
+    expectRefused(await send(protocol, toRequest(someEvents(501))), 'too_many_events');
+    expectRefused(await send(protocol, Buffer.concat(Array(501).fill(field(1, 'x')))), 'too_many_events');
+    expect((await send(protocol, toRequest(someEvents(500)))).code).toBe('Ok');
+  });
+
+  test.each(['gzip', 'deflate', 'br', 'zstd'] as const)('%s is undone, and bounded', async (encoding) => {
+    const encode = {
+      gzip: zlib.gzipSync,
+      deflate: zlib.deflateSync,
+      br: zlib.brotliCompressSync,
+      zstd: zlib.zstdCompressSync,
+    }[encoding];
+    const whole = encode(toRequest([llmEvent()]));
+    expect((await sendCompressed(encoding, whole)).code).toBe('Ok');
+    expectRefused(await sendCompressed(encoding, encode(Buffer.alloc(32 * 1024 * 1024))), 'batch_too_large');
+    expectRefused(await sendCompressed(encoding, whole.subarray(0, -5)), 'invalid_request_body');
+    expectRefused(
+      await sendCompressed(encoding, Buffer.concat([whole, Buffer.from('more')])),
+      'invalid_request_body',
+    );
+    expectRefused(await sendCompressed(encoding, Buffer.from('not compressed')), 'invalid_request_body');
+  });
+
+  test('an unknown compression is refused, and the known ones are named', async () => {
+    const { code, id, http } = await sendCompressed('lzma', Buffer.from('x'));
+    // In Connect, UNIMPLEMENTED is a 501.
+    expect([code, id]).toEqual([
+      protocol === 'connect' ? 'InvalidArgument' : 'Unimplemented',
+      'invalid_request_body',
+    ]);
+    const accepted = protocol === 'connect' ? 'accept-encoding' : 'grpc-accept-encoding';
+    expect(http.headers[accepted]).toBe('gzip,deflate,br,zstd');
+  });
+
+  test.each(Object.keys(malformed))('%s is invalid', async (name) => {
+    expectRefused(await send(protocol, malformed[name] ?? Buffer.alloc(0)), 'invalid_request_body');
+  });
+
+  test.each(Object.keys(invalid))('%s is an invalid batch', async (name) => {
+    expectRefused(await send(protocol, invalid[name] ?? Buffer.alloc(0)), 'invalid_event_batch');
+  });
+
+  test('fields that are not known, groups too, are passed over', async () => {
+    const unknown = [varint(1, 9), field(700, 'x'), Buffer.from([0x0b, 0x10, 0x01, 0x0c])];
+    const message = Buffer.concat([...unknown, toRequest([llmEvent()]), ...unknown]);
+    const outcome = await send(protocol, message);
+    expect([outcome.code, outcome.http.text]).toEqual(['Ok', expect.stringContaining('Queued 1 event.')]);
+  });
+
+  test('payloads nest 512 levels deep, counted from the root as in JSON', async () => {
+    // The body, its events, the event, its properties, the tool, and the payload.
+    const nested = (levels: number) =>
+      toRequest([toolEvent({ properties: { tool: { input: nest(levels) } } })]);
+    expect((await send(protocol, nested(512 - 5))).code).toBe('Ok');
+    expectRefused(await send(protocol, nested(512 - 4)), 'invalid_event_batch');
+  });
+
+  test('bad keys are UNAUTHENTICATED', async () => {
+    for (const authorization of [
+      undefined,
+      '',
+      'Bearer',
+      'Basic x',
+      'Bearer weir_x',
+      `Bearer ${createApiKey()}`,
+    ]) {
+      for (const message of [toRequest([]), Buffer.alloc(bodyBytesMax + 1)]) {
+        expectRefused(await send(protocol, message, { headers: { authorization } }), 'unauthorized');
+      }
+    }
+  });
+
+  test('a space that cannot accept is told why', async () => {
+    const unpaid = await pipeline.createTenant({ billingState: 'inactive' });
+    const used = await pipeline.createTenant({ monthlyEventLimit: 0 });
+    const as = ({ apiKey }: Tenant) =>
+      send(protocol, toRequest([llmEvent()]), { headers: { authorization: `Bearer ${apiKey}` } });
+    expectRefused(await as(unpaid), 'billing_not_active');
+    expectRefused(await as(used), 'usage_limit_exceeded');
+  });
+
+  test('deadlines that are no deadlines fail nothing on the server', async () => {
+    for (const value of ['x', '-1S', '99999999999999H', '']) {
+      const headers = { 'grpc-timeout': value, 'connect-timeout-ms': value };
+      const { code } = await send(protocol, toRequest([]), { headers });
+      expect(['Ok', 'InvalidArgument']).toContain(code);
+    }
+  });
+
+  test('other methods are 405, in the error shape', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const { status, headers, text } = await exchange(session, {
+        ':method': method,
+        ':path': ingestPath,
+        'content-type': contentType(protocol),
+      });
+      expect([status, headers.allow, JSON.parse(text).error.id]).toEqual([405, 'POST', 'method_not_allowed']);
+    }
+  });
+
+  test('what is at no path is UNIMPLEMENTED, or 404', async () => {
+    for (const path of ['/weir.ingest.v1.IngestService/Nope', '/no.such.Service/Method']) {
+      if (protocol === 'connect') {
+        const headers = { ':method': 'POST', ':path': path, 'content-type': contentType(protocol) };
+        const { status, text } = await exchange(session, headers, ['x']);
+        expect([status, JSON.parse(text).error.id]).toEqual([404, 'not_found']);
+      } else {
+        expectRefused(await send(protocol, toRequest([]), { path }), 'not_found');
+      }
+    }
+  });
+
+  test('random bytes are refused as what they are', async () => {
+    const { apiKey, spaceId } = await pipeline.createTenant();
+    const headers = { authorization: `Bearer ${apiKey}` };
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.boolean(), async (bytes, isRaw) => {
+        const { code } = await send(protocol, bytes, { headers, isRaw });
+        expect(['Ok', 'InvalidArgument', 'ResourceExhausted']).toContain(code);
+      }),
+      { numRuns: 300 },
+    );
+    expect(await countRows(pipeline, spaceId)).toBe(0);
+  });
+
+  test('valid messages that were changed are taken, or refused as what they are', async () => {
+    const whole = Buffer.from(
+      toRequest([llmEvent({ properties: { llm: { extra: { a: [1, null, { b: 'c' }] } } } }), toolEvent()]),
+    );
+    const changes = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255), fc.nat(3)), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    await fc.assert(
+      fc.asyncProperty(changes, async (edits) => {
+        const { code } = await send(protocol, edits.reduce(edit, whole));
+        expect(['Ok', 'InvalidArgument', 'ResourceExhausted']).toContain(code);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe.each(['grpc', 'grpc-web'] as const)('the envelope of %s', (protocol) => {
+  const message = toRequest([]);
+  const event = toRequest([llmEvent()]);
+  test.each<[string, Buffer, ErrorId]>([
+    ['no envelope', Buffer.alloc(0), 'invalid_request_body'],
+    ['half of one', Buffer.from([0, 0, 0]), 'invalid_request_body'],
+    ['shorter than it says', envelope(event, { length: event.length + 1 }), 'invalid_request_body'],
+    ['longer than it says', envelope(event, { length: event.length - 1 }), 'invalid_request_body'],
+    ['two messages', Buffer.concat([envelope(message), envelope(message)]), 'invalid_request_body'],
+    ['an unknown flag', envelope(event, { flags: 2 }), 'invalid_request_body'],
+    ['the flag of trailers', envelope(event, { flags: 0x80 }), 'invalid_request_body'],
+    ['compressed, and not told how', envelope(zlib.gzipSync(event), { flags: 1 }), 'invalid_request_body'],
+    ['longer than 4 MiB, it says', envelope(event, { length: bodyBytesMax + 1 }), 'batch_too_large'],
+    ['4 GiB, it says', envelope(event, { length: 0xffffffff }), 'batch_too_large'],
+  ])('%s', async (_, bytes, id) => expectRefused(await send(protocol, bytes, { isRaw: true }), id));
+});
+
+test('a Content-Type of no protocol is 415 in the error shape', async () => {
+  for (const type of [
+    'text/plain',
+    'application/grpc+thrift',
+    'application/grpc-web-text',
+    'application/connect+proto',
+    'application/x-protobuf',
+    '',
+    undefined,
+  ]) {
+    const headers = {
+      ':method': 'POST',
+      ':path': ingestPath,
+      ...(type !== undefined && { 'content-type': type }),
+    };
+    const { status, text } = await exchange(session, headers, ['x']);
+    expect([type, status, JSON.parse(text).error.id]).toEqual([type, 415, 'unsupported_media_type']);
+  }
+});
+
+test('with the queue away calls are UNAVAILABLE, with Retry-After', async () => {
+  await using broken = await startPipeline();
+  const { apiKey } = await broken.createTenant();
+  await broken.nats.stop();
+  using client = await openSession(broken);
+  for (const protocol of protocols) {
+    const outcome = await call(client, protocol, toRequest([llmEvent()]), {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    expectRefused(outcome, 'ingest_unavailable');
+    expect(outcome.http.headers['retry-after']).toMatch(/^[1-9]/);
+  }
+});
+
+test('any JSON comes back from a payload as it was sent', async () => {
+  const { apiKey, spaceId } = await pipeline.createTenant();
+  const sent = new Map<string, string>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.json({ maxDepth: 6 }),
+      fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue(), { maxKeys: 5 }),
+      async (text, extra) => {
+        const id = randomUUID();
+        const input = withoutMinusZero(JSON.parse(text));
+        const output = withoutMinusZero(JSON.parse(JSON.stringify(extra)));
+        sent.set(id, JSON.stringify({ input, output }));
+        const { code } = await send(
+          'grpc',
+          toRequest([toolEvent({ id, properties: { tool: { input, output } } })]),
+          {
+            headers: { authorization: `Bearer ${apiKey}` },
+          },
+        );
+        expect(code).toBe('Ok');
+      },
+    ),
+    { numRuns: 200 },
+  );
+  await until(async () => (await countRows(pipeline, spaceId)) === sent.size);
+  const rows =
+    await pipeline.sql`SELECT id, segment_id, segment_index FROM events WHERE space_id = ${spaceId}`;
+  const locators = rows.map((row) => ({ segmentId: row.segment_id, segmentIndex: row.segment_index }));
+  const texts = await readEventTexts(pipeline.sql, spaceId, locators);
+  for (const [index, row] of rows.entries()) {
+    const { input, output } = JSON.parse(texts[index] ?? '').properties.tool;
+    expect({ input, output }).toEqual(JSON.parse(sent.get(row.id) ?? ''));
+  }
+});
+
+/** JSON text has a minus zero, and JSON.stringify writes it as 0. */
+function withoutMinusZero(json: unknown): unknown {
+  return JSON.parse(JSON.stringify(json));
+}
+
+function contentType(protocol: Protocol): string {
+  return protocol === 'connect' ? 'application/proto' : `application/${protocol}`;
+}
+
+/** A change of one byte, a byte taken out, one put in, or the end cut off. */
+function edit(bytes: Buffer, [at, value, kind]: readonly [number, number, number]): Buffer {
+  const [before, after] = [bytes.subarray(0, at), bytes.subarray(at + 1)];
+  if (kind === 0) return Buffer.concat([before, after]);
+  if (kind === 1) return Buffer.concat([before, Buffer.from([value]), bytes.subarray(at)]);
+  if (kind === 2) return before;
+  return Buffer.concat([before, Buffer.from([value]), after]);
+}
