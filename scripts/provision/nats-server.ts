@@ -121,7 +121,9 @@ ${options.cluster === undefined ? '' : renderCluster(options.cluster, options.pa
 /** The password is the clients' own: on loopback there is nobody to keep them apart from. */
 function renderCluster(member: ClusterMember, password: string): string {
   const routes = member.routes.map((address) => JSON.stringify(`nats://weir:${password}@${address}`));
-  return `cluster {
+  return `# A member that does not read holds up what goes to the others for so long; usual are 10 s.
+write_deadline: "2s"
+cluster {
   name: weir
   listen: "127.0.0.1:${member.port}"
   # The routes below, and what clients are given, are all there is: other ways would lead around a proxy.
