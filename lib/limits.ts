@@ -3,6 +3,9 @@
  * What the operator chooses is in config.ts.
  */
 
+/** How much of what ingest may hold one space may hold: a space that stalls leaves room for the others. */
+export const spaceShareOfBudget = 0.75;
+
 /** Largest request body, before and after decoding (contract §8). */
 export const bodyBytesMax = 4 * 1024 * 1024;
 

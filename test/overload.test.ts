@@ -17,8 +17,24 @@ test('past the bytes that ingest may hold the answer is 503 with Retry-After, an
   expect((await postEvents(pipeline, tenant, [llmEvent()])).status).toBe(202);
 });
 
+test('a space that stalls leaves room for the others', async () => {
+  await using pipeline = await startPipeline({ INGEST_BYTES_IN_FLIGHT_MAX: '4000000' });
+  const [stalling, other] = [await pipeline.createTenant(), await pipeline.createTenant()];
+  const { hostname, port } = new URL(pipeline.url);
+  await using sockets = new AsyncDisposableStack();
+  for (let times = 0; times < 20; times++) {
+    const socket = sockets.adopt(connect(Number(port), hostname), (one) => void one.destroy());
+    socket.on('error', () => {});
+    const head = `POST /v1/ingest-events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${stalling.apiKey}\r\nContent-Length: 900000\r\n\r\n`;
+    socket.write(head + ' '.repeat(600_000));
+  }
+  const large = toolEvent({ properties: { tool: { input: 'x'.repeat(900_000) } } });
+  await until(async () => (await postEvents(pipeline, stalling, [large])).status === 503);
+  expect((await postEvents(pipeline, other, [large])).status).toBe(202);
+});
+
 test('a client that goes away in the middle of its body leaves nothing behind', async () => {
-  await using pipeline = await startPipeline({ INGEST_BYTES_IN_FLIGHT_MAX: '1000000' });
+  await using pipeline = await startPipeline({ INGEST_BYTES_IN_FLIGHT_MAX: '1300000' });
   const tenant = await pipeline.createTenant();
   const { hostname, port } = new URL(pipeline.url);
   for (let times = 0; times < 20; times++) {

@@ -12,7 +12,7 @@ import { runService } from '../../lib/run.ts';
 import { openAcceptances } from './acceptances.ts';
 import { AccessDirectory } from './access.ts';
 import { followAccessChanges } from './access-changes.ts';
-import { ByteBudget } from './byte-budget.ts';
+import { ByteBudgets } from './byte-budget.ts';
 import { Committer } from './committer.ts';
 import { createCors } from './cors.ts';
 import { compileJsonFormat } from './ingest-events.ts';
@@ -56,7 +56,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
       awaitStored: (position) => awaitStored(manager, position),
       exchange: openAcceptances(nats),
     }),
-    budget: new ByteBudget(config.INGEST_BYTES_IN_FLIGHT_MAX),
+    budgets: new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX),
     committer,
     jsonFormat: compileJsonFormat(config.VENDOR),
     rpcFormat: compileRpcFormats(config.VENDOR),

@@ -5,7 +5,7 @@ import { acceptBatch } from './accepted-batch.ts';
 import type { Access, AccessDirectory } from './access.ts';
 import { authenticate } from './authenticate.ts';
 import { checkDeclaredLength, type HeldBody, readBody } from './body.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { ByteBudget, ByteBudgets } from './byte-budget.ts';
 import type { Committer } from './committer.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Quota, QuotaView } from './quota.ts';
@@ -14,7 +14,7 @@ export interface BatchDependencies {
   directory: AccessDirectory;
   keyUses: KeyUses;
   quota: Quota;
-  budget: ByteBudget;
+  budgets: ByteBudgets;
   committer: Committer;
 }
 
@@ -46,10 +46,11 @@ export async function takeBatch(
   request: IncomingMessage,
   format: BatchFormat,
 ): Promise<Receipt> {
-  const { directory, keyUses, quota, budget } = dependencies;
+  const { directory, keyUses, quota, budgets } = dependencies;
   const access = await authenticate(request, directory);
   checkDeclaredLength(request, format.requestBytesMax);
   const quotaView = await quota.admit(access);
+  const budget = budgets.of(access.spaceId);
   using sent = await readBody(request, budget, format.requestBytesMax);
   const atMs = Date.now();
   keyUses.note(access.keyId, atMs);
