@@ -59,7 +59,9 @@ async function readSpace({ sql }: Pick<System, 'sql'>, spaceId: string) {
 export async function findViolations(system: System, journal: Journal): Promise<string[]> {
   const spaceIds = [...journal.spaces.keys()];
   return [
-    ...journal.unexpected.slice(0, 5).map((answer) => `a client was answered ${answer}`),
+    ...[...Map.groupBy(journal.unexpected, (answer) => answer)].map(
+      ([answer, all]) => `${all.length} requests were answered ${answer}`,
+    ),
     ...(await patiently(() => findStrays(system, spaceIds))),
     ...(await patiently(() => findUnreadable(system, spaceIds))),
     ...system.parts.flatMap((part) => part.crashes()),
