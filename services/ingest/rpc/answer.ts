@@ -55,10 +55,10 @@ function sendFailure(response: ServerResponse, form: CallForm, error: ConnectErr
     });
     response.end(body);
   } else if (form.protocol === 'grpc') {
-    // There is no message, so the status goes with the headers ("Trailers-Only").
-    response.writeHead(200, {
-      ...Object.fromEntries(setTrailerStatus(new Headers(), error)),
-      ...headers,
+    // There is no message, so the status goes with the headers ("Trailers-Only"). Their frame has to end the stream:
+    // after writeHead an empty DATA frame would, and clients miss the trailers that ought to follow it.
+    setTrailerStatus(new Headers(headers), error).forEach((value, name) => {
+      response.setHeader(name, value);
     });
     response.end();
   } else {
