@@ -17,8 +17,9 @@ const natsErrors: readonly [SyscallFault, ...SyscallFault[]] = [
 ];
 
 /**
- * Postgres panics when its WAL cannot be brought to the disk, and recovers from what is there. Not with `fsync` among
- * them: then the startup process panics too, and a postmaster from which strace is just detaching misses its end.
+ * Postgres panics when its WAL cannot be brought to the disk, and recovers from what is there. `fsync` is not among
+ * them: under strace the postmaster then sometimes does not hear that its startup process has panicked, and stays in
+ * recovery. Whether it does so on a disk that really fails is not known.
  */
 const postgresErrors: readonly [SyscallFault, ...SyscallFault[]] = [
   { syscalls: 'fdatasync', outcome: 'error=EIO' },
