@@ -159,6 +159,36 @@ describe.each(protocols)('%s', (protocol) => {
     expectRefused(await as(used), 'usage_limit_exceeded');
   });
 
+  test('the JSON of protobuf is held to the same', async () => {
+    const asJson = contentType(protocol)
+      .replace('application/proto', 'application/json')
+      .replace(/grpc.*/, '$&+json');
+    const sendJson = (text: string) =>
+      send(protocol, Buffer.from(text), { headers: { 'content-type': asJson } });
+    for (const text of ['', 'x', '{"events":[', '\uFEFF{}', '{}{}']) {
+      expectRefused(await sendJson(text), 'invalid_request_body');
+    }
+    const wrong = [
+      '[]',
+      'null',
+      '1',
+      '{"events":{}}',
+      '{"events":[1]}',
+      '{"events":[{"startTimeMs":"x"}]}',
+      '{"events":[{"startTimeMs":"NaN"}]}',
+      '{"events":[{"status":{"state":"NOPE"}}]}',
+      '{"events":[{"id":"\\ud800"}]}',
+      '{"events":[{"llm":{},"tool":{}}]}',
+      '{"events":[{"tool":{"input":1e999}}]}',
+    ];
+    for (const text of wrong) expectRefused(await sendJson(text), 'invalid_event_batch');
+    for (const levels of [600, 100_000]) {
+      const nested = '['.repeat(levels) + ']'.repeat(levels);
+      expectRefused(await sendJson(`{"events":[{"tool":{"input":${nested}}}]}`), 'invalid_event_batch');
+    }
+    expect((await sendJson('{"events":[],"unknown":{"a":[1]}}')).code).toBe('Ok');
+  });
+
   test('deadlines that are no deadlines fail nothing on the server', async () => {
     for (const value of ['x', '-1S', '99999999999999H', '']) {
       const headers = { 'grpc-timeout': value, 'connect-timeout-ms': value };
@@ -237,6 +267,15 @@ describe.each(['grpc', 'grpc-web'] as const)('the envelope of %s', (protocol) =>
     ['4 GiB, it says', envelope(event, { length: 0xffffffff }), 'batch_too_large'],
   ])('%s', async (_, bytes, id) => expectRefused(await send(protocol, bytes, { isRaw: true }), id));
 });
+
+test.each(['grpc', 'grpc-web'] as const)(
+  'a flag of %s that is not known is refused beside one that is',
+  async (protocol) => {
+    const bytes = envelope(zlib.gzipSync(toRequest([])), { flags: 3 });
+    const headers = { 'grpc-encoding': 'gzip' };
+    expectRefused(await send(protocol, bytes, { isRaw: true, headers }), 'invalid_request_body');
+  },
+);
 
 test('a Content-Type of no protocol is 415 in the error shape', async () => {
   for (const type of [
