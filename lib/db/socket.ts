@@ -31,6 +31,26 @@ export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
       // Without an error: postgres.js never answers what it is given between a socket's error and its close.
       if (socket.bytesWritten !== writtenAtAnswer) socket.destroy();
     });
-    return socket.setNoDelay(true);
+    return failAsOne(socket).setNoDelay(true);
   };
+}
+
+/**
+ * Tells of a failure in the same instant as of the close. Node closes a socket a moment after its error, and what
+ * postgres.js is given in that moment it neither sends nor fails: it keeps its place among the questions of the connection
+ * that is made next, and answers no longer meet their questions. A good API key was told that it is none; what was not
+ * stored could count as stored.
+ */
+function failAsOne(socket: Socket): Socket {
+  const emit = socket.emit.bind(socket);
+  let failure: unknown[] | undefined;
+  socket.emit = (event: string | symbol, ...details: unknown[]) => {
+    if (event === 'error') {
+      failure = details;
+      return true;
+    }
+    if (event === 'close' && failure !== undefined) emit('error', ...failure);
+    return emit(event, ...details);
+  };
+  return socket;
 }
