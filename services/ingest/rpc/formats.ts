@@ -1,22 +1,18 @@
 import type { IncomingMessage } from 'node:http';
-import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
-import { IngestEventsRequestSchema } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
 import { type ContentEncoding, contentEncodings } from '../../../lib/content-encoding.ts';
 import { IngestError } from '../../../lib/errors.ts';
-import { isDeeperThan } from '../../../lib/json/depth.ts';
-import { bodyBytesMax, envelopeBytes, jsonDepthMax } from '../../../lib/limits.ts';
+import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
 import { bodyTooLarge, type HeldBody } from '../body.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { decodeBody } from '../decode.ts';
-import { parseJson } from '../parse.ts';
 import type { BatchFormat } from '../take-batch.ts';
 import type { CallForm } from './form.ts';
-import { compileMessageBatchReader, type ReadMessageBatch } from './read-batch.ts';
+import { compileJsonBatchReader, compileMessageBatchReader, type ReadMessageBatch } from './read-batch.ts';
 
 /** Compiles the four forms that a message may have. */
 export function compileRpcFormats(vendor: string): (form: CallForm) => BatchFormat {
   const readBinary = compileMessageBatchReader(vendor);
-  const readJson = (bytes: Buffer) => readBinary(jsonToBinary(bytes));
+  const readJson = compileJsonBatchReader(vendor);
   const bare = (read: (bytes: Buffer) => ReadMessageBatch): BatchFormat => ({
     requestBytesMax: bodyBytesMax,
     unpack: (request, sent, budget) => decodeBody(sent, request.headers['content-encoding'], budget),
@@ -58,23 +54,6 @@ export function hasUnknownEncoding(request: IncomingMessage, { protocol }: CallF
   const name = protocol === 'connect' ? 'content-encoding' : 'grpc-encoding';
   const encoding = request.headers[name] ?? 'identity';
   return encoding !== 'identity' && !contentEncodings.includes(encoding as ContentEncoding);
-}
-
-/** Protobuf's JSON is for people and for trying things out: it takes the long way, by the message it stands for. */
-function jsonToBinary(bytes: Buffer): Buffer {
-  const json = parseJson(bytes);
-  if (isDeeperThan(json, jsonDepthMax)) {
-    throw new IngestError('invalid_event_batch', `The message is nested deeper than ${jsonDepthMax} levels.`);
-  }
-  try {
-    // A level of JSON is up to three messages: a value, a struct or a list, an entry.
-    const options = { ignoreUnknownFields: true, recursionLimit: 3 * jsonDepthMax };
-    const message = fromJson(IngestEventsRequestSchema, json as JsonValue, options);
-    return Buffer.from(toBinary(IngestEventsRequestSchema, message));
-  } catch (error) {
-    const details = error instanceof Error ? error.message : String(error);
-    throw new IngestError('invalid_event_batch', details, { cause: error });
-  }
 }
 
 function invalid(details: string): IngestError {

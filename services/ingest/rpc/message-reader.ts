@@ -37,7 +37,7 @@ export function compileMessageReader(desc: DescMessage): MessageReader {
 }
 
 /** What the client sent beyond the named fields lies beside them, as it does in JSON. */
-function foldExtra(message: JsonObject): JsonObject {
+export function foldExtra(message: JsonObject): JsonObject {
   if (message.extra === undefined) return message;
   const { extra, ...named } = message;
   return { ...(extra as JsonObject), ...named };

@@ -4,6 +4,8 @@ import { type Projection, Projector } from '../../../lib/event/projection.ts';
 import { compileBatchRules } from '../../../lib/event/validate.ts';
 import { isDeeperThan } from '../../../lib/json/depth.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
+import { parseJson } from '../parse.ts';
+import { compileJsonReader } from './json-reader.ts';
 import { compileMessageReader, type JsonObject, type MessageReader } from './message-reader.ts';
 import { checkEnd, readEnd, skipField, WireReader } from './wire.ts';
 
@@ -23,10 +25,36 @@ export interface ReadMessageBatch {
 export type MessageBatchReader = (bytes: Buffer) => ReadMessageBatch;
 
 export function compileMessageBatchReader(vendor: string): MessageBatchReader {
-  const { isEvent, validateBatch } = compileBatchRules(vendor);
+  const finish = compileFinish(vendor);
   const readEvent = compileMessageReader(EventSchema);
+  return (bytes) => finish(explainMalformed(() => readEvents(bytes, readEvent)));
+}
+
+/** The same of a request in protobuf's JSON. */
+export function compileJsonBatchReader(vendor: string): MessageBatchReader {
+  const finish = compileFinish(vendor);
+  const readEvent = compileJsonReader(EventSchema);
   return (bytes) => {
-    const events = explainMalformed(() => readEvents(bytes, readEvent));
+    const json = parseJson(bytes);
+    if (isDeeperThan(json, jsonDepthMax)) {
+      throw new IngestError(
+        'invalid_event_batch',
+        `The message is nested deeper than ${jsonDepthMax} levels.`,
+      );
+    }
+    const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+    const events = isObject ? ((json as { events?: unknown }).events ?? []) : undefined;
+    if (!Array.isArray(events)) {
+      throw new IngestError('invalid_event_batch', 'The message must be an object, and its events an array.');
+    }
+    refuseTooMany(events.length);
+    return finish(events.map((event, index) => readEvent(event, `events[${index}]`)));
+  };
+}
+
+function compileFinish(vendor: string): (events: readonly JsonObject[]) => ReadMessageBatch {
+  const { isEvent, validateBatch } = compileBatchRules(vendor);
+  return (events) => {
     const projector = new Projector();
     const texts: string[] = [];
     for (const event of events) {
@@ -44,15 +72,18 @@ const eventsTag = 10;
 
 function readEvents(bytes: Buffer, readEvent: MessageReader): JsonObject[] {
   const count = countEvents(bytes);
-  if (count > eventsPerBatchMax) {
-    throw new IngestError(
-      'too_many_events',
-      `The batch has ${count} events; at most ${eventsPerBatchMax} are allowed in one request.`,
-    );
-  }
+  refuseTooMany(count);
   const events: JsonObject[] = [];
   walkEvents(bytes, (reader, end) => events.push(readEvent(reader, end)));
   return events;
+}
+
+function refuseTooMany(count: number): void {
+  if (count <= eventsPerBatchMax) return;
+  throw new IngestError(
+    'too_many_events',
+    `The batch has ${count} events; at most ${eventsPerBatchMax} are allowed in one request.`,
+  );
 }
 
 /** The number of events decides before any of them is read: 413 comes before 400. */
