@@ -23,7 +23,7 @@ const example = (name: string) =>
   readFileSync(new URL(`../examples/cluster/${name}`, import.meta.url), 'utf8');
 const nodes = [1, 2, 3];
 
-/** How soon a cluster accepts again when any one node is gone (ADR 0013). */
+/** How soon a cluster accepts again when any one node is gone (ADR 0011). */
 const acceptsAgainWithinMs = 5_000;
 
 /** The example, moved to loopback and to ports that are free. */

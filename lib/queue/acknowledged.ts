@@ -5,7 +5,7 @@ export class QueueLossError extends Error {
 
 /**
  * Remembers how far the stream has acknowledged, and raises the alarm when it goes back (invariant of design §2). The
- * alarm stays until the process ends: a store that lost something may lose what it takes next, too (ADR 0014).
+ * alarm stays until the process ends: a store that lost something may lose what it takes next, too (ADR 0012).
  */
 export class Acknowledged {
   readonly #onLoss: (loss: QueueLossError) => void;

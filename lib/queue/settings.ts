@@ -24,7 +24,7 @@ export const consumerName = 'writer';
 
 /**
  * The streams of the queue: one on a single node, two on three nodes. Raft takes 4 to 9 s to replace a leader that died,
- * and meanwhile a stream takes nothing; the other one, led from another node, does (ADR 0013).
+ * and meanwhile a stream takes nothing; the other one, led from another node, does (ADR 0011).
  */
 export function queueStreams({ NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>): readonly QueueStream[] {
   return NATS_REPLICAS === 1 ? [firstStream] : [firstStream, secondStream];

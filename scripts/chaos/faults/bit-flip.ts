@@ -125,7 +125,7 @@ async function untilRead({ system }: FaultRun): Promise<void> {
   while (!(await isRead()) && performance.now() < deadlineMs) await sleep(100);
 }
 
-/** What the operator does about it (ADR 14): everything stops, the store is moved away, everything starts. */
+/** What the operator does about it (ADR 12): everything stops, the store is moved away, everything starts. */
 async function renewQueue(run: FaultRun): Promise<void> {
   const parts = ['ingest-1', 'writer-1', 'nats-1'].map((name) => run.system.part(name));
   for (const part of parts) {
