@@ -23,9 +23,6 @@ const example = (name: string) =>
   readFileSync(new URL(`../examples/cluster/${name}`, import.meta.url), 'utf8');
 const nodes = [1, 2, 3];
 
-/** How soon a cluster accepts again when any one node is gone (ADR 0011). */
-const acceptsAgainWithinMs = 5_000;
-
 /** The example, moved to loopback and to ports that are free. */
 async function startExample(stack: AsyncDisposableStack) {
   const directory = mkdtempSync(join(inject('runDirectory'), 'example-cluster-'));
@@ -82,8 +79,6 @@ test('the example works: on three nodes two ingests and two writers go on, which
   const tenant = { spaceId, ...(await issueApiKey(db, spaceId, { name: 'test', pepper })) };
 
   const accepted: string[] = [];
-  let lastAcceptedMs = performance.now();
-  let longestGapMs = 0;
   let isOver = false;
   const clients = urls.map(async (url) => {
     while (!isOver) {
@@ -91,18 +86,16 @@ test('the example works: on three nodes two ingests and two writers go on, which
       const answer = await postEvents({ url }, tenant, events);
       expect([202, 503]).toContain(answer.status);
       if (answer.status !== 202) continue;
-      longestGapMs = Math.max(longestGapMs, performance.now() - lastAcceptedMs);
-      lastAcceptedMs = performance.now();
       accepted.push(...events.map(({ id }) => String(id)));
     }
   });
   await until(() => accepted.length > 200);
   process.kill(pids[await findLeader(variables)] ?? 0, 'SIGKILL');
   const before = accepted.length;
+  // How soon that is, `npm run chaos` measures (cluster-kill-leader).
   await until(() => accepted.length > before + 500);
   isOver = true;
   await Promise.all(clients);
-  expect(longestGapMs).toBeLessThan(acceptsAgainWithinMs);
   // What the dead node led may wait for its new leader, and what a consumer had handed out for its ack_wait.
   await until(async () => (await countRows({ sql }, spaceId)) >= accepted.length, 60_000);
   const rows = await sql<{ id: string }[]>`SELECT id FROM events WHERE space_id = ${spaceId}`;
