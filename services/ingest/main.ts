@@ -1,13 +1,8 @@
-import { jetstreamManager } from '@nats-io/jetstream';
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { keyLookupTimeoutMs } from '../../lib/limits.ts';
 import { describeApi } from '../../lib/openapi/document.ts';
-import { connectQueue, payloadBytesMax } from '../../lib/queue/connect.ts';
-import { openPublisher } from '../../lib/queue/failover.ts';
-import { keepLeadersApart } from '../../lib/queue/leaders.ts';
-import { queueStreams } from '../../lib/queue/settings.ts';
-import { ensureStream } from '../../lib/queue/stream.ts';
+import { payloadBytesMax } from '../../lib/queue/connect.ts';
 import { runService } from '../../lib/run.ts';
 import { openAcceptances } from './acceptances.ts';
 import { AccessDirectory } from './access.ts';
@@ -17,6 +12,7 @@ import { Committer } from './committer.ts';
 import { createCors } from './cors.ts';
 import { compileJsonFormat } from './ingest-events.ts';
 import { KeyUses } from './key-uses.ts';
+import { openQueue } from './queue.ts';
 import { Quota } from './quota.ts';
 import { createReadiness } from './readiness.ts';
 import { handleRequest } from './routes.ts';
@@ -35,16 +31,9 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
       statementTimeoutMs: keyLookupTimeoutMs,
     }),
   );
-  const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-ingest'));
-  await ensureStream(nats, config);
-  const manager = await jetstreamManager(nats, { checkAPI: false });
+  const { nats, manager, publisher } = await openQueue(config, { log, resources });
   const directory = new AccessDirectory(sql, config.API_KEY_PEPPER);
   resources.use(followAccessChanges(config.DATABASE_URL, directory, log));
-  const streams = queueStreams(config);
-  resources.use(keepLeadersApart(nats, manager, streams, log));
-  const publisher = openPublisher(nats, streams, (loss) =>
-    log.error({ err: loss }, 'ALARM: the queue lost accepted events; nothing is accepted until a restart'),
-  );
   const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
   const findUnready = createReadiness(sql, nats, publisher);
   const stopping = new AbortController();
