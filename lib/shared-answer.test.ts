@@ -1,0 +1,25 @@
+import { expect, test, vi } from 'vitest';
+import { shareAnswer } from './shared-answer.ts';
+
+test('a question is asked once while it has an answer that is new enough', async () => {
+  vi.useFakeTimers();
+  let asked = 0;
+  const ask = shareAnswer(250, async () => ++asked);
+  expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
+  await vi.advanceTimersByTimeAsync(249);
+  expect(await ask()).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await ask()).toBe(2);
+  vi.useRealTimers();
+});
+
+test('a failure is told to whoever asked, and to nobody later', async () => {
+  let asked = 0;
+  const ask = shareAnswer(250, async () => {
+    asked += 1;
+    if (asked === 1) throw new Error('away');
+    return asked;
+  });
+  await expect(ask()).rejects.toThrow('away');
+  expect(await ask()).toBe(2);
+});
