@@ -25,6 +25,12 @@ export interface Range {
   end: number;
 }
 
+/** What is noticed on the way. */
+export interface Findings {
+  /** Whether a string, and so maybe a key, begins with a back-slash that is its own (parse-apart.ts). */
+  hasBackslashFirst: boolean;
+}
+
 /** Called with a member's key (quotes included) and the start of its value; returns the end of the value. */
 type VisitMember = (key: Range, valueStart: number) => number;
 
@@ -61,12 +67,12 @@ export function walkObject(bytes: Buffer, at: number, visit: VisitMember): numbe
 }
 
 /** Walks over the array that starts at `at`, and appends the positions of its elements. @returns the array's end. */
-export function walkArray(bytes: Buffer, at: number, elements: Range[]): number {
+export function walkArray(bytes: Buffer, at: number, elements: Range[], findings?: Findings): number {
   expect(bytes, at, openBracket);
   let next = skipSpace(bytes, at + 1);
   if (bytes[next] === closeBracket) return next + 1;
   for (;;) {
-    const end = skipValue(bytes, next);
+    const end = skipValue(bytes, next, findings);
     elements.push({ start: next, end });
     next = skipSpace(bytes, end);
     if (bytes[next] === closeBracket) return next + 1;
@@ -83,10 +89,10 @@ export function isKey(bytes: Buffer, key: Range, name: string): boolean {
 }
 
 /** Skips the value that starts at `at`. */
-export function skipValue(bytes: Buffer, at: number): number {
+export function skipValue(bytes: Buffer, at: number, findings?: Findings): number {
   const first = bytes[at];
   if (first === quote) return skipString(bytes, at);
-  if (first === openBrace || first === openBracket) return skipContainer(bytes, at);
+  if (first === openBrace || first === openBracket) return skipContainer(bytes, at, findings);
   let next = at;
   while (next < bytes.length && !endsScalar(bytes[next])) next++;
   if (next === at) throw damaged(at);
@@ -103,11 +109,12 @@ export function skipSpace(bytes: Buffer, at: number): number {
   }
 }
 
-function skipContainer(bytes: Buffer, at: number): number {
+function skipContainer(bytes: Buffer, at: number, findings?: Findings): number {
   let depth = 0;
   for (let next = at; next < bytes.length; ) {
     const byte = bytes[next];
     if (byte === quote) {
+      if (findings !== undefined && isBackslashFirst(bytes, next)) findings.hasBackslashFirst = true;
       next = skipString(bytes, next);
       continue;
     }
@@ -117,6 +124,12 @@ function skipContainer(bytes: Buffer, at: number): number {
     } else if ((byte === closeBrace || byte === closeBracket) && --depth === 0) return next;
   }
   throw damaged(at);
+}
+
+/** Whether the string whose opening quote is at `at` begins with a back-slash, written as `\\` or as `\u005c`. */
+export function isBackslashFirst(bytes: Buffer, at: number): boolean {
+  if (bytes[at + 1] !== backslash) return false;
+  return bytes[at + 2] === backslash || /^u005c/i.test(bytes.toString('latin1', at + 2, at + 7));
 }
 
 /** Skips the string whose opening quote is at `at`. */

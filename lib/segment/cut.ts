@@ -1,4 +1,13 @@
-import { isKey, type Range, skipSpace, skipValue, walkArray, walkObject } from '../json/scan.ts';
+import {
+  type Findings,
+  isBackslashFirst,
+  isKey,
+  type Range,
+  skipSpace,
+  skipValue,
+  walkArray,
+  walkObject,
+} from '../json/scan.ts';
 
 const openBracket = 0x5b;
 
@@ -32,18 +41,20 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
 }
 
 /**
- * Where the events are of the request body that starts at `at`, and where it ends.
+ * Where the events are of the request body that starts at `at`, where it ends, and what was noticed on the way.
  *
  * @throws Error where it notices that the bytes are no JSON.
  */
-export function locateEvents(bytes: Buffer, at: number): { events: Range[]; end: number } {
+export function locateEvents(bytes: Buffer, at: number): { events: Range[]; end: number } & Findings {
   let events: Range[] = [];
+  const findings: Findings = { hasBackslashFirst: false };
   const end = walkObject(bytes, at, (key, valueStart) => {
-    if (!isKey(bytes, key, 'events')) return skipValue(bytes, valueStart);
+    if (isBackslashFirst(bytes, key.start)) findings.hasBackslashFirst = true;
+    if (!isKey(bytes, key, 'events')) return skipValue(bytes, valueStart, findings);
     events = [];
     return bytes[valueStart] === openBracket
-      ? walkArray(bytes, valueStart, events)
-      : skipValue(bytes, valueStart);
+      ? walkArray(bytes, valueStart, events, findings)
+      : skipValue(bytes, valueStart, findings);
   });
-  return { events, end };
+  return { events, end, ...findings };
 }

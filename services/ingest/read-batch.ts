@@ -3,6 +3,7 @@ import type { IngestEvent } from '../../lib/event/event.ts';
 import { type Projection, Projector, projectEvents } from '../../lib/event/projection.ts';
 import { compileBatchRules } from '../../lib/event/validate.ts';
 import { isDeeperThan } from '../../lib/json/depth.ts';
+import { parseApart } from '../../lib/json/parse-apart.ts';
 import type { Range } from '../../lib/json/scan.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../lib/limits.ts';
 import { locateEvents } from '../../lib/segment/cut.ts';
@@ -34,12 +35,13 @@ function readEventwise(
 ): Projection | undefined {
   if (!isUtf8(bytes)) return undefined;
   try {
-    const { events } = locateEvents(bytes, 0);
+    const { events, hasBackslashFirst } = locateEvents(bytes, 0);
+    const parse = hasBackslashFirst ? parseApart : JSON.parse;
     if (events.length === 0 || events.length > eventsPerBatchMax) return undefined;
-    if (isDeeperThan(JSON.parse(withoutEvents(bytes, events)), jsonDepthMax)) return undefined;
+    if (isDeeperThan(parse(withoutEvents(bytes, events)), jsonDepthMax)) return undefined;
     const projector = new Projector();
     for (const { start, end } of events) {
-      const event: unknown = JSON.parse(bytes.toString('utf8', start, end));
+      const event: unknown = parse(bytes.toString('utf8', start, end));
       // The body and its array are two levels already.
       if (!isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) return undefined;
       projector.add(event);
