@@ -207,6 +207,9 @@ export const postgresGraceMs = 2_000;
 export const listenCheckMs = 5_000;
 export const listenAnswerMs = 2_000;
 
+/** Most bytes of log entries that wait for an output that takes none. */
+export const logBytesWaitingMax = 1024 * 1024;
+
 /** How long a service may take to finish what it has begun after SIGTERM. */
 export const drainTimeoutMs = 10_000;
 

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
+import { logBytesWaitingMax } from './limits.ts';
 
 export type { Logger };
 
@@ -8,7 +9,7 @@ export type { Logger };
  * content, never a key. The redaction is a second lock on that door.
  */
 export function openLog(service: string, config: Pick<Config, 'LOG_LEVEL'>): Logger {
-  return pino({
+  const options = {
     name: service,
     level: config.LOG_LEVEL,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -16,5 +17,17 @@ export function openLog(service: string, config: Pick<Config, 'LOG_LEVEL'>): Log
       paths: ['authorization', '*.authorization', 'apiKey', '*.apiKey', 'password', '*.password'],
       censor: '…',
     },
-  });
+  };
+  return pino(options, openOutput());
+}
+
+/**
+ * Standard output, which cannot end the service: a disk that is full must not, of all things, stop what would answer 503.
+ * Entries wait for it, and those that do not fit are dropped. They are written at once: an entry is rare, and the last
+ * ones before a crash are those that matter.
+ */
+function openOutput() {
+  const output = pino.destination({ dest: 1, sync: true, maxLength: logBytesWaitingMax });
+  output.on('error', () => {});
+  return output;
 }

@@ -39,10 +39,13 @@ function writeDraft(path: string, value: unknown): string {
   try {
     writeSync(descriptor, `${JSON.stringify(value, null, 2)}\n`);
     fsyncSync(descriptor);
+    return draft;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   } finally {
     closeSync(descriptor);
   }
-  return draft;
 }
 
 /** @returns undefined when there is no such file. */

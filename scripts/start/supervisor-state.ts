@@ -18,7 +18,7 @@ export interface SupervisorRecord extends ProcessMark {
   ports: Record<string, number[]>;
 }
 
-/** The record of this supervisor, kept on disk with every change. */
+/** The record of this supervisor, kept on disk with every change, as far as the disk takes it. */
 export class SupervisorState {
   readonly #file: string;
   #record: SupervisorRecord;
@@ -43,13 +43,13 @@ export class SupervisorState {
 
   /** Writes down a child at once: until then a crash of ours would leave it unknown. */
   addChild(name: string, pid: number, stopSignal: NodeJS.Signals): void {
-    const others = this.#record.children.filter((child) => child.name !== name);
+    const children = this.#record.children.filter((child) => child.name !== name);
     try {
-      this.#change({ children: [...others, { name, stopSignal, ...markProcess(pid) }] });
+      children.push({ name, stopSignal, ...markProcess(pid) });
     } catch {
       // It has ended already, and whoever waits for it is told so.
-      this.#change({ children: others });
     }
+    this.#change({ children });
   }
 
   beginStop(): void {
@@ -58,7 +58,11 @@ export class SupervisorState {
 
   #change(change: Partial<SupervisorRecord>): void {
     this.#record = { ...this.#record, ...change };
-    writePrivateJson(this.#file, this.#record);
+    try {
+      writePrivateJson(this.#file, this.#record);
+    } catch {
+      // The disk is full: what was killed for it has to run again all the same. The next change is written whole.
+    }
   }
 }
 
