@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { ClientHttp2Session } from 'node:http2';
 import zlib from 'node:zlib';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApiKey } from '../lib/access/api-key.ts';
 import { type ErrorId, errorTable } from '../lib/errors.ts';
 import { bodyBytesMax } from '../lib/limits.ts';
-import { readEventTexts } from '../lib/segment/read.ts';
 import { field, invalid, malformed, nest, varint } from './support/bad-messages.ts';
 import { llmEvent, someEvents, toolEvent } from './support/events.ts';
 import { exchange, openSession } from './support/http2.ts';
@@ -21,7 +18,7 @@ import {
   type Protocol,
   protocols,
 } from './support/rpc-calls.ts';
-import { countRows, until, untilDrained } from './support/wait.ts';
+import { untilDrained } from './support/wait.ts';
 
 /** What protocols of RPC have of their own to abuse. A client's fault is never INTERNAL, UNKNOWN or a 5xx. */
 
@@ -219,36 +216,6 @@ describe.each(protocols)('%s', (protocol) => {
       }
     }
   });
-
-  test('random bytes are refused as what they are', async () => {
-    const { apiKey, spaceId } = await pipeline.createTenant();
-    const headers = { authorization: `Bearer ${apiKey}` };
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.boolean(), async (bytes, isRaw) => {
-        const { code } = await send(protocol, bytes, { headers, isRaw });
-        expect(['Ok', 'InvalidArgument', 'ResourceExhausted']).toContain(code);
-      }),
-      { numRuns: 300 },
-    );
-    expect(await countRows(pipeline, spaceId)).toBe(0);
-  });
-
-  test('valid messages that were changed are taken, or refused as what they are', async () => {
-    const whole = Buffer.from(
-      toRequest([llmEvent({ properties: { llm: { extra: { a: [1, null, { b: 'c' }] } } } }), toolEvent()]),
-    );
-    const changes = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255), fc.nat(3)), {
-      minLength: 1,
-      maxLength: 4,
-    });
-    await fc.assert(
-      fc.asyncProperty(changes, async (edits) => {
-        const { code } = await send(protocol, edits.reduce(edit, whole));
-        expect(['Ok', 'InvalidArgument', 'ResourceExhausted']).toContain(code);
-      }),
-      { numRuns: 300 },
-    );
-  });
 });
 
 describe.each(['grpc', 'grpc-web'] as const)('the envelope of %s', (protocol) => {
@@ -311,55 +278,6 @@ test('with the queue away calls are UNAVAILABLE, with Retry-After', async () => 
   }
 });
 
-test('any JSON comes back from a payload as it was sent', async () => {
-  const { apiKey, spaceId } = await pipeline.createTenant();
-  const sent = new Map<string, string>();
-  await fc.assert(
-    fc.asyncProperty(
-      fc.json({ maxDepth: 6 }),
-      fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue(), { maxKeys: 5 }),
-      async (text, extra) => {
-        const id = randomUUID();
-        const input = withoutMinusZero(JSON.parse(text));
-        const output = withoutMinusZero(JSON.parse(JSON.stringify(extra)));
-        sent.set(id, JSON.stringify({ input, output }));
-        const { code } = await send(
-          'grpc',
-          toRequest([toolEvent({ id, properties: { tool: { input, output } } })]),
-          {
-            headers: { authorization: `Bearer ${apiKey}` },
-          },
-        );
-        expect(code).toBe('Ok');
-      },
-    ),
-    { numRuns: 200 },
-  );
-  await until(async () => (await countRows(pipeline, spaceId)) === sent.size);
-  const rows =
-    await pipeline.sql`SELECT id, segment_id, segment_index FROM events WHERE space_id = ${spaceId}`;
-  const locators = rows.map((row) => ({ segmentId: row.segment_id, segmentIndex: row.segment_index }));
-  const texts = await readEventTexts(pipeline.sql, spaceId, locators);
-  for (const [index, row] of rows.entries()) {
-    const { input, output } = JSON.parse(texts[index] ?? '').properties.tool;
-    expect({ input, output }).toEqual(JSON.parse(sent.get(row.id) ?? ''));
-  }
-});
-
-/** JSON text has a minus zero, and JSON.stringify writes it as 0. */
-function withoutMinusZero(json: unknown): unknown {
-  return JSON.parse(JSON.stringify(json));
-}
-
 function contentType(protocol: Protocol): string {
   return protocol === 'connect' ? 'application/proto' : `application/${protocol}`;
-}
-
-/** A change of one byte, a byte taken out, one put in, or the end cut off. */
-function edit(bytes: Buffer, [at, value, kind]: readonly [number, number, number]): Buffer {
-  const [before, after] = [bytes.subarray(0, at), bytes.subarray(at + 1)];
-  if (kind === 0) return Buffer.concat([before, after]);
-  if (kind === 1) return Buffer.concat([before, Buffer.from([value]), bytes.subarray(at)]);
-  if (kind === 2) return before;
-  return Buffer.concat([before, Buffer.from([value]), after]);
 }
