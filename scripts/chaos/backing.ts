@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { startNatsServer } from '../provision/nats-server.ts';
 import { chooseFreePorts } from '../provision/ports.ts';
 import { startPostgres } from '../provision/postgres.ts';
+import { watchRecovery } from '../start/watch-recovery.ts';
 import { watchWrites } from '../start/watch-writes.ts';
 import { type Part, startPart } from './part.ts';
 import { openProxies, type ProxiedKind, type Proxies } from './proxies.ts';
@@ -75,15 +76,18 @@ async function startPostgresPart(context: SystemContext, port: number): Promise<
   const dataDir = join((await options.storeOf?.('postgres', stack)) ?? directory, 'postgres');
   const part = await startPart(
     { name: 'postgres', kind: 'postgres', logFile },
-    (onSpawn) =>
-      startPostgres({
+    async (onSpawn) => {
+      const server = await startPostgres({
         dataDir,
         port,
         password,
         logFile,
         onSpawn,
         ...(options.postgresSettings && { settings: options.postgresSettings }),
-      }),
+      });
+      void watchRecovery({ ...server, logFile }, log);
+      return server;
+    },
     log,
   );
   return stack.use(part);

@@ -3,6 +3,7 @@ import { findNatsServer } from '../provision/nats-sources.ts';
 import { startPostgres } from '../provision/postgres.ts';
 import type { StartContext } from './context.ts';
 import { keepEmbedded } from './keep-embedded.ts';
+import { watchRecovery } from './watch-recovery.ts';
 import { watchWrites } from './watch-writes.ts';
 
 /** The stream must be full before JetStream's files are, and those need room for more than messages. */
@@ -29,14 +30,18 @@ async function keepPostgres(context: StartContext): Promise<string> {
       name: 'postgres',
       portCount: 1,
       stopSignal: 'SIGINT',
-      start: ([port = 0], hooks) =>
-        startPostgres({
+      start: async ([port = 0], hooks) => {
+        const logFile = data.logFile('postgres');
+        const running = await startPostgres({
           ...hooks,
           dataDir: data.postgres,
           password: data.secrets.postgresPassword,
-          logFile: data.logFile('postgres'),
+          logFile,
           port,
-        }),
+        });
+        void watchRecovery({ ...running, logFile }, (line) => progress.note(line));
+        return running;
+      },
     }),
   );
   return server.url;

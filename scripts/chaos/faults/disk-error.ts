@@ -17,12 +17,12 @@ const natsErrors: readonly [SyscallFault, ...SyscallFault[]] = [
 ];
 
 /**
- * Postgres panics when its WAL cannot be brought to the disk, and recovers from what is there. `fsync` is not among
- * them: under strace the postmaster then sometimes does not hear that its startup process has panicked, and stays in
- * recovery. Whether it does so on a disk that really fails is not known.
+ * Postgres panics when its files cannot be brought to the disk, and recovers from what is there. With `fsync` among them the
+ * recovery panics too, and Postgres does not notice (scripts/start/watch-recovery.ts).
  */
 const postgresErrors: readonly [SyscallFault, ...SyscallFault[]] = [
   { syscalls: 'fdatasync', outcome: 'error=EIO' },
+  { syscalls: 'fsync,fdatasync', outcome: 'error=EIO' },
   { syscalls: 'pwrite64,pwritev', outcome: 'error=ENOSPC' },
 ];
 
