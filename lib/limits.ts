@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /**
  * Every limit and time-out of Weir that is not the operator's to choose, with its reason.
  * What the operator chooses is in config.ts.
@@ -134,10 +136,11 @@ export const longDiscardsMax = 16;
 export const connectionsMax = 10_000;
 
 /**
- * Most bodies decompressed at a time. Each may become 4 MiB before it counts against what ingest may hold, and works on
- * one of the four threads that accepted batches are compressed on as well.
+ * Most bodies decompressed at a time: on half of the cores, for bombs must leave some to everybody else (on two cores, three
+ * at a time made a good client under abuse wait half as long again). Each may become 4 MiB before it counts against what
+ * ingest may hold, and works on one of the four threads that accepted batches are compressed on as well.
  */
-export const decodesAtOnceMax = 3;
+export const decodesAtOnceMax = Math.min(3, Math.max(1, Math.floor(availableParallelism() / 2)));
 
 /** How long a good API key's answer is reused; a change in the database removes it at once. */
 export const keyCacheMs = 30_000;
