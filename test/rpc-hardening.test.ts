@@ -98,6 +98,12 @@ describe.each(protocols)('%s', (protocol) => {
     expectRefused(await sendCompressed(encoding, Buffer.from('not compressed')), 'invalid_request_body');
   });
 
+  test('a message that is none is no unknown compression, however its own is written', async () => {
+    const headers = { [encodingHeader]: 'GZIP' };
+    const bytes = compressed(zlib.gzipSync(Buffer.from([10, 5])));
+    expectRefused(await send(protocol, bytes, { isRaw: true, headers }), 'invalid_request_body');
+  });
+
   test('an unknown compression is refused, and the known ones are named', async () => {
     const { code, id, http } = await sendCompressed('lzma', Buffer.from('x'));
     // In Connect, UNIMPLEMENTED is a 501.

@@ -22,6 +22,15 @@ const decoders: Record<ContentEncoding, Decoder> = {
   zstd: promisify(zlib.zstdDecompress) as unknown as Decoder,
 };
 
+/** The request names a compression that is not known here. gRPC tells it from one that is damaged. */
+export class UnknownEncodingError extends IngestError {
+  constructor() {
+    const known = contentEncodings.join(', ');
+    super('invalid_request_body', `The Content-Encoding must be one of ${known}, or absent.`);
+    this.name = 'UnknownEncodingError';
+  }
+}
+
 /** What is being decompressed counts against no budget yet: a thousand bombs at once would be 4 GiB. */
 const throughGate = openGate(decodesAtOnceMax);
 
@@ -39,10 +48,7 @@ export async function decodeBody(
 ): Promise<HeldBody> {
   const name = (encoding ?? '').trim().toLowerCase();
   if (name === '' || name === 'identity') return { bytes, [Symbol.dispose]: () => {} };
-  if (!Object.hasOwn(decoders, name)) {
-    const known = contentEncodings.join(', ');
-    throw new IngestError('invalid_request_body', `The Content-Encoding must be one of ${known}, or absent.`);
-  }
+  if (!Object.hasOwn(decoders, name)) throw new UnknownEncodingError();
   const decoded = await throughGate(() => decode(bytes, name as ContentEncoding));
   if (!budget.take(decoded.length)) throw memoryExhausted();
   return { bytes: decoded, [Symbol.dispose]: () => budget.release(decoded.length) };

@@ -18,7 +18,10 @@ test('the .proto tells clients the codes that errors have', () => {
 });
 
 test('an error carries the one of the JSON API, and asks for patience where a retry helps', () => {
-  const error = toConnectError(new IngestError('ingest_unavailable', 'Retry later.'));
+  const error = toConnectError(new IngestError('ingest_unavailable', 'Retry later.'), {
+    protocol: 'grpc',
+    isJson: false,
+  });
   expect(error.code).toBe(Code.Unavailable);
   expect(error.metadata.get('retry-after')).toBe('1');
   expect(error.details).toMatchObject([

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { type ContentEncoding, contentEncodings } from '../../../lib/content-encoding.ts';
 import { IngestError } from '../../../lib/errors.ts';
 import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
 import { bodyTooLarge, type HeldBody } from '../body.ts';
@@ -47,13 +46,6 @@ async function openEnvelope(request: IncomingMessage, sent: Buffer, budget: Byte
     throw invalid('The message is compressed, and grpc-encoding does not say how.');
   }
   return decodeBody(message, String(encoding), budget);
-}
-
-/** Whether a call names a compression that is not known here. */
-export function hasUnknownEncoding(request: IncomingMessage, { protocol }: CallForm): boolean {
-  const name = protocol === 'connect' ? 'content-encoding' : 'grpc-encoding';
-  const encoding = request.headers[name] ?? 'identity';
-  return encoding !== 'identity' && !contentEncodings.includes(encoding as ContentEncoding);
 }
 
 function invalid(details: string): IngestError {

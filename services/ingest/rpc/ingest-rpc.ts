@@ -5,9 +5,8 @@ import { ClientGoneError } from '../body.ts';
 import { logFailure } from '../log-failure.ts';
 import { type BatchDependencies, type BatchFormat, takeBatch } from '../take-batch.ts';
 import { refuseCall, sendReceipt } from './answer.ts';
-import { toConnectError, unknownEncoding } from './error.ts';
+import { toConnectError } from './error.ts';
 import { type CallForm, parseCallForm } from './form.ts';
-import { hasUnknownEncoding } from './formats.ts';
 
 export interface RpcDependencies extends BatchDependencies {
   rpcFormat: (form: CallForm) => BatchFormat;
@@ -39,11 +38,6 @@ export async function ingestEventsRpc(
     if (thrown instanceof ClientGoneError) throw thrown;
     const error = IngestError.from(thrown);
     logFailure(dependencies.log, error);
-    const isUnknown = error.id === 'invalid_request_body' && hasUnknownEncoding(request, form);
-    await refuseCall(
-      { request, response },
-      form,
-      isUnknown ? unknownEncoding(error, form) : toConnectError(error),
-    );
+    await refuseCall({ request, response }, form, toConnectError(error, form));
   }
 }

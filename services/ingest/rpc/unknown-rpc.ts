@@ -14,5 +14,5 @@ export async function refuseUnknownRpc(request: IncomingMessage, response: Serve
   const error = new IngestError('not_found', 'There is nothing at this path.');
   const form = parseCallForm(request.headers['content-type'] ?? '');
   if (form === undefined || form.protocol === 'connect') throw error;
-  await refuseCall({ request, response }, form, toConnectError(error));
+  await refuseCall({ request, response }, form, toConnectError(error, form));
 }
