@@ -1,6 +1,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { splitElements } from '../../lib/event/text.ts';
+import { compileBatchRules } from '../../lib/event/validate.ts';
 import { openLog } from '../../lib/log.ts';
 import type { QueuePosition } from '../../lib/queue/failover.ts';
 import { decodeGroup, type Group } from '../../lib/queue/group.ts';
@@ -9,9 +10,9 @@ import { cutEvents } from '../../lib/segment/cut.ts';
 import { llmEvent } from '../../test/support/events.ts';
 import { acceptBatch } from './accepted-batch.ts';
 import { Committer } from './committer.ts';
-import { compileBatchReader } from './read-batch.ts';
+import { createBatchReader } from './read-batch.ts';
 
-const readBatch = compileBatchReader('weir');
+const readBatch = createBatchReader(compileBatchRules('weir'));
 const log = openLog('test', { LOG_LEVEL: 'silent' });
 const access = (name: string) =>
   ({

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BatchRules } from '../../lib/event/validate.ts';
 import { bodyBytesMax } from '../../lib/limits.ts';
 import { decodeBody } from './decode.ts';
-import { compileBatchReader } from './read-batch.ts';
+import { createBatchReader } from './read-batch.ts';
 import { sendJson } from './respond.ts';
 import { type BatchDependencies, type BatchFormat, takeBatch } from './take-batch.ts';
 
@@ -20,8 +21,8 @@ export async function ingestEvents(
 }
 
 /** A body of JSON, as it is or behind a Content-Encoding. */
-export function compileJsonFormat(vendor: string): BatchFormat {
-  const readBatch = compileBatchReader(vendor);
+export function createJsonFormat(rules: BatchRules): BatchFormat {
+  const readBatch = createBatchReader(rules);
   return {
     requestBytesMax: bodyBytesMax,
     unpack: (request, sent, budget) => decodeBody(sent, request.headers['content-encoding'], budget),

@@ -1,5 +1,6 @@
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
+import { compileBatchRules } from '../../lib/event/validate.ts';
 import { keyLookupTimeoutMs } from '../../lib/limits.ts';
 import { describeApi } from '../../lib/openapi/document.ts';
 import { payloadBytesMax } from '../../lib/queue/connect.ts';
@@ -10,7 +11,7 @@ import { followAccessChanges } from './access-changes.ts';
 import { ByteBudgets } from './byte-budget.ts';
 import { Committer } from './committer.ts';
 import { createCors } from './cors.ts';
-import { compileJsonFormat } from './ingest-events.ts';
+import { createJsonFormat } from './ingest-events.ts';
 import { KeyUses } from './key-uses.ts';
 import { openQueue } from './queue.ts';
 import { Quota } from './quota.ts';
@@ -37,6 +38,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
   const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
   const findUnready = createReadiness(sql, nats, publisher);
   const stopping = new AbortController();
+  const rules = compileBatchRules(config.VENDOR);
   const batches = {
     directory,
     keyUses: resources.use(new KeyUses(sql, log)),
@@ -47,8 +49,8 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
     }),
     budgets: new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX),
     committer,
-    jsonFormat: compileJsonFormat(config.VENDOR),
-    rpcFormat: compileRpcFormats(config.VENDOR),
+    jsonFormat: createJsonFormat(rules),
+    rpcFormat: compileRpcFormats(rules),
     log,
   };
   const routing = {

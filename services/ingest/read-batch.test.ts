@@ -6,9 +6,9 @@ import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../lib/limits.
 import { llmEvent, toolEvent } from '../../test/support/events.ts';
 import { keyText, objectText, valueText } from '../../test/support/json-text.ts';
 import { parseJson } from './parse.ts';
-import { compileBatchReader } from './read-batch.ts';
+import { createBatchReader } from './read-batch.ts';
 
-const readBatch = compileBatchReader('weir');
+const readBatch = createBatchReader(compileBatchRules('weir'));
 const { validateBatch } = compileBatchRules('weir');
 /** The plain way, which is the truth: the whole body at once. */
 const readWhole = (bytes: Buffer) => projectEvents(validateBatch(parseJson(bytes)));

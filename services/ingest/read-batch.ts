@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IngestEvent } from '../../lib/event/event.ts';
 import { type Projection, Projector, projectEvents } from '../../lib/event/projection.ts';
-import { compileBatchRules } from '../../lib/event/validate.ts';
+import type { BatchRules } from '../../lib/event/validate.ts';
 import { isDeeperThan } from '../../lib/json/depth.ts';
 import { parseApart } from '../../lib/json/parse-apart.ts';
 import type { Range } from '../../lib/json/scan.ts';
@@ -23,8 +23,7 @@ export type BatchReader = (bytes: Buffer) => Projection;
  *
  * Whatever is not as it should be is read again as a whole: that way alone decides what is wrong, and says so.
  */
-export function compileBatchReader(vendor: string): BatchReader {
-  const { isEvent, validateBatch } = compileBatchRules(vendor);
+export function createBatchReader({ isEvent, validateBatch }: BatchRules): BatchReader {
   return (bytes) => readEventwise(bytes, isEvent) ?? projectEvents(validateBatch(parseJson(bytes)));
 }
 

@@ -1,5 +1,6 @@
 import { type ErrorId, errorTable, IngestError } from '../../lib/errors.ts';
-import { compileBatchReader } from '../../services/ingest/read-batch.ts';
+import { compileBatchRules } from '../../lib/event/validate.ts';
+import { createBatchReader } from '../../services/ingest/read-batch.ts';
 import type { Body } from './bodies.ts';
 
 /** What a body, and nothing else, may be refused with (contract §7). */
@@ -13,7 +14,7 @@ const refusals: readonly ErrorId[] = [
 /** `accepted`, or the id of the error. */
 export type Outcome = 'accepted' | ErrorId;
 
-const readBatch = compileBatchReader('weir');
+const readBatch = createBatchReader(compileBatchRules('weir'));
 
 /**
  * What the service's reader makes of a body.

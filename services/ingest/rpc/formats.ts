@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../../lib/errors.ts';
+import type { BatchRules } from '../../../lib/event/validate.ts';
 import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
 import { bodyTooLarge, type HeldBody } from '../body.ts';
 import type { ByteBudget } from '../byte-budget.ts';
@@ -9,9 +10,9 @@ import type { CallForm } from './form.ts';
 import { compileJsonBatchReader, compileMessageBatchReader, type ReadMessageBatch } from './read-batch.ts';
 
 /** Compiles the four forms that a message may have. */
-export function compileRpcFormats(vendor: string): (form: CallForm) => BatchFormat {
-  const readBinary = compileMessageBatchReader(vendor);
-  const readJson = compileJsonBatchReader(vendor);
+export function compileRpcFormats(rules: BatchRules): (form: CallForm) => BatchFormat {
+  const readBinary = compileMessageBatchReader(rules);
+  const readJson = compileJsonBatchReader(rules);
   const bare = (read: (bytes: Buffer) => ReadMessageBatch): BatchFormat => ({
     requestBytesMax: bodyBytesMax,
     unpack: (request, sent, budget) => decodeBody(sent, request.headers['content-encoding'], budget),

@@ -21,7 +21,7 @@ interface FieldReader {
 export function compileMessageReader(desc: DescMessage): MessageReader {
   const fields: (FieldReader | undefined)[] = [];
   for (const field of desc.fields) fields[field.number] = compileField(field);
-  const extra = desc.fields.find((field) => field.name === 'extra')?.number;
+  const hasExtra = desc.fields.some((field) => field.name === 'extra');
   return (reader, end) => {
     const message: JsonObject = {};
     while (reader.pos < end) {
@@ -32,7 +32,7 @@ export function compileMessageReader(desc: DescMessage): MessageReader {
       else skipField(reader, tag);
     }
     checkEnd(reader, end);
-    return extra === undefined ? message : foldExtra(message);
+    return hasExtra ? foldExtra(message) : message;
   };
 }
 

@@ -1,7 +1,7 @@
 import { EventSchema } from '../../../gen/weir/ingest/v1/event_pb.ts';
 import { IngestError } from '../../../lib/errors.ts';
 import { type Projection, Projector } from '../../../lib/event/projection.ts';
-import { compileBatchRules } from '../../../lib/event/validate.ts';
+import type { BatchRules } from '../../../lib/event/validate.ts';
 import { isDeeperThan } from '../../../lib/json/depth.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
 import { parseJson } from '../parse.ts';
@@ -24,15 +24,15 @@ export interface ReadMessageBatch {
  */
 export type MessageBatchReader = (bytes: Buffer) => ReadMessageBatch;
 
-export function compileMessageBatchReader(vendor: string): MessageBatchReader {
-  const finish = compileFinish(vendor);
+export function compileMessageBatchReader(rules: BatchRules): MessageBatchReader {
+  const finish = createFinish(rules);
   const readEvent = compileMessageReader(EventSchema);
   return (bytes) => finish(explainMalformed(() => readEvents(bytes, readEvent)));
 }
 
 /** The same of a request in protobuf's JSON. */
-export function compileJsonBatchReader(vendor: string): MessageBatchReader {
-  const finish = compileFinish(vendor);
+export function compileJsonBatchReader(rules: BatchRules): MessageBatchReader {
+  const finish = createFinish(rules);
   const readEvent = compileJsonReader(EventSchema);
   return (bytes) => {
     const json = parseJson(bytes);
@@ -52,8 +52,10 @@ export function compileJsonBatchReader(vendor: string): MessageBatchReader {
   };
 }
 
-function compileFinish(vendor: string): (events: readonly JsonObject[]) => ReadMessageBatch {
-  const { isEvent, validateBatch } = compileBatchRules(vendor);
+function createFinish({
+  isEvent,
+  validateBatch,
+}: BatchRules): (events: readonly JsonObject[]) => ReadMessageBatch {
   return (events) => {
     const projector = new Projector();
     const texts: string[] = [];
