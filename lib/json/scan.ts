@@ -16,7 +16,7 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** Strings up to this length are walked byte by byte: below it a native call costs more than it saves. */
+/** So much of a string is walked byte by byte before its end is searched: a native call costs more than that. */
 const shortStringBytes = 32;
 
 /** The positions of a value: from its first byte to the one after its last. */
@@ -66,14 +66,19 @@ export function walkObject(bytes: Buffer, at: number, visit: VisitMember): numbe
   }
 }
 
-/** Walks over the array that starts at `at`, and appends the positions of its elements. @returns the array's end. */
-export function walkArray(bytes: Buffer, at: number, elements: Range[], findings?: Findings): number {
+/** Walks over the array that starts at `at`, and shows each element's positions. @returns the array's end. */
+export function walkArray(
+  bytes: Buffer,
+  at: number,
+  visit: (element: Range) => void,
+  findings?: Findings,
+): number {
   expect(bytes, at, openBracket);
   let next = skipSpace(bytes, at + 1);
   if (bytes[next] === closeBracket) return next + 1;
   for (;;) {
     const end = skipValue(bytes, next, findings);
-    elements.push({ start: next, end });
+    visit({ start: next, end });
     next = skipSpace(bytes, end);
     if (bytes[next] === closeBracket) return next + 1;
     expect(bytes, next, comma);
@@ -135,19 +140,21 @@ export function isBackslashFirst(bytes: Buffer, at: number): boolean {
 /** Skips the string whose opening quote is at `at`. */
 export function skipString(bytes: Buffer, at: number): number {
   expect(bytes, at, quote);
-  const shortEnd = Math.min(at + shortStringBytes, bytes.length);
-  for (let next = at + 1; next < shortEnd; next++) {
-    const byte = bytes[next];
-    if (byte === quote) return next + 1;
-    if (byte === backslash) next++;
-  }
-  for (let next = bytes.indexOf(quote, at + 1); next !== -1; next = bytes.indexOf(quote, next + 1)) {
-    let first = next;
-    while (bytes[first - 1] === backslash) first--;
+  for (let start = at + 1; ; ) {
+    let next = start;
+    for (const end = Math.min(start + shortStringBytes, bytes.length); next < end; next++) {
+      const byte = bytes[next];
+      if (byte === quote) return next + 1;
+      if (byte === backslash) next++;
+    }
+    const found = bytes.indexOf(quote, next);
+    if (found === -1) throw damaged(at);
+    let first = found;
+    while (first > next && bytes[first - 1] === backslash) first--;
     // An even number of back-slashes escape each other, not the quote.
-    if ((next - first) % 2 === 0) return next + 1;
+    if ((found - first) % 2 === 0) return found + 1;
+    start = found + 1;
   }
-  throw damaged(at);
 }
 
 function endsScalar(byte: number | undefined): boolean {

@@ -43,17 +43,24 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
 /**
  * Where the events are of the request body that starts at `at`, where it ends, and what was noticed on the way.
  *
- * @throws Error where it notices that the bytes are no JSON.
+ * @throws Error where it notices that the bytes are no JSON, and for an array of more than `eventsMax` events.
  */
-export function locateEvents(bytes: Buffer, at: number): { events: Range[]; end: number } & Findings {
+export function locateEvents(
+  bytes: Buffer,
+  at: number,
+  eventsMax = Number.POSITIVE_INFINITY,
+): { events: Range[]; end: number } & Findings {
   let events: Range[] = [];
   const findings: Findings = { hasBackslashFirst: false };
+  const add = (event: Range) => {
+    if (events.push(event) > eventsMax) throw new Error(`there are more than ${eventsMax} events`);
+  };
   const end = walkObject(bytes, at, (key, valueStart) => {
     if (isBackslashFirst(bytes, key.start)) findings.hasBackslashFirst = true;
     if (!isKey(bytes, key, 'events')) return skipValue(bytes, valueStart, findings);
     events = [];
     return bytes[valueStart] === openBracket
-      ? walkArray(bytes, valueStart, events, findings)
+      ? walkArray(bytes, valueStart, add, findings)
       : skipValue(bytes, valueStart, findings);
   });
   return { events, end, ...findings };

@@ -34,9 +34,9 @@ function readEventwise(
 ): Projection | undefined {
   if (!isUtf8(bytes)) return undefined;
   try {
-    const { events, hasBackslashFirst } = locateEvents(bytes, 0);
+    const { events, hasBackslashFirst } = locateEvents(bytes, 0, eventsPerBatchMax);
     const parse = hasBackslashFirst ? parseApart : JSON.parse;
-    if (events.length === 0 || events.length > eventsPerBatchMax) return undefined;
+    if (events.length === 0) return undefined;
     if (isDeeperThan(parse(withoutEvents(bytes, events)), jsonDepthMax)) return undefined;
     const projector = new Projector();
     for (const { start, end } of events) {
