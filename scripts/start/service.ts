@@ -21,6 +21,12 @@ const stopSignals: StopSignals = [{ signal: 'SIGTERM', waitMs: drainTimeoutMs + 
 /** A service reads its code, connects and checks the queue; on a slow machine that may take a while. */
 const readyTimeoutMs = 60_000;
 
+/**
+ * As many threads for V8's garbage as there are other cores. Node starts four anywhere: on two cores they take both of
+ * them from everybody while they work (ADR 0008).
+ */
+const nodeOptions = ['--v8-pool-size=0'];
+
 /** What a service tells with its ready message. */
 export interface ReadyDetails {
   /** Where it listens, if it does. */
@@ -92,7 +98,11 @@ function spawnService({
   const script = fileURLToPath(new URL(`../../services/${name}/main.ts`, import.meta.url));
   const log = openSync(logFile, 'a', 0o600);
   try {
-    return spawn(execPath, [script], { env, detached: true, stdio: ['ignore', log, log, 'ipc'] });
+    return spawn(execPath, [...nodeOptions, script], {
+      env,
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    });
   } finally {
     closeSync(log);
   }
