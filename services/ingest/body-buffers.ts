@@ -1,4 +1,5 @@
 import { bodyBytesMax, envelopeBytes } from '../../lib/limits.ts';
+import { freeMemory } from './free-memory.ts';
 
 /**
  * A body moves into a buffer of four megabytes when this much of it has arrived. What a client declares counts for
@@ -27,7 +28,7 @@ export class BodyBuffer {
   /** The caller has checked that the body stays within `bodyBytesMax` and an envelope. */
   add(chunk: Buffer): void {
     if (this.#pooled === undefined) this.#chunks.push(chunk);
-    else chunk.copy(this.#pooled, this.#length);
+    else this.#copy(chunk, this.#pooled, this.#length);
     this.#length += chunk.length;
     if (this.#pooled === undefined && this.#length >= pooledBytesMin) this.#moveToPooled();
   }
@@ -35,11 +36,16 @@ export class BodyBuffer {
   /** The whole body. It is valid until `release`. */
   toBytes(): Buffer {
     if (this.#pooled !== undefined) return this.#pooled.subarray(0, this.#length);
-    const [only] = this.#chunks;
-    return this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks, this.#length);
+    const chunks = this.#chunks;
+    if (chunks.length !== 1) {
+      this.#chunks = [Buffer.concat(chunks, this.#length)];
+      chunks.forEach(freeMemory);
+    }
+    return this.#chunks[0] as Buffer;
   }
 
   release(): void {
+    this.#chunks.forEach(freeMemory);
     this.#chunks = [];
     if (this.#pooled !== undefined && spareBuffers.length < spareBuffersMax) spareBuffers.push(this.#pooled);
     this.#pooled = undefined;
@@ -48,8 +54,13 @@ export class BodyBuffer {
   #moveToPooled(): void {
     const pooled = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(bodyBytesMax + envelopeBytes);
     let end = 0;
-    for (const chunk of this.#chunks) end += chunk.copy(pooled, end);
+    for (const chunk of this.#chunks) end += this.#copy(chunk, pooled, end);
     this.#pooled = pooled;
     this.#chunks = [];
+  }
+
+  #copy(chunk: Buffer, target: Buffer, at: number): number {
+    freeMemory(chunk);
+    return chunk.copy(target, at);
   }
 }

@@ -3,6 +3,7 @@ import { IngestError } from '../../lib/errors.ts';
 import { bodyBytesMax, discardBytesMax, discardTimeoutMs, longDiscardsMax } from '../../lib/limits.ts';
 import { BodyBuffer } from './body-buffers.ts';
 import type { ByteBudget } from './byte-budget.ts';
+import { freeMemory } from './free-memory.ts';
 
 /** The client went away before its request was whole: there is nobody to answer. */
 export class ClientGoneError extends Error {
@@ -94,6 +95,7 @@ export function discardBody(request: IncomingMessage): Promise<boolean> {
       resolve(isWhole);
     };
     const onData = (chunk: Buffer) => {
+      freeMemory(chunk);
       length += chunk.length;
       if (length > discardBytesMax) return finish(false);
       if (isLong || length <= bodyBytesMax) return;

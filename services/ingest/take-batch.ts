@@ -7,6 +7,7 @@ import { authenticate } from './authenticate.ts';
 import { checkDeclaredLength, type HeldBody, readBody } from './body.ts';
 import type { ByteBudget, ByteBudgets } from './byte-budget.ts';
 import type { Committer } from './committer.ts';
+import { freeMemory } from './free-memory.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Quota, QuotaView } from './quota.ts';
 
@@ -24,7 +25,7 @@ export interface BatchFormat {
   requestBytesMax: number;
   /** Undoes what lies around the batch: compression, an envelope. What it returns is within 4 MiB. */
   unpack(request: IncomingMessage, sent: Buffer, budget: ByteBudget): Promise<HeldBody>;
-  /** Parses, validates and projects. `body` is the JSON body that is kept, as it was sent or as it would have been. */
+  /** Parses, validates and projects. `body` is the JSON body that is kept: `bytes` themselves, or one made for nobody else. */
   read(bytes: Buffer): { projection: Projection; body: Buffer };
 }
 
@@ -60,6 +61,7 @@ export async function takeBatch(
   if (eventCount > 0) {
     await commit(dependencies, access, await acceptBatch(access, projection, { body, atMs }));
   }
+  if (body !== unpacked.bytes) freeMemory(body);
   return {
     message: `Queued ${eventCount} ${eventCount === 1 ? 'event' : 'events'}.`,
     headers: { 'Weir-Batch-Id': randomUUID(), ...quotaHeaders(quotaView) },
