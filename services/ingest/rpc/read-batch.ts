@@ -3,10 +3,11 @@ import { IngestError } from '../../../lib/errors.ts';
 import { type Projection, Projector } from '../../../lib/event/projection.ts';
 import type { BatchRules } from '../../../lib/event/validate.ts';
 import { isDeeperThan } from '../../../lib/json/depth.ts';
+import type { Range } from '../../../lib/json/scan.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
 import { parseJson } from '../parse.ts';
 import { compileJsonReader } from './json-reader.ts';
-import { compileMessageReader, type JsonObject, type MessageReader } from './message-reader.ts';
+import { compileMessageReader, type JsonObject } from './message-reader.ts';
 import { checkEnd, readEnd, skipField, WireReader } from './wire.ts';
 
 /** A batch of messages, as it goes on: projected, and as the JSON body that would have brought the same events. */
@@ -27,7 +28,14 @@ export type MessageBatchReader = (bytes: Buffer) => ReadMessageBatch;
 export function compileMessageBatchReader(rules: BatchRules): MessageBatchReader {
   const finish = createFinish(rules);
   const readEvent = compileMessageReader(EventSchema);
-  return (bytes) => finish(explainMalformed(() => readEvents(bytes, readEvent)));
+  return (bytes) => {
+    const events = explainMalformed(() => locateEvents(bytes));
+    const reader = new WireReader(bytes);
+    return finish(events, ({ start, end }) => {
+      reader.pos = start;
+      return explainMalformed(() => readEvent(reader, end));
+    });
+  };
 }
 
 /** The same of a request in protobuf's JSON. */
@@ -48,37 +56,41 @@ export function compileJsonBatchReader(rules: BatchRules): MessageBatchReader {
       throw new IngestError('invalid_event_batch', 'The message must be an object, and its events an array.');
     }
     refuseTooMany(events.length);
-    return finish(events.map((event, index) => readEvent(event, `events[${index}]`)));
+    return finish(events, (event, index) => readEvent(event, `events[${index}]`));
   };
 }
 
-function createFinish({
-  isEvent,
-  validateBatch,
-}: BatchRules): (events: readonly JsonObject[]) => ReadMessageBatch {
-  return (events) => {
+/** Event by event, and each let go: all of them at once would be what ingest's memory is measured by (ADR 0008). */
+function createFinish({ isEvent, validateBatch }: BatchRules) {
+  return <T>(sources: readonly T[], read: (source: T, index: number) => JsonObject): ReadMessageBatch => {
     const projector = new Projector();
-    const texts: string[] = [];
-    for (const event of events) {
+    const texts = sources.map((source, index) => {
+      const event = read(source, index);
       // The body and its array are two levels already. What is wrong, and with which event, is told by one place.
-      if (!isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) validateBatch({ events });
-      else projector.add(event);
-      texts.push(JSON.stringify(event));
-    }
-    return { projection: projector.finish(), body: Buffer.from(`{"events":[${texts.join(',')}]}`) };
+      if (!isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
+        validateBatch({ events: sources.map(read) });
+      } else {
+        projector.add(event);
+      }
+      return JSON.stringify(event);
+    });
+    return { projection: projector.finish(), body: toBody(texts) };
   };
+}
+
+/** Written where it stays: joined as text, a batch of 3 MB would be there three times. */
+function toBody(texts: readonly string[]): Buffer {
+  const pieces = texts.flatMap((text, index) => (index === 0 ? [text] : [',', text]));
+  pieces.unshift('{"events":[');
+  pieces.push(']}');
+  const body = Buffer.allocUnsafeSlow(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
+  let end = 0;
+  for (const piece of pieces) end += body.write(piece, end);
+  return body;
 }
 
 /** `repeated Event events = 1` of IngestEventsRequest. */
 const eventsTag = 10;
-
-function readEvents(bytes: Buffer, readEvent: MessageReader): JsonObject[] {
-  const count = countEvents(bytes);
-  refuseTooMany(count);
-  const events: JsonObject[] = [];
-  walkEvents(bytes, (reader, end) => events.push(readEvent(reader, end)));
-  return events;
-}
 
 function refuseTooMany(count: number): void {
   if (count <= eventsPerBatchMax) return;
@@ -88,24 +100,29 @@ function refuseTooMany(count: number): void {
   );
 }
 
-/** The number of events decides before any of them is read: 413 comes before 400. */
-function countEvents(bytes: Buffer): number {
-  let count = 0;
-  walkEvents(bytes, (reader, end) => {
-    reader.pos = end;
-    count += 1;
-  });
-  return count;
-}
-
-function walkEvents(bytes: Buffer, visit: (reader: WireReader, end: number) => void): void {
+/**
+ * Where the events of a request are. Their number decides before any of them is read: 413 comes before 400.
+ *
+ * @throws IngestError `too_many_events`
+ */
+function locateEvents(bytes: Buffer): Range[] {
+  const events: Range[] = [];
   const reader = new WireReader(bytes);
+  let count = 0;
   while (reader.pos < bytes.length) {
     const tag = reader.uint32();
-    if (tag === eventsTag) visit(reader, readEnd(reader, bytes.length));
-    else skipField(reader, tag);
+    if (tag !== eventsTag) {
+      skipField(reader, tag);
+      continue;
+    }
+    const end = readEnd(reader, bytes.length);
+    count += 1;
+    if (count <= eventsPerBatchMax) events.push({ start: reader.pos, end });
+    reader.pos = end;
   }
   checkEnd(reader, bytes.length);
+  refuseTooMany(count);
+  return events;
 }
 
 /** Reading protobuf throws errors of many kinds: they all mean that the bytes are no message. */
