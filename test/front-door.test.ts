@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { opening, RawConnection } from './support/http2-frames.ts';
 import { type Pipeline, startPipeline, type Tenant } from './support/pipeline.ts';
-import { expectServing, expectServingOn } from './support/serving.ts';
+import { disposeUnharmed, expectServing, expectServingOn } from './support/serving.ts';
 
 /** One port for all: the first bytes of a connection decide who serves it. */
 
@@ -11,11 +11,7 @@ beforeAll(async () => {
   pipeline = await startPipeline();
   tenant = await pipeline.createTenant();
 });
-afterAll(async () => {
-  // What was refused is no fault of ours, and none was logged.
-  expect(pipeline.ingest.log()).not.toMatch(/"level":[56]0/);
-  await pipeline[Symbol.asyncDispose]();
-});
+afterAll(() => disposeUnharmed(pipeline));
 
 const open = (...first: Buffer[]) => RawConnection.open(pipeline, ...first);
 describe('the first bytes decide who serves a connection', () => {

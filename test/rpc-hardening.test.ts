@@ -18,7 +18,7 @@ import {
   type Protocol,
   protocols,
 } from './support/rpc-calls.ts';
-import { untilDrained } from './support/wait.ts';
+import { disposeUnharmed } from './support/serving.ts';
 
 /** What protocols of RPC have of their own to abuse. A client's fault is never INTERNAL, UNKNOWN or a 5xx. */
 
@@ -32,10 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   session[Symbol.dispose]();
-  await untilDrained(pipeline);
-  expect(await pipeline.sql`SELECT FROM quarantine`).toHaveLength(0);
-  expect(pipeline.ingest.log()).not.toMatch(/"level":[56]0/);
-  await pipeline[Symbol.asyncDispose]();
+  await disposeUnharmed(pipeline);
 });
 
 function send(protocol: Protocol, message: Uint8Array, options: CallOptions = {}): Promise<CallOutcome> {

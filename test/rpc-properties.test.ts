@@ -8,7 +8,8 @@ import { openSession } from './support/http2.ts';
 import { toRequest } from './support/message.ts';
 import { type Pipeline, startPipeline, type Tenant } from './support/pipeline.ts';
 import { type CallOptions, call, type Protocol, protocols } from './support/rpc-calls.ts';
-import { countRows, until, untilDrained } from './support/wait.ts';
+import { disposeUnharmed } from './support/serving.ts';
+import { countRows, until } from './support/wait.ts';
 
 /** What holds for any message: a client's fault is never INTERNAL, UNKNOWN or a 5xx, and what is taken is kept. */
 
@@ -22,10 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   session[Symbol.dispose]();
-  await untilDrained(pipeline);
-  expect(await pipeline.sql`SELECT FROM quarantine`).toHaveLength(0);
-  expect(pipeline.ingest.log()).not.toMatch(/"level":[56]0/);
-  await pipeline[Symbol.asyncDispose]();
+  await disposeUnharmed(pipeline);
 });
 
 function send(protocol: Protocol, message: Uint8Array, options: CallOptions = {}) {

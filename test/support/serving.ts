@@ -3,6 +3,7 @@ import { postEvents } from './http.ts';
 import { exchange, openSession } from './http2.ts';
 import { flags, frame, headersFrame, postHeaders, type RawConnection } from './http2-frames.ts';
 import type { Pipeline, Tenant } from './pipeline.ts';
+import { untilDrained } from './wait.ts';
 
 /** Others are served, whatever somebody does, on connections of their own. */
 export async function expectServing(
@@ -27,4 +28,12 @@ export async function expectServingOn(
 /** The body of a batch without events, all of it. */
 export function emptyBatch(streamId: number): Buffer {
   return frame('data', { flags: flags.endStream, streamId, payload: Buffer.from('{"events":[]}') });
+}
+
+/** Ends a pipeline that met bad clients: nothing of theirs is in quarantine, and no fault of theirs was logged as ours. */
+export async function disposeUnharmed(pipeline: Pipeline): Promise<void> {
+  await untilDrained(pipeline);
+  expect(await pipeline.sql`SELECT FROM quarantine`).toHaveLength(0);
+  expect(pipeline.ingest.log()).not.toMatch(/"level":[56]0/);
+  await pipeline[Symbol.asyncDispose]();
 }
