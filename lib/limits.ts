@@ -136,9 +136,9 @@ export const longDiscardsMax = 16;
 export const connectionsMax = 10_000;
 
 /**
- * Most bodies decompressed at a time: on half of the cores, for bombs must leave some to everybody else (on two cores, in a
- * run each, a good client's p99 under abuse was 145 ms with one at a time, and 250 ms with three). Each may become 4 MiB before it counts against what
- * ingest may hold, and works on one of the four threads that accepted batches are compressed on as well.
+ * Most bodies decompressed at a time: on half of the cores, for bombs must leave some to everybody else. Each may become
+ * 4 MiB before it counts against what ingest may hold, and works on one of the four threads that accepted batches are
+ * compressed on as well.
  */
 export const decodesAtOnceMax = Math.min(3, Math.max(1, Math.floor(availableParallelism() / 2)));
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EmbeddedProcess } from '../provision/embedded-process.ts';
-import { lastLogLines, logLength } from '../provision/embedded-process.ts';
+import { type EmbeddedProcess, lastLogLines, logLength } from '../provision/embedded-process.ts';
 
 const pollMs = 2_000;
 
