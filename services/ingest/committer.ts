@@ -3,7 +3,6 @@ import type { Logger } from '../../lib/log.ts';
 import type { QueuePosition, QueuePublisher } from '../../lib/queue/failover.ts';
 import { QueueSilentError } from '../../lib/queue/publish.ts';
 import type { AcceptedBatch } from './accepted-batch.ts';
-import { freeMemory } from './free-memory.ts';
 import { sealGroup, takeGroup } from './group.ts';
 
 /** Publishes one message and returns where it is when it is on disk. */
@@ -72,8 +71,6 @@ export class Committer {
       for (const { resolve } of group) resolve(position);
       const ms = Math.round(performance.now() - startedMs);
       this.#log.debug({ ...position, batches: group.length, bytes: payload.length, ms }, 'committed');
-      // It is on another disk by now. What failed may still be on its way.
-      freeMemory(payload);
     } catch (error) {
       // What waits would only wait out another time-out each: nobody waits longer than one.
       const refused = error instanceof QueueSilentError ? [...group, ...this.#waiting.splice(0)] : group;
