@@ -14,9 +14,11 @@ const { slowConnections, bodiesPerSecond, badKeysPerSecond } = JSON.parse(plan);
 /** How many answers of which status there were; 0: none came. */
 const answers = new Map<number, number>();
 
+// Before there are connections: compressing the bombs takes seconds, and all of the slow ones would write at once after it.
+const bodies = hostileBodies(apiKey);
 const slow = openSlowConnections(ingestUrl, apiKey, slowConnections);
 await slow.ready;
-void sendInTurn(hostileBodies(apiKey), bodiesPerSecond);
+void sendInTurn(bodies, bodiesPerSecond);
 void sendInTurn(badKeys(), badKeysPerSecond);
 process.on('message', () => {
   process.send?.({ answers: [...answers], closed: slow.closed() }, () => process.exit());
