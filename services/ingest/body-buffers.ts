@@ -60,7 +60,8 @@ export class BodyBuffer {
   }
 
   #copy(chunk: Buffer, target: Buffer, at: number): number {
+    const copied = chunk.copy(target, at);
     freeMemory(chunk);
-    return chunk.copy(target, at);
+    return copied;
   }
 }
