@@ -2,11 +2,11 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Pool } from 'undici';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bodyBytesMax } from '../lib/limits.ts';
 import { readEventTexts } from '../lib/segment/read.ts';
 import { toolEvent } from './support/events.ts';
-import { startPipeline } from './support/pipeline.ts';
+import { type Pipeline, startPipeline } from './support/pipeline.ts';
 import { disposeUnharmed } from './support/serving.ts';
 import { untilDrained } from './support/wait.ts';
 
@@ -24,8 +24,13 @@ const bombs = Object.fromEntries(Object.entries(encoders).map(([name, encode]) =
 const requests = 600;
 const connections = 24;
 
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline();
+});
+afterAll(() => disposeUnharmed(pipeline));
+
 test('what is stored is what was sent, of whatever size, in whatever encoding, beside whatever bodies', async () => {
-  const pipeline = await startPipeline();
   const { apiKey, spaceId } = await pipeline.createTenant();
   const pool = new Pool(pipeline.url, { connections, pipelining: 1 });
   const names = Object.keys(encoders);
@@ -71,5 +76,4 @@ test('what is stored is what was sent, of whatever size, in whatever encoding, b
     SELECT id, segment_id AS "segmentId", segment_index AS "segmentIndex" FROM events WHERE space_id = ${spaceId}`;
   const stored = await readEventTexts(pipeline.sql, spaceId, rows);
   expect(new Map(rows.map(({ id }, index) => [id, stored[index]]))).toEqual(texts);
-  await disposeUnharmed(pipeline);
 });

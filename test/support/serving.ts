@@ -32,8 +32,8 @@ export function emptyBatch(streamId: number): Buffer {
 
 /** Ends a pipeline that met bad clients: nothing of theirs is in quarantine, and no fault of theirs was logged as ours. */
 export async function disposeUnharmed(pipeline: Pipeline): Promise<void> {
+  await using _disposed = pipeline;
   await untilDrained(pipeline);
   expect(await pipeline.sql`SELECT FROM quarantine`).toHaveLength(0);
   expect(pipeline.ingest.log()).not.toMatch(/"level":[56]0/);
-  await pipeline[Symbol.asyncDispose]();
 }
