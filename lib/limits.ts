@@ -38,6 +38,18 @@ export const previewCharsMax = 64;
 /** Largest additionalProperties kept as a column, in characters of JSON; larger ones are in the segment only. */
 export const attributesCharsMax = 4 * 1024;
 
+/**
+ * What is read of a batch on the event loop, which serves everybody else meanwhile: 65,536 values take 20 to 90 ms, and to
+ * say what is wrong in 64 KiB takes 10. A real batch of 4 MiB has 49,000 values. What is more is read on another thread.
+ */
+export const readOnLoop = { valuesMax: 64 * 1024, badBytesMax: 64 * 1024 };
+
+/** Most such batches that are held at a time: each takes up to half a second, and counts against what ingest may hold. */
+export const costlyBatchesMax = 4;
+
+/** Memory of that thread, as V8 names it. The worst of 4 MiB needs 120 MB; with no limit V8 lets it grow to 700. */
+export const readerHeap = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 };
+
 /** Bodies from this size on are compressed alone, off the main thread; smaller ones share a segment. */
 export const ownSegmentBytesMin = 64 * 1024;
 

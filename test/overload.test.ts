@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { openPostgres } from '../lib/db/connect.ts';
+import { costlyBatchesMax } from '../lib/limits.ts';
 import { llmEvent, someEvents, toolEvent } from './support/events.ts';
 import { postEvents } from './support/http.ts';
 import { startPipeline } from './support/pipeline.ts';
@@ -65,6 +66,24 @@ test('a queue that is full answers 503, and takes events again when the writer h
   expect(accepted).toBeGreaterThan(0);
   pipeline.writer.child.kill('SIGCONT');
   await until(async () => (await postEvents(pipeline, tenant, [llmEvent()])).status === 202);
+  await untilDrained(pipeline);
+  expect(await countRows(pipeline, tenant.spaceId)).toBe(accepted + 1);
+});
+
+test('batches that take long to read are stored as any other, and more of them than are read are told to come back', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  const costly = () =>
+    toolEvent({ properties: { tool: { input: Array.from({ length: 1_000_000 }, () => []) } } });
+  const answers = await Promise.all(
+    Array.from({ length: 2 * costlyBatchesMax }, () => postEvents(pipeline, tenant, [costly()])),
+  );
+  const accepted = answers.filter(({ status }) => status === 202).length;
+  expect(accepted).toBeGreaterThanOrEqual(costlyBatchesMax);
+  for (const { status, headers } of answers) {
+    if (status !== 202) expect([status, headers.has('retry-after')]).toEqual([503, true]);
+  }
+  expect((await postEvents(pipeline, tenant, [costly()])).status).toBe(202);
   await untilDrained(pipeline);
   expect(await countRows(pipeline, tenant.spaceId)).toBe(accepted + 1);
 });

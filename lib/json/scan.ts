@@ -29,6 +29,13 @@ export interface Range {
 export interface Findings {
   /** Whether a string, and so maybe a key, begins with a back-slash that is its own (parse-apart.ts). */
   hasBackslashFirst: boolean;
+  /** How many more values there may be within others, give or take one for each of those: what it costs to parse them. */
+  valuesLeft: number;
+}
+
+/** @param valuesMax how many values there may be within others before the walk ends, with an error. */
+export function noFindings(valuesMax: number): Findings {
+  return { hasBackslashFirst: false, valuesLeft: valuesMax };
 }
 
 /** Called with a member's key (quotes included) and the start of its value; returns the end of the value. */
@@ -124,11 +131,18 @@ function skipContainer(bytes: Buffer, at: number, findings?: Findings): number {
       continue;
     }
     next++;
-    if (byte === openBrace || byte === openBracket) {
+    if (byte === comma) countValue(findings);
+    else if (byte === openBrace || byte === openBracket) {
+      countValue(findings);
       if (++depth > jsonDepthMax) throw new Error(`JSON is nested too deep at byte ${next}`);
     } else if ((byte === closeBrace || byte === closeBracket) && --depth === 0) return next;
   }
   throw damaged(at);
+}
+
+/** @throws Error when it is one too many. */
+export function countValue(findings?: Findings): void {
+  if (findings !== undefined && --findings.valuesLeft < 0) throw new Error('JSON has too many values');
 }
 
 /** Whether the string whose opening quote is at `at` begins with a back-slash, written as `\\` or as `\u005c`. */

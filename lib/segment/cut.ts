@@ -1,7 +1,9 @@
 import {
+  countValue,
   type Findings,
   isBackslashFirst,
   isKey,
+  noFindings,
   type Range,
   skipSpace,
   skipValue,
@@ -43,19 +45,21 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
 /**
  * Where the events are of the request body that starts at `at`, where it ends, and what was noticed on the way.
  *
- * @throws Error where it notices that the bytes are no JSON, and for an array of more than `eventsMax` events.
+ * @throws Error where it notices that the bytes are no JSON, for an array of more than `eventsMax` events, and when there
+ * are more than `valuesMax` values.
  */
 export function locateEvents(
   bytes: Buffer,
   at: number,
-  eventsMax = Number.POSITIVE_INFINITY,
+  { eventsMax = Number.POSITIVE_INFINITY, valuesMax = Number.POSITIVE_INFINITY } = {},
 ): { events: Range[]; end: number } & Findings {
   let events: Range[] = [];
-  const findings: Findings = { hasBackslashFirst: false };
+  const findings = noFindings(valuesMax);
   const add = (event: Range) => {
     if (events.push(event) > eventsMax) throw new Error(`there are more than ${eventsMax} events`);
   };
   const end = walkObject(bytes, at, (key, valueStart) => {
+    countValue(findings);
     if (isBackslashFirst(bytes, key.start)) findings.hasBackslashFirst = true;
     if (!isKey(bytes, key, 'events')) return skipValue(bytes, valueStart, findings);
     events = [];

@@ -11,8 +11,9 @@ import { llmEvent } from '../../test/support/events.ts';
 import { acceptBatch } from './accepted-batch.ts';
 import { Committer } from './committer.ts';
 import { createBatchReader } from './read-batch.ts';
+import { unlimited } from './read-limits.ts';
 
-const readBatch = createBatchReader(compileBatchRules('weir'));
+const readBatch = createBatchReader(compileBatchRules('weir'), unlimited);
 const log = openLog('test', { LOG_LEVEL: 'silent' });
 const access = (name: string) =>
   ({
@@ -41,7 +42,7 @@ function openBroker() {
 
 async function batchOf(tenant: string, ...events: Record<string, unknown>[]) {
   const body = Buffer.from(JSON.stringify({ events }));
-  return acceptBatch(access(tenant), readBatch(body), {
+  return acceptBatch(access(tenant), readBatch(body).projection, {
     body,
     atMs: 1_760_000_000_000,
   });

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BatchRules } from '../../lib/event/validate.ts';
 import { bodyBytesMax } from '../../lib/limits.ts';
 import { decodeBody } from './decode.ts';
-import { createBatchReader } from './read-batch.ts';
+import type { Readers } from './reader-pool.ts';
 import { sendJson } from './respond.ts';
 import { type BatchDependencies, type BatchFormat, takeBatch } from './take-batch.ts';
 
@@ -21,11 +20,10 @@ export async function ingestEvents(
 }
 
 /** A body of JSON, as it is or behind a Content-Encoding. */
-export function createJsonFormat(rules: BatchRules): BatchFormat {
-  const readBatch = createBatchReader(rules);
+export function createJsonFormat(readers: Readers): BatchFormat {
   return {
     requestBytesMax: bodyBytesMax,
     unpack: (request, sent, budget) => decodeBody(sent, request.headers['content-encoding'], budget),
-    read: (bytes) => ({ projection: readBatch(bytes), body: bytes }),
+    read: readers.json,
   };
 }

@@ -2,10 +2,11 @@ import { beforeEach, expect, test } from 'vitest';
 import { compileBatchRules } from '../../lib/event/validate.ts';
 import { llmEvent } from '../../test/support/events.ts';
 import { createBatchReader } from './read-batch.ts';
+import { unlimited } from './read-limits.ts';
 
 /** A key of one client must not change how a key of another one is read (nodejs/node#63785). */
 
-const readBatch = createBatchReader(compileBatchRules('weir'));
+const readBatch = createBatchReader(compileBatchRules('weir'), unlimited);
 
 /** The names of an event's additional properties, written as Python writes them: everything but ASCII escaped. */
 const victim = (first: string) =>
@@ -16,7 +17,7 @@ const victim = (first: string) =>
 
 const names = (body: string) => Object.keys(JSON.parse(attributesOf(body)));
 const attributesOf = (body: string) =>
-  JSON.parse(`"${readBatch(Buffer.from(body)).columns.attributes.slice(1, -1)}"`);
+  JSON.parse(`"${readBatch(Buffer.from(body)).projection.columns.attributes.slice(1, -1)}"`);
 
 /** Each test has shapes of its own: what V8 has remembered stays remembered. */
 let first: string;

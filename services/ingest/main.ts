@@ -1,6 +1,5 @@
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
-import { compileBatchRules } from '../../lib/event/validate.ts';
 import { keyLookupTimeoutMs } from '../../lib/limits.ts';
 import { describeApi } from '../../lib/openapi/document.ts';
 import { payloadBytesMax } from '../../lib/queue/connect.ts';
@@ -15,9 +14,10 @@ import { createJsonFormat } from './ingest-events.ts';
 import { KeyUses } from './key-uses.ts';
 import { openQueue } from './queue.ts';
 import { Quota } from './quota.ts';
+import { openReaders } from './reader-pool.ts';
 import { createReadiness } from './readiness.ts';
 import { handleRequest } from './routes.ts';
-import { compileRpcFormats } from './rpc/formats.ts';
+import { createRpcFormats } from './rpc/formats.ts';
 import { createRpcHandlers } from './rpc/handlers.ts';
 import { serveIngest } from './server.ts';
 import { awaitStored } from './stored-position.ts';
@@ -38,7 +38,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
   const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
   const findUnready = createReadiness(sql, nats, publisher);
   const stopping = new AbortController();
-  const rules = compileBatchRules(config.VENDOR);
+  const readers = resources.use(openReaders(config.VENDOR));
   const batches = {
     directory,
     keyUses: resources.use(new KeyUses(sql, log)),
@@ -49,8 +49,8 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
     }),
     budgets: new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX),
     committer,
-    jsonFormat: createJsonFormat(rules),
-    rpcFormat: compileRpcFormats(rules),
+    jsonFormat: createJsonFormat(readers),
+    rpcFormat: createRpcFormats(readers),
     log,
   };
   const routing = {

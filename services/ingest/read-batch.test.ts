@@ -7,8 +7,10 @@ import { llmEvent, toolEvent } from '../../test/support/events.ts';
 import { keyText, objectText, valueText } from '../../test/support/json-text.ts';
 import { parseJson } from './parse.ts';
 import { createBatchReader } from './read-batch.ts';
+import { unlimited } from './read-limits.ts';
 
-const readBatch = createBatchReader(compileBatchRules('weir'));
+const readJson = createBatchReader(compileBatchRules('weir'), unlimited);
+const readBatch = (bytes: Buffer) => readJson(bytes).projection;
 const { validateBatch } = compileBatchRules('weir');
 /** The plain way, which is the truth: the whole body at once. */
 const readWhole = (bytes: Buffer) => projectEvents(validateBatch(parseJson(bytes)));

@@ -8,33 +8,34 @@ import type { Range } from '../../lib/json/scan.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../lib/limits.ts';
 import { locateEvents } from '../../lib/segment/cut.ts';
 import { parseJson } from './parse.ts';
+import { CostlyBatchError, type ReadLimits } from './read-limits.ts';
+import type { BatchReader } from './readers.ts';
 
 /**
- * Parses, validates and projects a request body.
- *
- * @throws IngestError `invalid_request_body`, `invalid_event_batch`, `too_many_events`.
- */
-export type BatchReader = (bytes: Buffer) => Projection;
-
-/**
- * A body is read event by event: found by its bytes, parsed, validated, projected, let go. Parsed as a whole, a
+ * A reader of request bodies in JSON. A body is read event by event: found by its bytes, parsed, validated, projected, let go. Parsed as a whole, a
  * batch of 3 MB is one string of 3 or 6 MB and some 30,000 objects that live until the last event, and collecting
  * that garbage costs a third of ingest's time (ADR 0008).
  *
  * Whatever is not as it should be is read again as a whole: that way alone decides what is wrong, and says so.
  */
-export function createBatchReader({ isEvent, validateBatch }: BatchRules): BatchReader {
-  return (bytes) => readEventwise(bytes, isEvent) ?? projectEvents(validateBatch(parseJson(bytes)));
+export function createBatchReader({ isEvent, validateBatch }: BatchRules, limits: ReadLimits): BatchReader {
+  return (bytes) => {
+    const projection = readEventwise(bytes, isEvent, limits.valuesMax);
+    if (projection !== undefined) return { projection };
+    if (bytes.length > limits.badBytesMax) throw new CostlyBatchError();
+    return { projection: projectEvents(validateBatch(parseJson(bytes))) };
+  };
 }
 
-/** @returns undefined when the body is anything but valid, or cannot be told to be. */
+/** @returns undefined when the body is anything but valid, cannot be told to be, or has too many values. */
 function readEventwise(
   bytes: Buffer,
   isEvent: (value: unknown) => value is IngestEvent,
+  valuesMax: number,
 ): Projection | undefined {
   if (!isUtf8(bytes)) return undefined;
   try {
-    const { events, hasBackslashFirst } = locateEvents(bytes, 0, eventsPerBatchMax);
+    const { events, hasBackslashFirst } = locateEvents(bytes, 0, { eventsMax: eventsPerBatchMax, valuesMax });
     const parse = hasBackslashFirst ? parseApart : JSON.parse;
     if (events.length === 0) return undefined;
     if (isDeeperThan(parse(withoutEvents(bytes, events)), jsonDepthMax)) return undefined;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Projection } from '../../lib/event/projection.ts';
 import { acceptBatch } from './accepted-batch.ts';
 import type { Access, AccessDirectory } from './access.ts';
 import { authenticate } from './authenticate.ts';
@@ -10,6 +9,7 @@ import type { Committer } from './committer.ts';
 import { freeMemory } from './free-memory.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Quota, QuotaView } from './quota.ts';
+import type { ReadBatch } from './readers.ts';
 
 export interface BatchDependencies {
   directory: AccessDirectory;
@@ -25,8 +25,8 @@ export interface BatchFormat {
   requestBytesMax: number;
   /** Undoes what lies around the batch: compression, an envelope. What it returns is within 4 MiB. */
   unpack(request: IncomingMessage, sent: Buffer, budget: ByteBudget): Promise<HeldBody>;
-  /** Parses, validates and projects. `body` is the JSON body that is kept: `bytes` themselves, or one made for nobody else. */
-  read(bytes: Buffer): { projection: Projection; body: Buffer };
+  /** Parses, validates and projects. */
+  read(bytes: Buffer): ReadBatch | Promise<ReadBatch>;
 }
 
 /** The good news: the batch is durable. */
@@ -56,7 +56,7 @@ export async function takeBatch(
   const atMs = Date.now();
   keyUses.note(access.keyId, atMs);
   using unpacked = await format.unpack(request, sent.bytes, budget);
-  const { projection, body } = format.read(unpacked.bytes);
+  const { projection, body = unpacked.bytes } = await format.read(unpacked.bytes);
   const { eventCount } = projection;
   if (eventCount > 0) {
     await commit(dependencies, access, await acceptBatch(access, projection, { body, atMs }));

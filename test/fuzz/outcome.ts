@@ -1,6 +1,7 @@
 import { type ErrorId, errorTable, IngestError } from '../../lib/errors.ts';
 import { compileBatchRules } from '../../lib/event/validate.ts';
 import { createBatchReader } from '../../services/ingest/read-batch.ts';
+import { unlimited } from '../../services/ingest/read-limits.ts';
 import type { Body } from './bodies.ts';
 
 /** What a body, and nothing else, may be refused with (contract §7). */
@@ -14,7 +15,7 @@ const refusals: readonly ErrorId[] = [
 /** `accepted`, or the id of the error. */
 export type Outcome = 'accepted' | ErrorId;
 
-const readBatch = createBatchReader(compileBatchRules('weir'));
+const readBatch = createBatchReader(compileBatchRules('weir'), unlimited);
 
 /**
  * What the service's reader makes of a body.

@@ -1,31 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../../lib/errors.ts';
-import type { BatchRules } from '../../../lib/event/validate.ts';
 import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
 import { bodyTooLarge, type HeldBody } from '../body.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { decodeBody } from '../decode.ts';
+import type { Readers } from '../reader-pool.ts';
 import type { BatchFormat } from '../take-batch.ts';
 import type { CallForm } from './form.ts';
-import { compileJsonBatchReader, compileMessageBatchReader, type ReadMessageBatch } from './read-batch.ts';
 
-/** Compiles the four forms that a message may have. */
-export function compileRpcFormats(rules: BatchRules): (form: CallForm) => BatchFormat {
-  const readBinary = compileMessageBatchReader(rules);
-  const readJson = compileJsonBatchReader(rules);
-  const bare = (read: (bytes: Buffer) => ReadMessageBatch): BatchFormat => ({
+/** The four forms that a message may have. */
+export function createRpcFormats(readers: Readers): (form: CallForm) => BatchFormat {
+  const bare = (read: BatchFormat['read']): BatchFormat => ({
     requestBytesMax: bodyBytesMax,
     unpack: (request, sent, budget) => decodeBody(sent, request.headers['content-encoding'], budget),
     read,
   });
-  const enveloped = (read: (bytes: Buffer) => ReadMessageBatch): BatchFormat => ({
+  const enveloped = (read: BatchFormat['read']): BatchFormat => ({
     requestBytesMax: bodyBytesMax + envelopeBytes,
     unpack: openEnvelope,
     read,
   });
   const formats = {
-    bare: { binary: bare(readBinary), json: bare(readJson) },
-    enveloped: { binary: enveloped(readBinary), json: enveloped(readJson) },
+    bare: { binary: bare(readers.message), json: bare(readers.messageJson) },
+    enveloped: { binary: enveloped(readers.message), json: enveloped(readers.messageJson) },
   };
   return ({ protocol, isJson }) =>
     formats[protocol === 'connect' ? 'bare' : 'enveloped'][isJson ? 'json' : 'binary'];

@@ -23,9 +23,9 @@ export function compileJsonReader(desc: DescMessage): JsonMessageReader {
   const hasExtra = desc.fields.some((field) => field.name === 'extra');
   return (json, path) => {
     const message: JsonObject = {};
-    for (const [key, value] of Object.entries(asObject(json, path))) {
-      fields.get(key)?.(value, `${path}.${key}`, message);
-    }
+    const object = asObject(json, path);
+    // Not Object.entries: of a body's 300,000 keys it makes 100 MB.
+    for (const key of Object.keys(object)) fields.get(key)?.(object[key], `${path}.${key}`, message);
     return hasExtra ? foldExtra(message) : message;
   };
 }
@@ -107,8 +107,10 @@ function readFree(json: unknown, path: string): Json {
   return json as Json;
 }
 
-function asObject(json: unknown, path: string): object {
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
+function asObject(json: unknown, path: string): Record<string, unknown> {
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) {
+    return json as Record<string, unknown>;
+  }
   throw invalid(path, 'must be an object');
 }
 

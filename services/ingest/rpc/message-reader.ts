@@ -25,7 +25,7 @@ export function compileMessageReader(desc: DescMessage): MessageReader {
   return (reader, end) => {
     const message: JsonObject = {};
     while (reader.pos < end) {
-      const tag = reader.uint32();
+      const tag = reader.nextTag();
       const field = fields[tag >>> 3];
       // Another wire type than the declared one makes it an unknown field.
       if (field?.tag === tag) field.read(reader, message, end);

@@ -1,37 +1,31 @@
 import { EventSchema } from '../../../gen/weir/ingest/v1/event_pb.ts';
 import { IngestError } from '../../../lib/errors.ts';
-import { type Projection, Projector } from '../../../lib/event/projection.ts';
+import { Projector } from '../../../lib/event/projection.ts';
 import type { BatchRules } from '../../../lib/event/validate.ts';
 import { isDeeperThan } from '../../../lib/json/depth.ts';
-import type { Range } from '../../../lib/json/scan.ts';
+import { noFindings, type Range, skipSpace, skipValue } from '../../../lib/json/scan.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
 import { parseJson } from '../parse.ts';
+import { CostlyBatchError, type ReadLimits } from '../read-limits.ts';
+import type { BatchReader, ReadBatch } from '../readers.ts';
 import { compileJsonReader } from './json-reader.ts';
 import { compileMessageReader, type JsonObject } from './message-reader.ts';
 import { checkEnd, readEnd, skipField, WireReader } from './wire.ts';
 
-/** A batch of messages, as it goes on: projected, and as the JSON body that would have brought the same events. */
-export interface ReadMessageBatch {
-  readonly projection: Projection;
-  readonly body: Buffer;
-}
-
 /**
- * Reads, validates and projects a weir.ingest.v1.IngestEventsRequest. Each event becomes the object that the JSON API
+ * Compiles the reader of a weir.ingest.v1.IngestEventsRequest. Each event becomes the object that the JSON API
  * would have parsed and passes the same validator; what is stored of it is that object as JSON, so that whoever reads
  * an event need not know how it came.
- *
- * @throws IngestError `invalid_request_body`, `invalid_event_batch`, `too_many_events`.
  */
-export type MessageBatchReader = (bytes: Buffer) => ReadMessageBatch;
-
-export function compileMessageBatchReader(rules: BatchRules): MessageBatchReader {
-  const finish = createFinish(rules);
+export function compileMessageBatchReader(rules: BatchRules, limits: ReadLimits): BatchReader {
+  const finish = createFinish(rules, limits);
   const readEvent = compileMessageReader(EventSchema);
+  // A member of a google.protobuf.Struct: an entry, its key, its value, and the kind of that.
+  const fieldsMax = 4 * limits.valuesMax;
   return (bytes) => {
-    const events = explainMalformed(() => locateEvents(bytes));
-    const reader = new WireReader(bytes);
-    return finish(events, ({ start, end }) => {
+    const events = explainMalformed(() => locateEvents(bytes, fieldsMax));
+    const reader = new WireReader(bytes, fieldsMax);
+    return finish(bytes, events, ({ start, end }) => {
       reader.pos = start;
       return explainMalformed(() => readEvent(reader, end));
     });
@@ -39,10 +33,11 @@ export function compileMessageBatchReader(rules: BatchRules): MessageBatchReader
 }
 
 /** The same of a request in protobuf's JSON. */
-export function compileJsonBatchReader(rules: BatchRules): MessageBatchReader {
-  const finish = createFinish(rules);
+export function compileJsonBatchReader(rules: BatchRules, limits: ReadLimits): BatchReader {
+  const finish = createFinish(rules, limits);
   const readEvent = compileJsonReader(EventSchema);
   return (bytes) => {
+    if (bytes.length > limits.badBytesMax && !isCheap(bytes, limits.valuesMax)) throw new CostlyBatchError();
     const json = parseJson(bytes);
     if (isDeeperThan(json, jsonDepthMax)) {
       throw new IngestError(
@@ -56,18 +51,23 @@ export function compileJsonBatchReader(rules: BatchRules): MessageBatchReader {
       throw new IngestError('invalid_event_batch', 'The message must be an object, and its events an array.');
     }
     refuseTooMany(events.length);
-    return finish(events, (event, index) => readEvent(event, `events[${index}]`));
+    return finish(bytes, events, (event, index) => readEvent(event, `events[${index}]`));
   };
 }
 
 /** Event by event, and each let go: all of them at once would be what ingest's memory is measured by (ADR 0008). */
-function createFinish({ isEvent, validateBatch }: BatchRules) {
-  return <T>(sources: readonly T[], read: (source: T, index: number) => JsonObject): ReadMessageBatch => {
+function createFinish({ isEvent, validateBatch }: BatchRules, { badBytesMax }: ReadLimits) {
+  return <T>(
+    bytes: Buffer,
+    sources: readonly T[],
+    read: (source: T, index: number) => JsonObject,
+  ): ReadBatch => {
     const projector = new Projector();
     const texts = sources.map((source, index) => {
       const event = read(source, index);
       // The body and its array are two levels already. What is wrong, and with which event, is told by one place.
       if (!isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
+        if (bytes.length > badBytesMax) throw new CostlyBatchError();
         validateBatch({ events: sources.map(read) });
       } else {
         projector.add(event);
@@ -89,6 +89,16 @@ function toBody(texts: readonly string[]): Buffer {
   return body;
 }
 
+/** Whether JSON is quickly parsed: it nests no deeper than it may, and has few values. */
+function isCheap(bytes: Buffer, valuesMax: number): boolean {
+  try {
+    skipValue(bytes, skipSpace(bytes, 0), noFindings(valuesMax));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** `repeated Event events = 1` of IngestEventsRequest. */
 const eventsTag = 10;
 
@@ -105,12 +115,12 @@ function refuseTooMany(count: number): void {
  *
  * @throws IngestError `too_many_events`
  */
-function locateEvents(bytes: Buffer): Range[] {
+function locateEvents(bytes: Buffer, fieldsMax: number): Range[] {
   const events: Range[] = [];
-  const reader = new WireReader(bytes);
+  const reader = new WireReader(bytes, fieldsMax);
   let count = 0;
   while (reader.pos < bytes.length) {
-    const tag = reader.uint32();
+    const tag = reader.nextTag();
     if (tag !== eventsTag) {
       skipField(reader, tag);
       continue;
@@ -130,7 +140,7 @@ function explainMalformed<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof IngestError) throw error;
+    if (error instanceof IngestError || error instanceof CostlyBatchError) throw error;
     throw new IngestError('invalid_request_body', 'The message is not valid protobuf.', { cause: error });
   }
 }

@@ -16,7 +16,7 @@ const tags = {
 export function readValue(reader: WireReader, end: number, depth = 0): Json {
   let value: Json | undefined;
   while (reader.pos < end) {
-    const tag = reader.uint32();
+    const tag = reader.nextTag();
     if (tag === tags.value.string) value = readString(reader, end);
     else if (tag === tags.value.number) value = finite(reader.double());
     else if (tag === tags.value.struct) value = readStruct(reader, readEnd(reader, end), depth);
@@ -35,7 +35,7 @@ export function readStruct(reader: WireReader, end: number, depth = 0): { [key: 
   refuseDeeper(depth);
   const struct: { [key: string]: Json } = {};
   while (reader.pos < end) {
-    const tag = reader.uint32();
+    const tag = reader.nextTag();
     if (tag === tags.struct.entry) readEntry(reader, readEnd(reader, end), { struct, depth: depth + 1 });
     else skipField(reader, tag);
   }
@@ -48,7 +48,7 @@ export function readList(reader: WireReader, end: number, depth = 0): Json[] {
   refuseDeeper(depth);
   const list: Json[] = [];
   while (reader.pos < end) {
-    const tag = reader.uint32();
+    const tag = reader.nextTag();
     if (tag === tags.list.item) list.push(readValue(reader, readEnd(reader, end), depth + 1));
     else skipField(reader, tag);
   }
@@ -64,7 +64,7 @@ function readEntry(
   let key = '';
   let value: Json | undefined;
   while (reader.pos < end) {
-    const tag = reader.uint32();
+    const tag = reader.nextTag();
     if (tag === tags.entry.key) key = readString(reader, end);
     else if (tag === tags.entry.value) value = readValue(reader, readEnd(reader, end), depth);
     else skipField(reader, tag);

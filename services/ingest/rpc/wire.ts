@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { CostlyBatchError } from '../read-limits.ts';
 
 /** The bytes of a message are not what protobuf's wire format allows. */
 export class MalformedMessage extends Error {
@@ -9,10 +10,22 @@ export class MalformedMessage extends Error {
 /** Reads protobuf's wire format from a buffer. */
 export class WireReader extends BinaryReader {
   readonly source: Buffer;
+  #fieldsLeft: number;
 
-  constructor(source: Buffer) {
+  constructor(source: Buffer, fieldsMax: number) {
     super(source);
     this.source = source;
+    this.#fieldsLeft = fieldsMax;
+  }
+
+  /**
+   * The tag of the next field.
+   *
+   * @throws CostlyBatchError when it is one more than `fieldsMax`.
+   */
+  nextTag(): number {
+    if (--this.#fieldsLeft < 0) throw new CostlyBatchError();
+    return this.uint32();
   }
 }
 
