@@ -1,9 +1,9 @@
 import { Tinypool } from 'tinypool';
 import { IngestError } from '../../lib/errors.ts';
 import { openGate } from '../../lib/gate.ts';
-import { costlyBatchesMax, readerHeap, readOnLoop } from '../../lib/limits.ts';
+import { bodyBytesMax, costlyBatchesMax, readerHeap, readOnLoop } from '../../lib/limits.ts';
 import { CostlyBatchError } from './read-limits.ts';
-import type { ReadOutcome, ReadTask } from './reader-thread.ts';
+import type { ReadOutcome, ReadTask, ThreadData } from './reader-thread.ts';
 import { type BatchForm, compileReaders, type ReadBatch } from './readers.ts';
 
 /** Reads a batch of each form, as BatchReader does, and however much work it is. */
@@ -19,9 +19,11 @@ export type Readers = Record<BatchForm, (bytes: Buffer) => ReadBatch | Promise<R
  */
 export function openReaders(vendor: string): Readers & AsyncDisposable {
   const onLoop = compileReaders(vendor, readOnLoop);
+  const shared = Buffer.from(new SharedArrayBuffer(bodyBytesMax));
+  const data: ThreadData = { vendor, shared: shared.buffer };
   const thread = new Tinypool({
     filename: new URL('reader-thread.ts', import.meta.url).href,
-    workerData: vendor,
+    workerData: data,
     minThreads: 1,
     maxThreads: 1,
     resourceLimits: readerHeap,
@@ -32,7 +34,11 @@ export function openReaders(vendor: string): Readers & AsyncDisposable {
     if (costlyBatches === costlyBatchesMax) throw tooManyCostly();
     costlyBatches += 1;
     try {
-      return await inTurn(() => readOnThread(thread, form, bytes));
+      return await inTurn(async () => {
+        // Memory that both threads see: 4 MiB more each time would be what starts V8's collections (ADR 0008).
+        const task: ReadTask = { form, length: bytes.copy(shared) };
+        return toBatch(await thread.run(task));
+      });
     } finally {
       costlyBatches -= 1;
     }
@@ -60,11 +66,7 @@ function tooManyCostly(): IngestError {
   );
 }
 
-async function readOnThread(thread: Tinypool, form: BatchForm, bytes: Buffer): Promise<ReadBatch> {
-  // A copy, for it changes hands: `bytes` may lie in a buffer that is used again. Made in its turn, it is the only one.
-  const copy = new Uint8Array(bytes);
-  const task: ReadTask = { form, bytes: copy };
-  const outcome: ReadOutcome = await thread.run(task, { transferList: { transfer: [copy.buffer] } });
+function toBatch(outcome: ReadOutcome): ReadBatch {
   if ('refused' in outcome) throw new IngestError(outcome.refused.id, outcome.refused.details);
   const { projection, body } = outcome;
   return body === undefined ? { projection } : { projection, body: Buffer.from(body.buffer) };

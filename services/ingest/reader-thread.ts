@@ -3,10 +3,16 @@ import { type ErrorId, IngestError } from '../../lib/errors.ts';
 import { unlimited } from './read-limits.ts';
 import { type BatchForm, compileReaders, type ReadBatch } from './readers.ts';
 
-/** What the thread is asked to do. */
+/** What the thread starts with. The bytes of a batch lie in `shared` while it is read. */
+export interface ThreadData {
+  vendor: string;
+  shared: SharedArrayBuffer;
+}
+
+/** What it is asked to do. */
 export interface ReadTask {
   form: BatchForm;
-  bytes: Uint8Array<ArrayBuffer>;
+  length: number;
 }
 
 /** An error loses its class on the way between threads. */
@@ -14,12 +20,13 @@ export type ReadOutcome =
   | { projection: ReadBatch['projection']; body: Uint8Array<ArrayBuffer> | undefined }
   | { refused: { id: ErrorId; details: string } };
 
-const readers = compileReaders(Tinypool.workerData, unlimited);
+const { vendor, shared } = Tinypool.workerData as ThreadData;
+const readers = compileReaders(vendor, unlimited);
 
 /** Reads a batch that is too costly for the event loop. */
-export default function readCostly({ form, bytes }: ReadTask): ReadOutcome {
+export default function readCostly({ form, length }: ReadTask): ReadOutcome {
   try {
-    const { projection, body } = readers[form](Buffer.from(bytes.buffer));
+    const { projection, body } = readers[form](Buffer.from(shared, 0, length));
     return { projection, body: body as Uint8Array<ArrayBuffer> | undefined };
   } catch (thrown) {
     if (!(thrown instanceof IngestError)) throw thrown;
