@@ -30,7 +30,8 @@ export async function startSystem(env: NodeJS.ProcessEnv): Promise<System> {
     NATS_URL: '',
   };
   const child = spawn(process.execPath, [fileURLToPath(new URL('../start.ts', import.meta.url))], {
-    env: { ...env, ...own, npm_lifecycle_event: undefined },
+    // As if npm ran it: it ends when we are gone, whatever ended us.
+    env: { ...env, ...own, npm_lifecycle_event: 'bench' },
     stdio: ['ignore', log, log],
   });
   const exited = once(child, 'exit');
