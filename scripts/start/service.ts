@@ -22,10 +22,10 @@ const stopSignals: StopSignals = [{ signal: 'SIGTERM', waitMs: drainTimeoutMs + 
 const readyTimeoutMs = 60_000;
 
 /**
- * As many threads for V8's garbage as there are other cores: Node starts four anywhere, and on two cores they take both of
- * them from everybody while they work. And a bound to young objects: left alone, V8 takes 25 MB more (ADR 0008).
+ * As many threads for V8's garbage as there are other cores. Node starts four anywhere: on two cores they take both of
+ * them from everybody while they work (ADR 0008).
  */
-const nodeOptions = ['--v8-pool-size=0', '--max-semi-space-size=16'];
+const nodeOptions = ['--v8-pool-size=0'];
 
 /** What a service tells with its ready message. */
 export interface ReadyDetails {
