@@ -12,9 +12,9 @@ import { CostlyBatchError, type ReadLimits } from './read-limits.ts';
 import type { BatchReader } from './readers.ts';
 
 /**
- * A reader of request bodies in JSON. A body is read event by event: found by its bytes, parsed, validated, projected, let go. Parsed as a whole, a
- * batch of 3 MB is one string of 3 or 6 MB and some 30,000 objects that live until the last event, and collecting
- * that garbage costs a third of ingest's time (ADR 0008).
+ * A reader of request bodies in JSON. A body is read event by event: found by its bytes, parsed, validated, projected, let
+ * go. Parsed as a whole, a batch of 3 MB is one string of 3 or 6 MB and some 30,000 objects that live until the last event,
+ * and collecting that garbage costs a third of ingest's time (ADR 0008).
  *
  * Whatever is not as it should be is read again as a whole: that way alone decides what is wrong, and says so.
  */
