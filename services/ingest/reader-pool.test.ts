@@ -7,6 +7,7 @@ import { toRequest } from '../../test/support/message.ts';
 import { CostlyBatchError, unlimited } from './read-limits.ts';
 import { openReaders } from './reader-pool.ts';
 import { type BatchForm, type BatchReader, compileReaders, type ReadBatch } from './readers.ts';
+import { ThreadReader } from './thread-reader.ts';
 
 const readers = openReaders('weir');
 afterAll(() => readers[Symbol.asyncDispose]());
@@ -126,4 +127,14 @@ test('of costly batches at a time each has its own outcome, and one too many is 
   expect(await readers.json(batchOf('json', events.slice(-1)))).toMatchObject({
     projection: { columns: { id: events.at(-1)?.id } },
   });
+});
+
+test('a thread that ends costs its batch a 503, and the next one is read by another', async () => {
+  await using thread = new ThreadReader('weir', { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 });
+  const heavy = full('{"events":[[{}', ',{}', ']]}');
+  const light = batchOf('json', [llmEvent()]);
+  for (let times = 0; times < 2; times++) {
+    await expect(thread.read('json', heavy)).rejects.toMatchObject({ id: 'ingest_unavailable' });
+    expect(await thread.read('json', light)).toMatchObject({ projection: { eventCount: 1 } });
+  }
 });

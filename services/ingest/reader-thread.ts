@@ -1,7 +1,9 @@
-import { Tinypool } from 'tinypool';
+import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorId, IngestError } from '../../lib/errors.ts';
 import { unlimited } from './read-limits.ts';
 import { type BatchForm, compileReaders, type ReadBatch } from './readers.ts';
+
+/** The thread that reads what is too costly for the event loop. It answers each task with its outcome. */
 
 /** What the thread starts with. The bytes of a batch lie in `shared` while it is read. */
 export interface ThreadData {
@@ -20,11 +22,12 @@ export type ReadOutcome =
   | { projection: ReadBatch['projection']; body: Uint8Array<ArrayBuffer> | undefined }
   | { refused: { id: ErrorId; details: string } };
 
-const { vendor, shared } = Tinypool.workerData as ThreadData;
+const { vendor, shared } = workerData as ThreadData;
 const readers = compileReaders(vendor, unlimited);
 
-/** Reads a batch that is too costly for the event loop. */
-export default function readCostly({ form, length }: ReadTask): ReadOutcome {
+parentPort?.on('message', (task: ReadTask) => parentPort?.postMessage(readCostly(task)));
+
+function readCostly({ form, length }: ReadTask): ReadOutcome {
   try {
     const { projection, body } = readers[form](Buffer.from(shared, 0, length));
     return { projection, body: body as Uint8Array<ArrayBuffer> | undefined };
