@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../lib/limits.ts';
 import { decodeBody } from './decode.ts';
-import type { Readers } from './reader-pool.ts';
+import type { Readers } from './open-readers.ts';
 import { sendJson } from './respond.ts';
 import { type BatchDependencies, type BatchFormat, takeBatch } from './take-batch.ts';
 

@@ -4,7 +4,7 @@ import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
 import { bodyTooLarge, type HeldBody } from '../body.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { decodeBody } from '../decode.ts';
-import type { Readers } from '../reader-pool.ts';
+import type { Readers } from '../open-readers.ts';
 import type { BatchFormat } from '../take-batch.ts';
 import type { CallForm } from './form.ts';
 

@@ -4,8 +4,8 @@ import { IngestEventsRequestSchema } from '../../gen/weir/ingest/v1/ingest_servi
 import { bodyBytesMax, costlyBatchesMax, eventsPerBatchMax, readOnLoop } from '../../lib/limits.ts';
 import { llmEvent, someEvents, toolEvent } from '../../test/support/events.ts';
 import { toRequest } from '../../test/support/message.ts';
+import { openReaders } from './open-readers.ts';
 import { CostlyBatchError, unlimited } from './read-limits.ts';
-import { openReaders } from './reader-pool.ts';
 import { type BatchForm, type BatchReader, compileReaders, type ReadBatch } from './readers.ts';
 import { ThreadReader } from './thread-reader.ts';
 
