@@ -4,10 +4,10 @@ import { IngestEventsRequestSchema } from '../../gen/weir/ingest/v1/ingest_servi
 import { bodyBytesMax, costlyBatchesMax, eventsPerBatchMax, readOnLoop } from '../../lib/limits.ts';
 import { llmEvent, someEvents, toolEvent } from '../../test/support/events.ts';
 import { toRequest } from '../../test/support/message.ts';
+import { CostlyReader } from './costly-reader.ts';
 import { openReaders } from './open-readers.ts';
 import { CostlyBatchError, unlimited } from './read-limits.ts';
 import { type BatchForm, type BatchReader, compileReaders, type ReadBatch } from './readers.ts';
-import { ThreadReader } from './thread-reader.ts';
 
 const readers = openReaders('weir');
 afterAll(() => readers[Symbol.asyncDispose]());
@@ -130,7 +130,7 @@ test('of costly batches at a time each has its own outcome, and one too many is 
 });
 
 test('a thread that ends costs its batch a 503, and the next one is read by another', async () => {
-  await using thread = new ThreadReader('weir', { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 });
+  await using thread = new CostlyReader('weir', { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 });
   const heavy = full('{"events":[[{}', ',{}', ']]}');
   const light = batchOf('json', [llmEvent()]);
   for (let times = 0; times < 2; times++) {

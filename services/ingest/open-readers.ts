@@ -1,9 +1,9 @@
 import { IngestError } from '../../lib/errors.ts';
 import { openGate } from '../../lib/gate.ts';
 import { costlyBatchesMax, readOnLoop } from '../../lib/limits.ts';
+import { CostlyReader } from './costly-reader.ts';
 import { CostlyBatchError } from './read-limits.ts';
 import { type BatchForm, compileReaders, type ReadBatch } from './readers.ts';
-import { ThreadReader } from './thread-reader.ts';
 
 /** Reads a batch of each form, as BatchReader does, and however much work it is. */
 export type Readers = Record<BatchForm, (bytes: Buffer) => ReadBatch | Promise<ReadBatch>>;
@@ -18,7 +18,7 @@ export type Readers = Record<BatchForm, (bytes: Buffer) => ReadBatch | Promise<R
  */
 export function openReaders(vendor: string): Readers & AsyncDisposable {
   const onLoop = compileReaders(vendor, readOnLoop);
-  const thread = new ThreadReader(vendor);
+  const thread = new CostlyReader(vendor);
   const inTurn = openGate(1);
   let costlyBatches = 0;
   const readCostly = async (form: BatchForm, bytes: Buffer) => {

@@ -9,7 +9,7 @@ import type { BatchForm, ReadBatch } from './readers.ts';
  * Reads batches on a thread of its own, one at a time. The thread starts at once: to start one takes a quarter of a second
  * of a core. One that ended, for want of memory or of file descriptors, is started anew by the next batch.
  */
-export class ThreadReader implements AsyncDisposable {
+export class CostlyReader implements AsyncDisposable {
   /** Seen by both threads: a copy of 4 MiB each time would be what starts V8's collections (ADR 0008). */
   readonly #shared = Buffer.from(new SharedArrayBuffer(bodyBytesMax));
   readonly #start: () => Worker;
