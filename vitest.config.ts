@@ -1,12 +1,39 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * Tests that download and build programs in other languages, minutes on a machine that has not cached them yet, and those that
+ * need a Citus cluster.
+ */
+const external = [
+  'test/clients/**/*.test.ts',
+  'test/contract/schemathesis.test.ts',
+  'test/citus/**/*.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['{lib,services,cli,scripts,examples,test}/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Files share two cores with the Postgres and the nats-server they start.
-    maxWorkers: 2,
+    // On two cores: the files share them with the servers that they start, and wait for a third of their time.
+    maxWorkers: 3,
+    // Test files share a process, and so load each module once. The suite takes a third less CPU time.
+    isolate: false,
+    // Loading Drizzle takes 0.4 s less (ADR 0014).
+    execArgv: ['--import=./lib/db/fast-imports.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'main',
+          include: ['{lib,services,cli,launcher,harness,sdk,examples,test}/**/*.test.ts'],
+          // The SDK's folder of client versions has packages with tests of their own.
+          exclude: ['**/node_modules/**', ...external],
+        },
+      },
+      { extends: true, test: { name: 'external', include: external } },
+      // `npm run screenshots`
+      { extends: true, test: { name: 'screenshots', include: ['test/web/screenshots/*.shots.ts'] } },
+    ],
   },
 });

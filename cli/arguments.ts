@@ -1,8 +1,13 @@
 import { InvalidArgumentError } from 'commander';
-import type { BillingState } from '../lib/access/spaces.ts';
-import { CommandFailure } from './host.ts';
+import { isEmail, normalizeEmail } from '../lib/accounts/email.ts';
+import { type Role, roles } from '../lib/accounts/role.ts';
+import type { BillingState } from '../lib/accounts/spaces.ts';
+import { retentionDaysMax } from '../lib/db/limits.ts';
+import { timeMsMax } from '../lib/limits.ts';
+import { isPrice } from '../lib/prices/decimal.ts';
+import { CommandError } from './host.ts';
 
-/** Parsers of options: commander shows what they throw as bad usage (exit code 2). */
+/** Parsers of arguments. Commander reports an InvalidArgumentError as bad usage, exit code 2. */
 
 /** A whole number from `least` to `most`. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -14,9 +19,14 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** Events a month; `none` is unlimited, and stays a word: commander takes null for a parser that failed. */
+/** Events a month; `none` is unlimited. It stays a word, since commander takes null for a parser that failed. */
 export function parseEventLimit(text: string): number | 'none' {
   return text === 'none' ? text : wholeNumber(0)(text);
+}
+
+/** Days for which events are kept; `none` is for ever. */
+export function parseRetentionDays(text: string): number | 'none' {
+  return text === 'none' ? text : wholeNumber(1, retentionDaysMax)(text);
 }
 
 export function parseBillingState(text: string): BillingState {
@@ -24,28 +34,97 @@ export function parseBillingState(text: string): BillingState {
   throw new InvalidArgumentError('It must be active or inactive.');
 }
 
+export function parseRole(text: string): Role {
+  const role = roles.find((one) => one === text);
+  if (role !== undefined) return role;
+  throw new InvalidArgumentError(`It must be one of ${roles.join(', ')}.`);
+}
+
+/** A role, or `none` to remove the user from the space. */
+export function parseRoleOrNone(text: string): Role | 'none' {
+  return text === 'none' ? text : parseRole(text);
+}
+
+/** An e-mail address, normalized. */
+export function parseEmail(text: string): string {
+  const email = normalizeEmail(text);
+  if (isEmail(email)) return email;
+  throw new InvalidArgumentError('It must be an e-mail address.');
+}
+
 export function parseHttpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new InvalidArgumentError('It must be a URL that starts with http:// or https://.');
 }
 
-/** What a header can carry; whether it is a key, ingest answers. */
+/** Whatever an HTTP header can carry: ingest decides whether it is a key. */
 export function parseApiKey(text: string): string {
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new InvalidArgumentError('It must be ASCII, without white space.');
 }
 
+/** A name that people give. Postgres rejects U+0000, and other control characters would garble a terminal. */
 export function parseName(text: string): string {
-  if (text.trim() !== '') return text;
-  throw new InvalidArgumentError('It must not be empty.');
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  if (/\p{Cc}/u.test(text)) throw new InvalidArgumentError('It must not contain control characters.');
+  return text;
 }
 
+/** A price: an exact decimal, so it stays text. */
+export function parsePrice(text: string): string {
+  if (isPrice(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be a decimal such as 2.50, with at most 6 digits behind the point.',
+  );
+}
+
+/** A day, `YYYY-MM-DD`. */
+export function parseDay(text: string): string {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  // Date.parse takes 30 February for a day of March.
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
+  throw new InvalidArgumentError('It must be a day such as 2026-11-30.');
+}
+
+/** An instant, in milliseconds since the epoch: written like that, or in ISO 8601. */
+export function parseTime(text: string): number {
+  const time = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Date.parse(text);
+  if (Math.abs(time) <= timeMsMax) return time;
+  throw new InvalidArgumentError(
+    'It must be a time such as 2026-11-30T12:00:00Z, or milliseconds since 1970.',
+  );
+}
+
+/** Milliseconds, as events have them: any number. */
+export function parseDuration(text: string): number {
+  const duration = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (Math.abs(duration) <= timeMsMax) return duration;
+  throw new InvalidArgumentError('It must be a number of milliseconds.');
+}
+
+export function parseTrace(text: string): string {
+  if (uuid.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It must be a UUID.');
+}
+
+/** Adds `key=value` to those that were given before. A value may have further equals signs. */
+export function collectAttributes(
+  text: string,
+  before: readonly { key: string; value: string }[] = [],
+): readonly { key: string; value: string }[] {
+  const at = text.indexOf('=');
+  if (at > 0) return [...before, { key: text.slice(0, at), value: text.slice(at + 1) }];
+  throw new InvalidArgumentError('It must be a key, an equals sign, and the value.');
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /**
- * An id of a space or a key. A malformed one names nothing that exists, so it is answered like an unknown one.
+ * An id of a space, a key or a quarantine entry. A malformed one is reported like one that does not exist.
  *
- * @throws CommandFailure when the text is no UUID.
+ * @throws CommandError when the text is not a UUID.
  */
 export function parseId(kind: string, text: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
-  throw new CommandFailure(`There is no ${kind} ${JSON.stringify(text)}: its id is a UUID.`);
+  if (uuid.test(text)) return text.toLowerCase();
+  throw new CommandError(`There is no ${kind} ${JSON.stringify(text)}: its id is a UUID.`);
 }

@@ -1,5 +1,5 @@
-/** Codes by which node:net, node:dns and postgres.js say that nobody is there. */
-const unreachable = new Set([
+/** Error codes of node:net, node:dns and postgres.js for a server that cannot be reached. */
+const unreachableCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -13,19 +13,22 @@ const unreachable = new Set([
   'CONNECTION_DESTROYED',
 ]);
 
-/** What went wrong, for the person who gave the command: sentences, never a stack trace. */
+const undefinedTable = '42P01';
+
+/** Describes an error to the operator in sentences, without a stack trace. */
 export function describeFailure(thrown: unknown): string {
   const error = innermost(thrown);
   const code = codeOf(error);
-  if (code !== undefined && unreachable.has(code)) {
+  if (code !== undefined && unreachableCodes.has(code)) {
     return `Postgres does not answer (${code}). Is Weir running? \`npm start\` starts it.`;
   }
-  // 42P01: the table is not there.
-  if (code === '42P01') return 'The database is not one of Weir yet: `npm start` makes its tables.';
+  if (code === undefinedTable) {
+    return 'The database does not have the tables of Weir: `npm start` or `weir migrate` creates them.';
+  }
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Drizzle wraps what Postgres said into an error that quotes the statement. */
+/** Drizzle wraps the error of Postgres in one that quotes the statement. */
 function innermost(thrown: unknown): unknown {
   let error = thrown;
   while (error instanceof Error && error.cause instanceof Error) error = error.cause;

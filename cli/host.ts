@@ -1,24 +1,25 @@
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 
-/** What the command line takes from the process that it runs in. */
+/** The parts of the process that the command line uses. */
 export interface Host {
   env: Readonly<Record<string, string | undefined>>;
-  /** The working directory, which the names of files start from. */
+  /** The working directory, which relative file names start from. */
   directory: string;
+  stdin: Readable & { isTTY?: boolean };
   /** For programs: JSON. */
   stdout: Writable;
   /** For people: progress, summaries, errors. */
   stderr: Writable & { isTTY?: boolean };
 }
 
-/** A command that could not do what was asked. The message is one sentence for the person who asked. */
-export class CommandFailure extends Error {
-  override name = 'CommandFailure';
+/** A command that failed. The message is one sentence for the operator. */
+export class CommandError extends Error {
+  override name = 'CommandError';
 }
 
-/** Whoever read our output left (`… | head`): no failure, but there is nothing more to do. */
-export class ReaderLeft extends Error {
-  override name = 'ReaderLeft';
+/** The reader of stdout closed it, as `| head` does: not a failure, but there is nothing more to do. */
+export class OutputClosedError extends Error {
+  override name = 'OutputClosedError';
 }
 
 /** Prints a value as one line of JSON. */
@@ -27,21 +28,21 @@ export function printJson(host: Host, value: unknown): Promise<void> {
 }
 
 /**
- * Prints a line for programs.
+ * Prints a line on stdout.
  *
- * @returns when it is written, so that memory does not fill up with output.
- * @throws ReaderLeft when nobody reads any more.
+ * @returns when it is written, so that output does not accumulate in memory.
+ * @throws OutputClosedError when the reader has closed stdout.
  */
 export function printLine(host: Host, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     host.stdout.write(`${line}\n`, (error) => {
-      if (error) reject(new ReaderLeft('nobody reads the output', { cause: error }));
+      if (error) reject(new OutputClosedError('stdout is closed', { cause: error }));
       else resolve();
     });
   });
 }
 
-/** Tells people something. */
-export function tell(host: Host, text: string): void {
+/** Prints a line on stderr. */
+export function printMessage(host: Host, text: string): void {
   host.stderr.write(`${text}\n`);
 }

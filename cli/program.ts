@@ -1,31 +1,36 @@
 import { Command, CommanderError } from 'commander';
-import { addEventsCommand } from './events.ts';
+import { addEraseCommand } from './commands/erase.ts';
+import { addEventsCommand } from './commands/events.ts';
+import { addKeyCommands } from './commands/key.ts';
+import { addMigrateCommand } from './commands/migrate.ts';
+import { addPriceCommands } from './commands/price.ts';
+import { addQuarantineCommands } from './commands/quarantine.ts';
+import { addReprojectCommand } from './commands/reproject.ts';
+import { addSendCommand } from './commands/send.ts';
+import { addSpaceCommands } from './commands/space.ts';
+import { addStorageCommand } from './commands/storage.ts';
+import { addUsageCommand } from './commands/usage.ts';
+import { addUserCommands } from './commands/user.ts';
 import { describeFailure } from './failure.ts';
-import { type Host, ReaderLeft, tell } from './host.ts';
-import { addKeyCommands } from './key.ts';
-import { addMigrateCommand } from './migrate.ts';
-import { addQuarantineCommands } from './quarantine.ts';
-import { addSendCommand } from './send.ts';
-import { addSpaceCommands } from './space.ts';
-import { addUsageCommand } from './usage.ts';
+import { type Host, OutputClosedError, printMessage } from './host.ts';
 
 const exitCodes = { done: 0, failed: 1, badUsage: 2 } as const;
 
 /**
- * Runs one command of the operator (design §4). What programs read goes to stdout as JSON, everything else to stderr.
+ * Runs one command of the operator. JSON for programs goes to stdout, everything else to stderr.
  *
- * @returns the exit code: 0 when it was done, 1 when not, 2 when the command was not understood. It never throws.
+ * @returns the exit code: 0 on success, 1 on failure, 2 on bad usage. Never throws.
  */
 export async function runCommandLine(args: readonly string[], host: Host): Promise<number> {
-  // Without a listener, a reader that left would end the process with a stack trace.
+  // Without a listener, a closed stdout would end the process with a stack trace.
   host.stdout.on('error', () => {});
   try {
     await buildProgram(host).parseAsync([...args], { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.badUsage;
-    if (error instanceof ReaderLeft) return exitCodes.done;
-    tell(host, `weir: ${describeFailure(error)}`);
+    if (error instanceof OutputClosedError) return exitCodes.done;
+    printMessage(host, `weir: ${describeFailure(error)}`);
     return exitCodes.failed;
   }
 }
@@ -39,13 +44,18 @@ function buildProgram(host: Host): Command {
       writeOut: (text) => host.stdout.write(text),
       writeErr: (text) => host.stderr.write(text),
     });
-  // Subcommands inherit what is set above when they are made from the program.
+  // Subcommands inherit these settings when they are made from the program.
   addSpaceCommands(program, host);
   addKeyCommands(program, host);
+  addUserCommands(program, host);
   addEventsCommand(program, host);
   addUsageCommand(program, host);
   addSendCommand(program, host);
   addQuarantineCommands(program, host);
+  addPriceCommands(program, host);
+  addStorageCommand(program, host);
+  addEraseCommand(program, host);
+  addReprojectCommand(program, host);
   addMigrateCommand(program, host);
   return program;
 }

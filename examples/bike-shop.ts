@@ -1,8 +1,8 @@
 import type { Random } from '../lib/random.ts';
 
 /**
- * The conversations of the sample: customers of Spoke & Saddle, a bicycle shop that does not exist, and its support
- * agent. Written for Weir, taken from nowhere.
+ * The conversations of the sample events: customers of Spoke & Saddle, a fictional bicycle shop, and its support agent.
+ * All texts were written for Weir.
  */
 
 export const systemPrompt = `# Support agent of Spoke & Saddle
@@ -42,7 +42,7 @@ export const tools = [
   tool('cancel_rental', 'Cancels a rental', 'rentalId'),
 ];
 
-/** A tool call of the agent, and how it went. */
+/** A tool call of the agent, and its result. */
 export interface ToolStep {
   name: string;
   input: Record<string, unknown>;
@@ -50,7 +50,7 @@ export interface ToolStep {
   error?: { code: string; httpStatus: number; message: string };
 }
 
-/** What happens after each thing that the customer says: tool calls, then an answer. */
+/** A message of the customer, followed by tool calls and the agent's answer. */
 export interface Turn {
   customer: string;
   steps: ToolStep[];

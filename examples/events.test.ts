@@ -9,18 +9,18 @@ const events: { id: string; type: string; traceId: string; status: { state: stri
   .filter((line) => line !== '')
   .map((line) => JSON.parse(line));
 
-test('every event of the sample is valid, and fits into one batch', () => {
+test('every event of the sample is valid, and all of them fit into one batch', () => {
   expect(compileBatchRules('weir').validateBatch({ events })).toHaveLength(events.length);
   expect(text.length).toBeLessThan(400_000);
 });
 
-test('the sample shows what there is: both types, errors of both, several traces, ids of their own', () => {
+test('the sample has both types, errors of both, several traces, and unique ids', () => {
   const kinds = new Set(events.map((event) => `${event.type} ${event.status.state}`));
   expect([...kinds].toSorted()).toEqual(['llm error', 'llm ok', 'tool error', 'tool ok']);
   expect(new Set(events.map((event) => event.traceId)).size).toBeGreaterThan(5);
   expect(new Set(events.map((event) => event.id)).size).toBe(events.length);
 });
 
-test('the sample is what its script writes', () => {
+test('the sample file is what generate.ts writes', () => {
   expect(text).toBe(generateSample());
 });

@@ -7,7 +7,7 @@ const runs = 12;
 const runIntervalMs = 437_000;
 const firstStartMs = Date.parse('2026-11-03T08:00:00Z');
 
-/** The sample: the events of some runs of a support agent, as NDJSON. It is the same at every call. */
+/** Generates the sample: the events of some runs of a support agent, as NDJSON. The output is deterministic. */
 export function generateSample(): string {
   const random = createRandom(2026);
   const scenarios = [changeOrder, bookRepair, cancelRental];
@@ -22,5 +22,5 @@ export function generateSample(): string {
   return lines.join('');
 }
 
-// `node examples/generate.ts` writes the sample anew.
+// `node examples/generate.ts` writes the sample file.
 if (import.meta.main) writeFileSync(new URL('events.ndjson', import.meta.url), generateSample());

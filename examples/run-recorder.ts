@@ -1,7 +1,7 @@
 import type { Random } from '../lib/random.ts';
 import { type Customer, systemPrompt, type ToolStep, type Turn, tools } from './bike-shop.ts';
 
-/** One run: a conversation of one customer, and the events that an instrumented agent would send of it. */
+/** Records one run, a conversation with one customer, as the events that an instrumented agent sends. */
 export class RunRecorder {
   readonly events: object[] = [];
   readonly #random: Random;
@@ -45,14 +45,14 @@ export class RunRecorder {
     if (this.#random.between(1, 6) === 1) this.#addRefusedLlmCall();
     this.#addLlmCall({ mode: 'text', response: turn.answer, toolCalls: [] });
     this.#prompt += `Agent: ${turn.answer}\n`;
-    // The customer reads and types.
+    // The time in which the customer reads and types.
     this.#nowMs += this.#random.between(8_000, 40_000);
   }
 
   #addLlmCall(output: { mode: string; response: string; toolCalls: object[] }): void {
     const inputTokens = countTokens(systemPrompt + this.#prompt + JSON.stringify(tools));
     const outputTokens = countTokens(output.response + JSON.stringify(output.toolCalls));
-    // Providers cache the beginning that prompts share in steps of 128 tokens.
+    // Providers cache the common prefix of prompts in steps of 128 tokens.
     const cacheReadTokens = this.events.length === 0 ? 0 : Math.floor(inputTokens / 128) * 128 - 128;
     this.#add('llm', { state: 'ok' }, 350 + outputTokens * this.#random.between(9, 16), {
       ...this.#llmInput(),
@@ -116,7 +116,7 @@ export class RunRecorder {
   }
 }
 
-/** Four characters a token is near enough for English. */
+/** An estimate for English: four characters per token. */
 function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }

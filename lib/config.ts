@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { retentionDaysMax } from './db/limits.ts';
+import { findOldVendor } from './old-vendor.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().positive();
@@ -23,7 +25,7 @@ const origins = z
 const hasProtocol = (text: string, protocols: string[]) =>
   URL.canParse(text) && protocols.includes(new URL(text).protocol);
 
-/** Every variable of the environment that Weir reads: the README's table, as a schema. */
+/** Every environment variable that Weir reads; the README has a table of them. */
 export const configSchema = z
   .object({
     WEIR_DATA_DIR: z.string().min(1).default('.weir'),
@@ -31,6 +33,8 @@ export const configSchema = z
     INGEST_PORT: port.default(8080),
     DASHBOARD_HOST: z.string().min(1).default('127.0.0.1'),
     DASHBOARD_PORT: port.default(8081),
+    DASHBOARD_WEB_DIR: z.string().min(1).optional(),
+    INGEST_URL: url('http:', 'https:').optional(),
     DATABASE_URL: url('postgres:', 'postgresql:').optional(),
     NATS_URL: urls('nats:', 'tls:').optional(),
     NATS_MONITOR_URL: urls('http:', 'https:').optional(),
@@ -40,7 +44,7 @@ export const configSchema = z
       .pipe(z.union([z.literal(1), z.literal(3)]))
       .default(1),
     QUEUE_BYTES_MAX: positive.default(8 * 1024 ** 3),
-    VENDOR: z
+    WEIR_VENDOR: z
       .string()
       .regex(/^[a-z0-9._-]+$/, { error: 'must be a lower-case name' })
       .default('weir'),
@@ -49,38 +53,77 @@ export const configSchema = z
     TLS_KEY_FILE: z.string().min(1).optional(),
     INGEST_ALLOWED_ORIGINS: origins.default([]),
     INGEST_BYTES_IN_FLIGHT_MAX: positive.default(128 * 1024 ** 2),
+    DASHBOARD_PUBLIC_URL: z
+      .string()
+      .refine((text) => hasProtocol(text, ['http:', 'https:']) && URL.parse(text)?.origin === text, {
+        error: 'must be an origin such as https://weir.example.com',
+      })
+      .optional(),
+    OIDC_ISSUER: url('https:', 'http:').optional(),
+    OIDC_CLIENT_ID: z.string().min(1).optional(),
+    OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+    OIDC_NAME: z.string().min(1).default('single sign-on'),
+    OIDC_ALLOWED_DOMAINS: z
+      .string()
+      .transform((text) => text.split(',').map((domain) => domain.trim().toLowerCase()))
+      .pipe(z.array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be domains, separated by commas' })))
+      .default([]),
+    NEW_SPACE_MONTHLY_EVENTS: z.coerce.number().int().nonnegative().optional(),
+    RETENTION_DAYS_MAX: positive.max(retentionDaysMax).optional(),
+    BACKUP_RETENTION_DAYS: positive.max(retentionDaysMax).optional(),
     WRITER_CONNECTIONS: positive.max(32).default(3),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   })
   .refine((config) => (config.TLS_CERT_FILE === undefined) === (config.TLS_KEY_FILE === undefined), {
     path: ['TLS_CERT_FILE'],
     error: 'and TLS_KEY_FILE go together: set both or neither',
-  });
+  })
+  .refine(
+    (config) =>
+      config.OIDC_ISSUER === undefined ||
+      (config.OIDC_CLIENT_ID && config.OIDC_CLIENT_SECRET && config.DASHBOARD_PUBLIC_URL),
+    {
+      path: ['OIDC_ISSUER'],
+      error: 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and DASHBOARD_PUBLIC_URL',
+    },
+  );
 
 export type Config = z.infer<typeof configSchema>;
 
-/** The configuration cannot be used. The message names every mistake, a line each. */
+/** The configuration is not usable. The message lists every mistake, one a line. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** Reads the whole configuration from the environment; an empty variable counts as unset. */
+/**
+ * Parses the configuration. An empty variable counts as unset.
+ *
+ * @throws ConfigError that lists every mistake.
+ */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = configSchema.safeParse(present);
-  if (parsed.success) return parsed.data;
-  const mistakes = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  const oldVendor = findOldVendor(env);
+  if (parsed.success && oldVendor === undefined) return parsed.data;
+  const mistakes = [
+    ...(parsed.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) ?? []),
+    ...(oldVendor === undefined ? [] : [oldVendor]),
+  ];
   throw new ConfigError(
-    `The configuration has ${mistakes.length === 1 ? 'a mistake' : 'mistakes'}:\n${mistakes.join('\n')}`,
+    `The configuration has ${mistakes.length === 1 ? 'a mistake' : 'mistakes'}:\n  ${mistakes.join('\n  ')}`,
   );
 }
 
-/** A configuration in which the named variables are known to be set. */
+/** A configuration in which the named variables are set. */
 export type ConfigWith<Name extends keyof Config> = Config & { [K in Name]-?: NonNullable<Config[K]> };
 
-/** Checks that what a service cannot do without is set, and says all that is missing at once. */
+/**
+ * Checks that the variables a service cannot do without are set.
+ *
+ * @throws ConfigError that names all that are missing.
+ */
 export function requireConfig<Name extends keyof Config>(
   config: Config,
   names: readonly Name[],

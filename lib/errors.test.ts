@@ -18,10 +18,10 @@ const titles: [ErrorId, string][] = [
   ['usage_limit_exceeded', 'Usage limit exceeded'],
   ['too_many_events', 'Too many events'],
 ];
-/** What the contract is silent on (design §3). */
+/** Not defined by the contract (docs/api.md). */
 const ours = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
 
-test("the error table is the contract's, and ours beside it", () => {
+test("the error table is the contract's, followed by ours", () => {
   expect(Object.keys(errorTable)).toEqual([...contract.map(([id]) => id), ...ours]);
   for (const [id, status, condition] of contract) expect(errorTable[id]).toMatchObject({ status, condition });
   for (const [id, title] of titles) expect(errorTable[id].title).toBe(title);
@@ -38,12 +38,12 @@ test('an error has the shape of contract §7', () => {
   });
 });
 
-test('what was not foreseen is a 500 that tells nothing of ours', () => {
+test('an unexpected error is a 500 that tells nothing internal', () => {
   const error = IngestError.from(new Error('connection to 10.0.0.7 refused'));
   expect(error.status).toBe(500);
   expect(JSON.stringify(error.toBody())).not.toContain('10.0.0.7');
 });
 
-test('details stay short whatever a client calls its fields', () => {
+test('details stay short however long the names of the fields are', () => {
   expect(new IngestError('invalid_event_batch', 'x'.repeat(10_000)).toBody().error.details.length).toBe(500);
 });

@@ -2,8 +2,8 @@ import type { Code } from '@connectrpc/connect';
 import { errorDetailsCharsMax } from './limits.ts';
 
 /**
- * Every error a client of ingest can meet (contract §7), in the contract's order. The last three are ours: the contract
- * is silent on paths, methods and protocols that it does not have (design §3). `condition` is the contract's text, for documents.
+ * Every error that ingest returns (contract §7), in the contract's order. The last three are ours: the contract does not
+ * define responses to unknown paths, methods and protocols (docs/api.md). `condition` is the contract's text, for documents.
  */
 export const errorTable = {
   invalid_request_body: {
@@ -70,20 +70,20 @@ export const errorTable = {
     status: 405,
     rpcCode: 'Unimplemented',
     title: 'Method not allowed',
-    condition: 'The path does not take this method.',
+    condition: 'The path does not support this method.',
   },
   unsupported_media_type: {
     status: 415,
     rpcCode: 'Unknown',
     title: 'Unsupported media type',
-    condition: 'An RPC has a Content-Type that is none of its protocols.',
+    condition: 'The Content-Type of an RPC belongs to none of its protocols.',
   },
 } as const satisfies Record<string, ErrorRow>;
 
 interface ErrorRow {
   /** The HTTP status of the JSON API. */
   status: number;
-  /** The code of the RPC: Connect's name, gRPC's number. */
+  /** The code in RPCs: a name in Connect, a number in gRPC. */
   rpcCode: keyof typeof Code;
   title: string;
   condition: string;
@@ -97,8 +97,8 @@ export interface ErrorBody {
 }
 
 /**
- * A refusal that a client is told about. `details` is public: it may name places in the client's own request,
- * never anything of ours. `cause` is for the log.
+ * An error that is returned to the client. `details` is public: it may name places in the client's request, and nothing
+ * internal. `cause` is for the log.
  */
 export class IngestError extends Error {
   readonly id: ErrorId;
@@ -122,7 +122,7 @@ export class IngestError extends Error {
     return { error: { id: this.id, title, status, details: this.message.toWellFormed() } };
   }
 
-  /** Whatever was thrown, as something a client may see: what we did not foresee is a 500 and says nothing. */
+  /** Converts anything thrown to an error for the client. An unexpected error is a 500 that tells nothing internal. */
   static from(thrown: unknown): IngestError {
     if (thrown instanceof IngestError) return thrown;
     return new IngestError(

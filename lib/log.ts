@@ -1,18 +1,21 @@
 import { type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
-import { logBytesWaitingMax } from './limits.ts';
+
+/** Most bytes of log entries that are buffered while the output accepts none. */
+export const logBytesWaitingMax = 1024 * 1024;
 
 export type { Logger };
 
 /**
- * The service's logger: one JSON line an entry on stdout. Entries carry ids, counts, bytes and times; never event
- * content, never a key. The redaction is a second lock on that door.
+ * Opens the service's logger: one line of JSON an entry, on stdout. Entries contain ids, counts, bytes and times, never
+ * event content and never a key. Redaction is a second line of defence.
  */
 export function openLog(service: string, config: Pick<Config, 'LOG_LEVEL'>): Logger {
   const options = {
     name: service,
     level: config.LOG_LEVEL,
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
     redact: {
       paths: ['authorization', '*.authorization', 'apiKey', '*.apiKey', 'password', '*.password'],
       censor: '…',
@@ -21,10 +24,18 @@ export function openLog(service: string, config: Pick<Config, 'LOG_LEVEL'>): Log
   return pino(options, openOutput());
 }
 
+/** Serialises an error and its causes, without the fields that may quote users' data. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  // Postgres quotes rows and values in `detail` and `where`.
+  const { cause: _, detail: __, where: ___, ...shown } = pino.stdSerializers.errWithCause(error);
+  return error.cause === undefined ? shown : { ...shown, cause: describeError(error.cause) };
+}
+
 /**
- * Standard output, which cannot end the service: a disk that is full must not, of all things, stop what would answer 503.
- * Entries wait for it, and those that do not fit are dropped. They are written at once: an entry is rare, and the last
- * ones before a crash are those that matter.
+ * Standard output. A write that fails, as on a full disk, must not end the service, which can still answer 503: entries
+ * are buffered, and dropped when the buffer is full. Writes are synchronous: entries are few, and the last ones before a
+ * crash matter most.
  */
 function openOutput() {
   const output = pino.destination({ dest: 1, sync: true, maxLength: logBytesWaitingMax });

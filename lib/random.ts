@@ -1,13 +1,13 @@
-/** Numbers that look random and are the same at every run from the same seed. */
+/** Pseudo-random values, the same at every run with the same seed. */
 export interface Random {
-  /** A whole number from `least` to `most`. */
+  /** An integer from `least` to `most`, both included. */
   between(least: number, most: number): number;
   pick<T>(items: readonly [T, ...T[]]): T;
   /** A UUIDv4. */
   uuid(): string;
 }
 
-/** mulberry32: small, and good enough for what only has to look right. */
+/** mulberry32: small, and good enough for test data. */
 export function createRandom(seed: number): Random {
   let state = seed;
   const next = () => {

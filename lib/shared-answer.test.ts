@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { shareAnswer } from './shared-answer.ts';
 
-test('a question is asked once while it has an answer that is new enough', async () => {
+test('calls within the time share one result', async () => {
   vi.useFakeTimers();
   let asked = 0;
   const ask = shareAnswer(250, async () => ++asked);
@@ -13,7 +13,7 @@ test('a question is asked once while it has an answer that is new enough', async
   vi.useRealTimers();
 });
 
-test('a failure is told to whoever asked, and to nobody later', async () => {
+test('a failure is not reused', async () => {
   let asked = 0;
   const ask = shareAnswer(250, async () => {
     asked += 1;

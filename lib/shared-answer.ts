@@ -1,6 +1,6 @@
 /**
- * Makes a question cheap to ask: whoever asks while it is being asked, or within `reuseMs` of the last answer, gets that
- * answer. A question that fails is asked again by the next one.
+ * Shares the result of an async function: calls while it runs, or within `reuseMs` of its last result, get that result. A
+ * failure is not reused.
  */
 export function shareAnswer<T>(reuseMs: number, ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;

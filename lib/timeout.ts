@@ -1,9 +1,9 @@
-/** A promise did not settle in its time. What it stood for may still happen. */
+/** A promise did not settle in time. Its operation may still complete. */
 export class TimeoutError extends Error {
   override name = 'TimeoutError';
 }
 
-/** @throws TimeoutError when the promise takes longer. */
+/** Settles as the promise does. @throws TimeoutError when it takes longer. */
 export async function withTimeout<T>(timeoutMs: number, promise: PromiseLike<T>): Promise<T> {
   const expired = Promise.withResolvers<never>();
   const timer = setTimeout(

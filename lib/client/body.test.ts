@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyText, objectText, valueText } from '../../test/support/json-text.ts';
+import { keyText, objectText, valueText } from '../../harness/fixtures/json-text.ts';
 import { type Body, batchBodies, splitBody } from './body.ts';
 import { prepareFreshBodies, withFreshId } from './fresh-id.ts';
 
@@ -10,11 +10,11 @@ const anyEvents = fc.array(
     bytes: fc.string({ minLength: 1, maxLength: 30 }).map((text) => Buffer.from(JSON.stringify(text))),
   }),
 );
-/** What a body says about its events, cut out of its bytes. */
+/** The events of a body, cut out of its bytes. */
 const eventsOf = (body: Body) =>
   body.events.map(({ line, start, end }) => ({ line, bytes: body.bytes.subarray(start, end) }));
 
-test('bodies hold every event once, in order, byte for byte, within both limits', async () => {
+test('bodies contain every event once, in order, byte for byte, within both limits', async () => {
   const anyLimits = fc.record({
     eventsMax: fc.integer({ min: 1, max: 6 }),
     bytesMax: fc.integer({ min: 150, max: 400 }),
@@ -34,7 +34,7 @@ test('bodies hold every event once, in order, byte for byte, within both limits'
   );
 });
 
-test('the halves of a body hold its events, each with its line, byte for byte', async () => {
+test('the halves of a body contain its events, each with its line, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(anyEvents, async (events) => {
       fc.pre(events.length > 1);
@@ -68,20 +68,20 @@ test('a fresh id replaces the id that JSON.parse sees, and nothing else', () => 
   );
 });
 
-test('every other byte stays when an id is replaced', () => {
+test('replacing an id changes no other byte', () => {
   const event = '{ "n":9007199254740993, "\\u0069d" :\t"old", "p":{"id":"kept"}, "s":"\\ud800" }';
   const fresh = withFreshId(Buffer.from(event)).toString();
   const { id } = JSON.parse(fresh);
   expect(fresh).toBe(event.replace('old', id));
 });
 
-test('a damaged event keeps its bytes when its id cannot be found', () => {
+test('a damaged event whose id cannot be found is unchanged', () => {
   for (const event of ['{"id" "old"}', '{"\\q":1,"id":"old"}', '{"id":"old"]']) {
     expect(withFreshId(Buffer.from(event)).toString()).toBe(event);
   }
 });
 
-test('prepared bodies differ in their ids only, and no id comes twice', () => {
+test('prepared bodies differ only in their ids, and no id repeats', () => {
   const events = ['{"id":"x","a":1}', '{"a":2}', '{"a":"é","id":"y"}'].map((text) => Buffer.from(text));
   const next = prepareFreshBodies(events);
   const parsed: { events: { id?: string; a: unknown }[] }[] = [next(), next()].map((body) =>

@@ -2,23 +2,23 @@ const head = Buffer.from('{"events":[');
 const separator = 0x2c;
 const tail = Buffer.from(']}');
 
-/** What a body of one event is larger than its event. */
+/** By how many bytes a body with one event is larger than the event. */
 export const bodyOverheadBytes = head.length + tail.length;
 
-/** An event as a line of a file has it. */
+/** One event of an NDJSON file: the bytes of its line. */
 export interface FileEvent {
-  /** From 1, as editors count. */
+  /** The line number, from 1. */
   line: number;
   bytes: Buffer;
 }
 
-/** A request body, and which of its bytes are which line's event. */
+/** A request body, and the byte range of each event in it. */
 export interface Body {
   bytes: Buffer;
   events: { line: number; start: number; end: number }[];
 }
 
-/** Wraps events into one request body, each as it is, byte for byte. */
+/** Joins events into one request body. The bytes of each event are unchanged. */
 export function joinBody(events: readonly FileEvent[]): Body {
   const separators = Math.max(events.length - 1, 0);
   const size = events.reduce((sum, event) => sum + event.bytes.length, bodyOverheadBytes + separators);
@@ -34,7 +34,7 @@ export function joinBody(events: readonly FileEvent[]): Body {
   return body;
 }
 
-/** The same events, byte for byte, in two bodies of half as many. A body of one event cannot be split. */
+/** Splits a body with at least two events into two bodies of half as many. The bytes of each event are unchanged. */
 export function splitBody(body: Body): [Body, Body] {
   const events = body.events.map(({ line, start, end }) => ({
     line,
@@ -45,8 +45,8 @@ export function splitBody(body: Body): [Body, Body] {
 }
 
 /**
- * Fills request bodies with events, in order: a body is given out when the next event would exceed a limit.
- * An event that exceeds the limit on bytes by itself gets a body of its own; readers of files hold those back.
+ * Batches events into request bodies, in order: a body is yielded when the next event would exceed a limit. An event
+ * above `bytesMax` gets a body of its own; openEventFile already rejects such events.
  */
 export async function* batchBodies(
   events: AsyncIterable<FileEvent> | Iterable<FileEvent>,
@@ -55,7 +55,7 @@ export async function* batchBodies(
   let batch: FileEvent[] = [];
   let size = bodyOverheadBytes;
   for await (const event of events) {
-    // Counting a separator before the first event too errs by a byte, to the safe side.
+    // This counts a separator before the first event too: one byte too many, never too few.
     const full = batch.length === limits.eventsMax || size + event.bytes.length + 1 > limits.bytesMax;
     if (full && batch.length > 0) {
       yield joinBody(batch);

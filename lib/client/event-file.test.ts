@@ -63,11 +63,11 @@ test('a line that cannot be sent is reported with its number, and the others are
 
 test.each([
   ['two events', '{},{}'],
-  ['an end of the batch', '{}],"events":[{}'],
+  ['the end of the batch', '{}],"events":[{}'],
   ['an event that is not closed', '{"a":[{}]'],
   ['a string that is not closed', '{"a":"}'],
   ['something after the event', '{} x'],
-])('a line that would change its neighbours in a batch is not sent: %s', async (_, line) => {
+])('a line that would change its batch is not sent: %s', async (_, line) => {
   const { lines, bad } = await readAll(`{"a":1}\n${line}\n{"b":2}`);
   expect(lines).toEqual([1, 3]);
   expect(bad).toEqual([
@@ -75,13 +75,13 @@ test.each([
   ]);
 });
 
-test('a line that is nested too deep is told so, and not sent', async () => {
+test('a line that is nested too deep is reported as such, and not sent', async () => {
   const { lines, bad } = await readAll(`{"a":${'['.repeat(600)}${']'.repeat(600)}}\n{"b":2}`);
   expect(lines).toEqual([2]);
   expect(bad).toEqual([{ id: 'invalid_event_batch', details: expect.stringContaining('nested too deep') }]);
 });
 
-test('a batch of lines is JSON only when every line of it is an event by itself', async () => {
+test('a batch of lines is valid JSON only when each line alone is an event', async () => {
   const piece = fc.constantFrom('},{', '}],"events":[{', '"a":', '1', '{', '}', '[', ']', '"', '\\', ',');
   const content = fc
     .array(fc.array(piece, { maxLength: 4 }), { minLength: 1, maxLength: 4 })
@@ -97,7 +97,7 @@ test('a batch of lines is JSON only when every line of it is an event by itself'
   );
 });
 
-test('a truncated archive gives its readable lines, and says where it broke', async () => {
+test('a truncated archive yields its readable lines and reports where it ends', async () => {
   const lines = Array.from({ length: 20_000 }, (_, i) => `{"n":${i * 7919}}`).join('\n');
   const { events, bad } = await readAll(gzipSync(lines).subarray(0, -5_000));
   expect(events.length).toBeGreaterThan(1_000);
@@ -106,7 +106,7 @@ test('a truncated archive gives its readable lines, and says where it broke', as
   ]);
 });
 
-test('a file that is not there is refused at once', async () => {
+test('a missing file is an error at once', async () => {
   await expect(openEventFile(join(directory, 'none'), () => {})).rejects.toThrow('ENOENT');
 });
 

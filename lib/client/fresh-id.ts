@@ -5,8 +5,8 @@ import { joinBody } from './body.ts';
 const idChars = 36;
 
 /**
- * The event with a new random UUIDv4 as its `id`; every other byte stays. An event without an `id` stays as it is, and
- * so does one that is damaged where it is searched for its `id`: ingest says what is wrong with it.
+ * Replaces the value of an event's `id` with a random UUIDv4; every other byte is unchanged. An event without an `id`, or
+ * too damaged to find it, is returned as it is: ingest reports what is wrong with it.
  */
 export function withFreshId(event: Buffer): Buffer {
   const id = findId(event);
@@ -19,11 +19,12 @@ export function withFreshId(event: Buffer): Buffer {
 }
 
 /**
- * Prepares a request body that is to be sent many times: each call of what is returned gives a copy in which every
- * event has a fresh id. It costs a copy of the bytes, so that a load generator leaves the machine to the load.
+ * Prepares a request body for sending it many times: each call of the returned function yields a copy in which every
+ * event has a fresh id. A call costs little more than copying the bytes: load generators share their machine with the
+ * service.
  */
 export function prepareFreshBodies(events: readonly Buffer[]): () => Buffer {
-  // With ids of one length in place, later ones can be written over them.
+  // Once all ids have the length of a UUID, fresh ones can be written in place.
   const prepared = joinBody(events.map((event, index) => ({ line: index + 1, bytes: withFreshId(event) })));
   const idStarts: number[] = [];
   for (const { start, end } of prepared.events) {

@@ -1,14 +1,14 @@
 import { createHistogram } from 'node:perf_hooks';
 
-/** Collects durations in constant memory, to three digits. */
+/** A histogram of durations in constant memory, precise to three significant digits. */
 export interface Latencies {
   record(durationMs: number): void;
-  /** The duration that `percent` of the recorded ones do not exceed; 0 when there is none. */
+  /** A percentile of the recorded durations; 0 when there are none. */
   percentileMs(percent: number): number;
 }
 
 export function createLatencies(): Latencies {
-  // The histogram counts whole numbers from 1 on: microseconds.
+  // The histogram holds integers from 1: microseconds.
   const histogram = createHistogram({ figures: 3 });
   return {
     record: (durationMs) => histogram.record(Math.max(1, Math.round(durationMs * 1_000))),

@@ -1,17 +1,17 @@
-/** A line of a stream, without its end. */
+/** One line of a stream, without its line feed. */
 export interface Line {
-  /** From 1, as editors count. */
+  /** The line number, from 1. */
   number: number;
-  /** Undefined when the line is longer than was asked for; nothing of it is kept. */
+  /** Undefined when the line is longer than `lineBytesMax`. */
   bytes: Buffer | undefined;
 }
 
 const lineFeed = 0x0a;
 
 /**
- * Splits a stream of bytes into lines, byte for byte. Memory holds one line and one chunk, however long a line is.
+ * Splits a stream of bytes into lines, byte for byte. It holds at most `lineBytesMax` and one chunk in memory.
  *
- * @param lineBytesMax longer lines are reported, not returned.
+ * @param lineBytesMax a longer line is yielded without its bytes.
  */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
@@ -41,6 +41,6 @@ export async function* readLines(
     }
     if (start < chunk.length) add(chunk.subarray(start));
   }
-  // A last line may lack its end.
+  // The last line may have no line feed.
   if (length > 0) yield take();
 }

@@ -1,6 +1,14 @@
 import postgres from 'postgres';
-import { postgresGraceMs } from '../limits.ts';
 import { socketOpener } from './socket.ts';
+
+/** Postgres cancels a store statement after this time, and its messages are delivered again. */
+export const storeTimeoutMs = 30_000;
+
+/**
+ * When Postgres has not reported the cancellation of a statement by this time after its timeout, the server is unreachable:
+ * the connection is closed.
+ */
+export const postgresGraceMs = 2_000;
 
 export type Sql = postgres.Sql;
 
@@ -14,7 +22,7 @@ export interface PostgresOptions {
 }
 
 /**
- * Opens a pool on Postgres; connections are made when first needed, and again when they break.
+ * Opens a pool of connections to Postgres; they are made when first needed, and again when they break.
  * The returned pool closes with `await using`.
  */
 export function openPostgres(url: string, options: PostgresOptions): Sql & AsyncDisposable {
@@ -23,7 +31,7 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
   const sql = postgres(url, {
     max: options.connectionsMax,
     connect_timeout: 5,
-    // Back-off of reconnects, in seconds. Short: a crashed Postgres is back within two.
+    // Back-off of reconnects, in seconds. Short, because a crashed Postgres is back within two.
     backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1) * (0.5 + Math.random() / 2),
     idle_timeout: 0,
     max_lifetime: null,
@@ -32,10 +40,10 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
       statement_timeout: statementTimeoutMs,
     },
     onnotice: () => {},
-    // The library would ask for array types on every new connection, and nobody would catch that question's failure:
-    // a connection cut at that moment would end the process. So arrays are passed as text (`{a,b}`).
+    // The library would query the array types on every new connection, without catching that query's failure: a
+    // connection that breaks at that moment would end the process. So arrays are passed as text (`{a,b}`).
     fetch_types: false,
-    // An option of the library that its types do not know.
+    // An option of the library that its types lack.
     ...({ socket: socketOpener(silenceMsMax) } as object),
   });
   return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) });

@@ -4,32 +4,57 @@ import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator';
 import { ConfigError } from '../config.ts';
 import { openPostgres, type Sql } from './connect.ts';
 import { openDatabase } from './database.ts';
+import { changeShardsInSequence, distributeTables } from './distribution.ts';
+import { ensurePartitions, serverTimeMs } from './partitions.ts';
 
 const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url));
 
-/** The oldest Postgres that has what we use: uuidv7(). */
+/** Postgres 18, the first with uuidv7(). */
 const serverVersionMin = 180_000;
 
-/** Any number that no other application on the same server is likely to lock. */
+/** An arbitrary number, unlikely to be an advisory lock of another application. */
 const migrationLock = 7_394_210;
 
 /**
- * Brings the database to this version's schema. Safe to call from several processes at once.
+ * Brings the database to this version's schema, with the partitions that are needed now. Safe to call from several
+ * processes at once. Where the ledger of ids has to be filled afterwards, fillLedger does it.
  *
  * @throws ConfigError when the server is too old, or the database was written by a newer Weir.
  */
-export async function migrateDatabase(url: string): Promise<void> {
-  // One connection: the advisory lock belongs to it, and concurrent migrations fail without it.
+export function migrateDatabase(url: string): Promise<void> {
+  return whileLocked(url, async (sql) => {
+    await refuseOldServer(sql);
+    await refuseNewerSchema(sql);
+    const database = openDatabase(sql);
+    await changeShardsInSequence(database);
+    await runMigrations(database, { migrationsFolder });
+    await ensurePartitions(database, await serverTimeMs(database));
+  });
+}
+
+/**
+ * Distributes the tables of a migrated database over the workers of a Citus cluster (distribution.ts). Safe to call again, and
+ * from several processes at once.
+ *
+ * @param url of the coordinator.
+ * @param shards default: two for each worker, at least four. Without effect on a cluster that has the tables already.
+ * @returns the tables that were distributed now.
+ * @throws ConfigError when the server is no coordinator of a Citus cluster.
+ */
+export function distributeDatabase(url: string, shards?: number): Promise<string[]> {
+  return whileLocked(url, (sql) => distributeTables(openDatabase(sql), shards));
+}
+
+/** One connection, because the advisory lock belongs to it. Without the lock, concurrent migrations fail. */
+async function whileLocked<T>(url: string, run: (sql: Sql) => Promise<T>): Promise<T> {
   await using sql = openPostgres(url, {
     applicationName: 'weir-migrate',
     connectionsMax: 1,
     statementTimeoutMs: 0,
   });
-  await refuseOldServer(sql);
   await sql`SELECT pg_advisory_lock(${migrationLock})`;
   try {
-    await refuseNewerSchema(sql);
-    await runMigrations(openDatabase(sql), { migrationsFolder });
+    return await run(sql);
   } finally {
     await sql`SELECT pg_advisory_unlock(${migrationLock})`;
   }

@@ -2,11 +2,12 @@ import type { Socket } from 'node:net';
 import { nextTick } from 'node:process';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
-import { createDatabase } from '../../test/support/backing.ts';
+import { openDatabaseOutage } from '../../test/support/database-outage.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { socketOpener } from './socket.ts';
 
-test('what is asked between the failure of a connection and its close fails, and later answers meet their questions', async () => {
+test('a query between the failure of a connection and its close fails, and later replies are paired with their queries', async () => {
   await using database = await createDatabase();
   const open = socketOpener(0);
   const sockets: Socket[] = [];
@@ -23,10 +24,61 @@ test('what is asked between the failure of a connection and its close fails, and
   const underway = expect(sql`SELECT pg_sleep(60)`).rejects.toThrow('broken');
   await until(() => (first?.bytesWritten ?? 0) > writtenBefore);
   first?.destroy(new Error('broken'));
-  // Node has told of the failure by then, and closes the socket later in this turn of the event loop.
+  // By then Node has reported the failure. It closes the socket later in this turn of the event loop.
   await new Promise<void>((resolve) => nextTick(() => nextTick(() => nextTick(resolve))));
   const between = expect(ask('between')).rejects.toThrow('broken');
   await Promise.all([underway, between]);
   for (const name of ['second', 'third', 'fourth']) expect(await ask(name)).toBe(name);
+  await sql.end({ timeout: 1 });
+});
+
+test('after a query died with its connection, the next one fails while the database rejects connections', async () => {
+  await using database = await createDatabase();
+  await using outage = openDatabaseOutage({ variables: { DATABASE_URL: database.url } });
+  const socket = socketOpener(0);
+  const options = { max: 1, fetch_types: false, connection: { application_name: 'weir-test' } };
+  const sql = postgres(database.url, { ...options, ...({ socket } as object) });
+  const underway = expect(sql`SELECT pg_sleep(60)`).rejects.toThrow();
+  const isUnderway = () =>
+    outage.admin`SELECT FROM pg_stat_activity WHERE datname = ${outage.name} AND query LIKE '%pg_sleep%'`;
+  await until(async () => (await isUnderway()).length === 1);
+  await outage.begin();
+  await underway;
+  for (const number of [1, 2]) await expect(sql`SELECT ${number}::integer`).rejects.toThrow();
+  await outage.end();
+  // The first reply on a new connection may still be the error of an old one.
+  await until(() =>
+    sql`SELECT 1`.then(
+      () => true,
+      () => false,
+    ),
+  );
+  await sql.end({ timeout: 1 });
+});
+
+test('a connection that closes while a query waits to be written is used again', async () => {
+  await using database = await createDatabase();
+  const open = socketOpener(0);
+  const sockets: Socket[] = [];
+  const socket = (target: Parameters<typeof open>[0]) => {
+    const opened = open(target);
+    sockets.push(opened);
+    return opened;
+  };
+  const sql = postgres(database.url, {
+    max: 1,
+    fetch_types: false,
+    connect_timeout: 20,
+    ...({ socket } as object),
+  });
+  await sql`SELECT 1`;
+  const between = Promise.withResolvers<unknown>();
+  // The connection is closed at the end of this turn; the driver plans the write of the query for the next one.
+  setImmediate(() => {
+    sockets[0]?.destroy();
+    sql`SELECT 2`.then(between.resolve, between.reject);
+  });
+  await expect(between.promise).rejects.toThrow('closed');
+  for (const number of [3, 4]) expect(await sql`SELECT ${number}::integer AS number`).toEqual([{ number }]);
   await sql.end({ timeout: 1 });
 });

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** Where postgres.js wants a connection to. */
+/** The server that postgres.js wants to connect to. */
 interface Target {
   host: string[];
   port: number[];
@@ -8,14 +8,14 @@ interface Target {
 }
 
 /**
- * A maker of sockets for postgres.js, whose own ones cost 40 ms at every second small write (Nagle).
+ * Opens sockets for postgres.js. Its own sockets have Nagle's algorithm on, which costs 40 ms at every second small write.
  *
- * A connection whose server does not answer what we have sent within a time is given up: when the machine at the other
- * end is gone without a word, TCP tells only after a quarter of an hour, and the statement would wait as long.
+ * A connection is closed when the server does not reply to what was sent within a time: when the server's machine has
+ * gone without closing the connection, TCP reports it only after a quarter of an hour, and the statement would wait as long.
  *
- * The socket still connects when it is returned; what is written meanwhile waits in it. Waiting for it here instead
- * would lose the connection: postgres.js never retries one whose socket was rejected, so a pool that was refused by every
- * connection once would be dead for ever. Nor would connect_timeout run.
+ * The socket is returned while it still connects, and buffers what is written meanwhile. Waiting here until it is
+ * connected would break the pool: postgres.js never retries a connection whose socket promise was rejected, so a pool in
+ * which every connection was refused once would never connect again. Nor would connect_timeout apply.
  *
  * @param silenceMsMax 0 waits for ever.
  */
@@ -26,31 +26,42 @@ export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
     socket.on('data', () => {
       writtenAtAnswer = socket.bytesWritten;
     });
-    // It comes when neither side has sent anything for so long: at rest, too, so more than once.
+    // Fires on an idle connection, too.
     socket.setTimeout(silenceMsMax).on('timeout', () => {
-      // Without an error: postgres.js never answers what it is given between a socket's error and its close.
       if (socket.bytesWritten !== writtenAtAnswer) socket.destroy();
     });
-    return failAsOne(socket).setNoDelay(true);
+    return emitErrorAtClose(socket).setNoDelay(true);
   };
 }
 
 /**
- * Tells of a failure in the same instant as of the close. Node closes a socket a moment after its error, and what
- * postgres.js is given in that moment it neither sends nor fails: it keeps its place among the questions of the connection
- * that is made next, and answers no longer meet their questions. A good API key was told that it is none; what was not
- * stored could count as stored.
+ * Emits an error at each close of a socket, and never before.
+ *
+ * Not before: Node closes a socket some ticks after its error. postgres.js neither sends nor rejects a query that it
+ * receives in between; it keeps the query in the list of the next connection, and from then on pairs replies with the
+ * wrong queries. A valid API key was answered with 401, and events that were not stored could count as stored.
+ *
+ * At each: when a connection was closed under a query, and Postgres rejects the next one (it starts, recovers, or allows no
+ * connections), postgres.js takes the rejection for a reply to the old query. At a close without an error it connects
+ * again, without a pause, and the new query waits for as long as Postgres rejects connections.
  */
-function failAsOne(socket: Socket): Socket {
+function emitErrorAtClose(socket: Socket): Socket {
   const emit = socket.emit.bind(socket);
-  let failure: unknown[] | undefined;
+  let failure: unknown[] = [new ConnectionClosedError('the connection to Postgres was closed')];
   socket.emit = (event: string | symbol, ...details: unknown[]) => {
     if (event === 'error') {
       failure = details;
       return true;
     }
-    if (event === 'close' && failure !== undefined) emit('error', ...failure);
+    // Under TLS postgres.js listens to another socket, on top of this one.
+    if (event === 'close' && socket.listenerCount('error') > 0) emit('error', ...failure);
     return emit(event, ...details);
   };
   return socket;
+}
+
+/** A connection was closed without another error. It has the code that postgres.js gives such errors. */
+class ConnectionClosedError extends Error {
+  override name = 'ConnectionClosedError';
+  readonly code = 'CONNECTION_CLOSED';
 }

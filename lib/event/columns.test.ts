@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { createDatabase } from '../../test/support/backing.ts';
-import { llmEvent } from '../../test/support/events.ts';
+import { llmEvent } from '../../harness/fixtures/events.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres } from '../db/connect.ts';
-import { columnInDatabase, columnNames, columnTypes } from './columns.ts';
+import { columnInDatabase, columnNames, columnTypes, storedColumnNames } from './columns.ts';
 import { projectEvents } from './projection.ts';
 import { splitElements } from './text.ts';
 import { compileBatchRules } from './validate.ts';
 
-/** Columns of `events` that a part has once, for all its events. */
+/** Columns of `events` that a part has once for all its events. */
 const ofThePart = { space_id: 'uuid', segment_id: 'uuid', received_at: 'timestamp with time zone' };
 
-test('every column that the queue carries is a column of the table, of the same type, and the other way round', async () => {
+test('every column that the queue carries to be stored is a column of the table, of the same type, and vice versa', async () => {
   await using database = await createDatabase();
   await using sql = openPostgres(database.url, {
     applicationName: 'test',
@@ -20,11 +20,13 @@ test('every column that the queue carries is a column of the table, of the same 
   const rows = await sql<{ name: string; type: string }[]>`
     SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_name = 'events'`;
   const inTable = Object.fromEntries(rows.map(({ name, type }) => [name, type]));
-  const inQueue = Object.fromEntries(columnNames.map((name) => [columnInDatabase(name), columnTypes[name]]));
+  const inQueue = Object.fromEntries(
+    storedColumnNames.map((name) => [columnInDatabase(name), columnTypes[name]]),
+  );
   expect(inTable).toEqual({ ...inQueue, ...ofThePart });
 });
 
-test('every column has as many elements as there are events', () => {
+test('each column has one element for each event', () => {
   const events = compileBatchRules('weir').validateBatch({
     events: [llmEvent(), llmEvent({ context: {} }), llmEvent()],
   });

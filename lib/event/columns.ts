@@ -7,8 +7,8 @@ export type ColumnName = Exclude<keyof Columns, '$typeName' | '$unknown'>;
 export type ColumnType = 'uuid' | 'integer' | 'double precision' | 'text' | 'json';
 
 /**
- * The type of each column in `events`. A field added to the proto does not compile until it stands here; a test
- * holds this table against the database's own.
+ * The type of each column. A field that is added to the proto does not compile until it is added here; a test compares
+ * this table with the database's columns.
  */
 export const columnTypes: Record<ColumnName, ColumnType> = {
   id: 'uuid',
@@ -34,9 +34,24 @@ export const columnTypes: Record<ColumnName, ColumnType> = {
   inputPreview: 'text',
   outputPreview: 'text',
   attributes: 'json',
+  cacheReadTokens: 'double precision',
+  cacheWriteTokens: 'double precision',
+  reasoningTokens: 'double precision',
 };
 
 export const columnNames = Object.keys(columnTypes) as readonly ColumnName[];
+
+/** Columns that are only counted in the statistics; the event in its segment has them. */
+const countedOnly = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+
+/** A column of the table `events`. */
+export type StoredColumnName = Exclude<ColumnName, (typeof countedOnly)[number]>;
+
+export const storedColumnNames: readonly StoredColumnName[] = columnNames.filter(
+  (name): name is StoredColumnName => !countedOnly.some((counted) => counted === name),
+);
+
+export const countedColumnNames: readonly (typeof countedOnly)[number][] = countedOnly;
 
 /** `startTimeMs` → `start_time_ms`. */
 export function columnInDatabase(name: ColumnName): string {

@@ -1,4 +1,4 @@
-/** One LLM or tool call, as a client reports it (contract §2.2). Unknown fields may be there too, at any place. */
+/** One LLM or tool call, as a client reports it (contract §2.2). Unknown fields are allowed anywhere. */
 export type IngestEvent = LlmEvent | ToolEvent;
 
 export interface LlmEvent extends EventCommon {
@@ -12,7 +12,7 @@ export interface ToolEvent extends EventCommon {
 }
 
 interface EventCommon {
-  /** UUIDv4, in either case. */
+  /** UUIDv4, in upper or lower case. */
   readonly id: string;
   readonly traceId?: string;
   readonly startTimeMs: number;
@@ -41,7 +41,7 @@ interface EventCommon {
   readonly additionalProperties: Readonly<Record<string, string | number>>;
 }
 
-/** Contract §2.6. Which fields are required is not said there: none is. */
+/** Contract §2.6, which does not say what is required: nothing is. */
 export interface LlmPayload {
   readonly model?: string;
   readonly input?: {
@@ -56,12 +56,14 @@ export interface LlmPayload {
   };
   readonly usage?: {
     readonly inputTokens?: number;
+    readonly inputTokenDetails?: { readonly cacheReadTokens?: number; readonly cacheWriteTokens?: number };
     readonly outputTokens?: number;
+    readonly outputTokenDetails?: { readonly reasoningTokens?: number };
     readonly totalTokens?: number;
   };
 }
 
-/** Contract §2.7: any object. These fields are used where they are there. */
+/** Contract §2.7: any object. These fields are shown if they are present. */
 export interface ToolPayload {
   readonly name?: unknown;
   readonly input?: unknown;

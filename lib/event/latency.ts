@@ -1,7 +1,79 @@
 /**
- * Upper bounds of the latency histogram of `event_stats`, in milliseconds: three a decade, from a cache hit to a
- * long agent run. The last bucket of a histogram has no bound. Changing them would mix up stored histograms.
+ * The latency sketch of the statistics: DDSketch (Masson, Rim, Lee: "DDSketch: a fast and fully-mergeable quantile sketch
+ * with relative-error guarantees", VLDB 2019) without a bound on its buckets. Bucket i counts the durations in
+ * (γ^(i-1), γ^i], and any of them is at most 5 % off the value that stands for the bucket. Sketches are merged by adding
+ * the counts of equal buckets.
+ *
+ * A stored sketch is an array of bigint, an element for each bucket that is not empty: the bucket's number times 2^40, plus
+ * its count. Stored sketches depend on these constants: they must not change.
  */
-export const latencyBucketsMs = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
-] as const;
+export const latencyAccuracy = 0.05;
+
+const gamma = (1 + latencyAccuracy) / (1 - latencyAccuracy);
+
+/** Bucket numbers per natural logarithm of a duration in milliseconds. */
+export const bucketsPerLogMs = 1 / Math.log(gamma);
+
+/** Durations up to this, negative ones too, are in bucket 0, which stands for 0 ms. */
+export const latencyMsMin = 0.001;
+
+/** Added to i, so that the numbers of the buckets begin with 1. The largest duration has number 437. */
+export const bucketOffset = 70;
+
+/** An element of a stored sketch is `bucket << countBits | count`. */
+export const countBits = 40;
+
+/** The number of the bucket that counts a duration. */
+export function latencyBucketOf(durationMs: number): number {
+  if (durationMs <= latencyMsMin) return 0;
+  return Math.ceil(Math.log(durationMs) * bucketsPerLogMs) + bucketOffset;
+}
+
+/** The duration that stands for a bucket, in milliseconds. */
+function latencyOf(bucket: number): number {
+  return bucket === 0 ? 0 : (2 * gamma ** (bucket - bucketOffset)) / (gamma + 1);
+}
+
+/**
+ * A quantile of the durations that stored sketches counted together, in milliseconds, within 5 %.
+ *
+ * @param quantile 0 to 1.
+ * @returns undefined when nothing was counted.
+ */
+export function latencyQuantile(sketches: Iterable<StoredSketch>, quantile: number): number | undefined {
+  return latencyQuantiles(sketches, [quantile])[0];
+}
+
+/** The elements of a stored sketch. They are whole numbers below 2^53, so that doubles hold them. */
+export type StoredSketch = readonly bigint[] | readonly number[];
+
+/**
+ * Several quantiles at once: the sketches are merged once.
+ *
+ * @param quantiles 0 to 1.
+ */
+export function latencyQuantiles(
+  sketches: Iterable<StoredSketch>,
+  quantiles: readonly number[],
+): (number | undefined)[] {
+  const counts = new Map<number, number>();
+  let total = 0;
+  for (const sketch of sketches) {
+    for (const stored of sketch) {
+      const element = Number(stored);
+      const bucket = Math.floor(element / 2 ** countBits);
+      const count = element - bucket * 2 ** countBits;
+      counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+      total += count;
+    }
+  }
+  const buckets = [...counts].toSorted(([a], [b]) => a - b);
+  return quantiles.map((quantile) => {
+    let rank = Math.floor(quantile * (total - 1));
+    for (const [bucket, count] of buckets) {
+      if (rank < count) return latencyOf(bucket);
+      rank -= count;
+    }
+    return undefined;
+  });
+}

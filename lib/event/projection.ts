@@ -1,15 +1,19 @@
-import { attributesCharsMax, columnCharsMax, previewCharsMax } from '../limits.ts';
+import { type KeptAttributes, keepAttributes } from './attributes.ts';
 import { type ColumnName, type ColumnType, columnNames, columnTypes } from './columns.ts';
 import type { IngestEvent, LlmPayload } from './event.ts';
-import { cutText, quoteElement, storableText } from './text.ts';
+import { columnCharsMax, previewCharsMax } from './limits.ts';
+import { TermCollector, termColumns } from './terms.ts';
+import { cutText, quoteElement } from './text.ts';
 
 /** The columns of one or more events, each the inside of a Postgres array literal (weir.queue.v1.Columns). */
 export type ColumnTexts = Record<ColumnName, string>;
 
 type Value = string | number | undefined;
 
-/** How each column is read from an event, the `index`-th of its body. */
-const projections: Record<ColumnName, (event: IngestEvent, index: number) => Value> = {
+/** Reads a column from an event, the `index`-th of its body. */
+type ReadColumn = (event: IngestEvent, index: number, attributes: KeptAttributes | undefined) => Value;
+
+const projections: Record<ColumnName, ReadColumn> = {
   id: (event) => event.id.toLowerCase(),
   segmentIndex: (_event, index) => index,
   type: (event) => event.type,
@@ -32,29 +36,66 @@ const projections: Record<ColumnName, (event: IngestEvent, index: number) => Val
   errorMessage: (event) => event.status.error?.message,
   inputPreview: (event) => preview(input(event)),
   outputPreview: (event) => preview(output(event)),
-  attributes: (event) => attributes(event.additionalProperties),
+  attributes: (_event, _index, attributes) => attributes?.json,
+  cacheReadTokens: (event) => usage(event)?.inputTokenDetails?.cacheReadTokens,
+  cacheWriteTokens: (event) => usage(event)?.inputTokenDetails?.cacheWriteTokens,
+  reasoningTokens: (event) => usage(event)?.outputTokenDetails?.reasoningTokens,
 };
 
-/** What goes on of the events of a request body, when they themselves are let go. */
+/** What the queue carries of the events of a request body, beside the body. */
 export interface Projection {
   readonly eventCount: number;
   readonly columns: ColumnTexts;
+  /** The distinct terms of the events (terms.ts), not yet those of a space. */
+  readonly terms: readonly bigint[];
 }
 
-/** Projects the indexed columns of the events of one request body (design §1.1), event by event. */
+/** Projects the columns of the events of one request body (ADR 0001), event by event. */
 export class Projector {
-  readonly #columns = columnNames.map((name) => new ColumnBuilder(projections[name], columnTypes[name]));
+  readonly #columns: readonly ColumnBuilder[];
+  readonly #terms = new TermCollector();
   #eventCount = 0;
 
+  /** @param names the columns that are projected; the others are left empty. */
+  constructor(names: readonly ColumnName[] = columnNames) {
+    this.#columns = names.map((name) => new ColumnBuilder(projections[name], columnTypes[name]));
+  }
+
   add(event: IngestEvent): void {
-    for (const column of this.#columns) column.add(event, this.#eventCount);
+    const attributes = keepAttributes(event.additionalProperties);
+    for (const column of this.#columns) column.add(event, this.#eventCount, attributes);
+    this.#addTerms(event, attributes);
     this.#eventCount += 1;
   }
 
   finish(): Projection {
-    const entries = columnNames.map((name, index) => [name, this.#columns[index]?.finish()]);
-    return { eventCount: this.#eventCount, columns: Object.fromEntries(entries) as ColumnTexts };
+    const entries = columnNames.map((name, index) => [name, this.#columns[index]?.finish() ?? '']);
+    return {
+      eventCount: this.#eventCount,
+      columns: Object.fromEntries(entries) as ColumnTexts,
+      terms: this.#terms.finish(),
+    };
   }
+
+  #addTerms(event: IngestEvent, attributes: KeptAttributes | undefined): void {
+    const isError = event.status.state === 'error';
+    for (const name of termColumns) {
+      const value = projections[name](event, this.#eventCount, attributes);
+      if (value !== undefined) this.#terms.addColumn(name, String(value), isError);
+    }
+    // Not Object.entries, which allocates an array for each.
+    for (const key in attributes?.entries) {
+      this.#terms.addAttribute(key, String(attributes.entries[key]), isError);
+    }
+  }
+}
+
+/** The value of a column of one event, before a text is cut. It is no column that needs the event's place or its attributes. */
+export function projectColumn(
+  event: IngestEvent,
+  name: Exclude<ColumnName, 'segmentIndex' | 'attributes'>,
+): string | number | undefined {
+  return projections[name](event, 0, undefined);
 }
 
 export function projectEvents(events: readonly IngestEvent[]): Projection {
@@ -63,22 +104,29 @@ export function projectEvents(events: readonly IngestEvent[]): Projection {
   return projector.finish();
 }
 
+/** Only the terms: a fraction of the work. */
+export function projectTerms(events: readonly IngestEvent[]): readonly bigint[] {
+  const projector = new Projector([]);
+  for (const event of events) projector.add(event);
+  return projector.finish().terms;
+}
+
 /** The elements of one column. */
 class ColumnBuilder {
-  readonly #project: (event: IngestEvent, index: number) => Value;
+  readonly #project: ReadColumn;
   readonly #type: ColumnType;
   readonly #elements: (string | number)[] = [];
-  // Neighbours share most of their values (a thread, a user, a model): quoting each again would be half of the work.
+  // Consecutive events share most values (thread, user, model). Quoting each again would double the work.
   #lastText = '';
   #lastElement = '""';
 
-  constructor(project: (event: IngestEvent, index: number) => Value, type: ColumnType) {
+  constructor(project: ReadColumn, type: ColumnType) {
     this.#project = project;
     this.#type = type;
   }
 
-  add(event: IngestEvent, index: number): void {
-    const value = this.#project(event, index);
+  add(event: IngestEvent, index: number, attributes: KeptAttributes | undefined): void {
+    const value = this.#project(event, index, attributes);
     if (value === undefined) this.#elements.push('NULL');
     else if (typeof value === 'number') this.#elements.push(value);
     else this.#elements.push(value === this.#lastText ? this.#lastElement : this.#quote(value));
@@ -89,7 +137,7 @@ class ColumnBuilder {
   }
 
   #quote(text: string): string {
-    // A UUID has been validated to have nothing to quote.
+    // A validated UUID needs no quotes.
     if (this.#type === 'uuid') return text;
     this.#lastText = text;
     this.#lastElement = quoteElement(this.#type === 'text' ? cutText(text, columnCharsMax) : text);
@@ -98,8 +146,8 @@ class ColumnBuilder {
 }
 
 /**
- * The statistics divide a start by a minute, and Postgres refuses a quotient that is too small to be a number: then the
- * event would be in quarantine. A start so near to 0 is 0.
+ * The statistics divide the start by a minute, and Postgres rejects a quotient that underflows: the event would go to
+ * quarantine. A start that is so close to 0 becomes 0.
  */
 function divisibleTime(timeMs: number): number {
   return timeMs / 60_000 === 0 ? 0 : timeMs;
@@ -116,7 +164,7 @@ function input(event: IngestEvent): unknown {
 function output(event: IngestEvent): unknown {
   if (event.type === 'tool') return event.properties.tool.output;
   const { response, toolCalls } = event.properties.llm.output ?? {};
-  // A model that calls tools often says nothing: then the calls are what it answered.
+  // A model that calls tools often returns no text: then the calls are its output.
   return response || (toolCalls?.length ? toolCalls : response);
 }
 
@@ -127,22 +175,4 @@ function preview(value: unknown): string | undefined {
 
 function scalar(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
-}
-
-function attributes(properties: IngestEvent['additionalProperties']): string | undefined {
-  const json = JSON.stringify(properties);
-  if (json === '{}' || json.length > attributesCharsMax) return undefined;
-  // JSON escapes what Postgres refuses in JSON, U+0000 and lone surrogates, so an escape is where to look closer.
-  return json.includes('\\u') ? JSON.stringify(storableEntries(properties)) : json;
-}
-
-function storableEntries(
-  properties: IngestEvent['additionalProperties'],
-): IngestEvent['additionalProperties'] {
-  return Object.fromEntries(
-    Object.entries(properties).map(([key, value]) => [
-      storableText(key),
-      typeof value === 'string' ? storableText(value) : value,
-    ]),
-  );
 }

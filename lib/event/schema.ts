@@ -1,6 +1,6 @@
 import { timeMsMax } from '../limits.ts';
 
-/** A JSON Schema (2020-12), as far as we use it. */
+/** A JSON Schema (2020-12): the keywords that are used here. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -9,7 +9,7 @@ export interface JsonSchema {
 const uuidV4 = {
   type: 'string',
   format: 'uuid',
-  // Either case; the `$` matches only at the very end, so a trailing line break is refused.
+  // Upper or lower case. `$` matches at the very end only, so a trailing line break is rejected.
   pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$',
 } as const;
 
@@ -19,7 +19,7 @@ const array = { type: 'array' } as const;
 const stringOrNumber = { type: ['string', 'number'] } as const;
 const milliseconds = { type: 'number', minimum: -timeMsMax, maximum: timeMsMax } as const;
 
-/** An object whose named fields are checked when present; fields it does not name are accepted. */
+/** An object whose named fields are checked if present. Other fields are accepted. */
 function object(properties: Record<string, JsonSchema>, required: readonly string[] = []): JsonSchema {
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
@@ -48,8 +48,8 @@ const llmPayload = object({
 });
 
 /**
- * The JSON Schema of one event (contract §2.2 – 2.7, design §3). It is the one description of an event's rules:
- * ingest compiles it, and the OpenAPI document shows it.
+ * The JSON Schema of one event (contract §2.2 – 2.7, docs/api.md). It is the only description of an event's rules:
+ * ingest compiles it, and the OpenAPI document contains it.
  *
  * @param vendor the literal that `instrumentation.vendor` must equal.
  */

@@ -4,7 +4,7 @@ import { cutText, quoteElement, splitElements, storableText } from './text.ts';
 
 const anyText = fc.string({ unit: 'binary' });
 
-test('what is cut is a beginning, and never half of a surrogate pair', () => {
+test('cutText returns a beginning that does not end in half of a surrogate pair', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, charsMax) => {
       const cut = cutText(text, charsMax);
@@ -15,7 +15,7 @@ test('what is cut is a beginning, and never half of a surrogate pair', () => {
   );
 });
 
-test('elements that were joined are split where they were joined', () => {
+test('joined elements are split where they were joined', () => {
   const element = fc.oneof(anyText.map(quoteElement), fc.constant('NULL'), fc.integer().map(String));
   fc.assert(
     fc.property(fc.array(element, { minLength: 1 }), (elements) => {
@@ -24,7 +24,7 @@ test('elements that were joined are split where they were joined', () => {
   );
 });
 
-test('no text keeps what Postgres refuses', () => {
+test('no text keeps characters that Postgres rejects', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       for (const stored of [storableText(`${text}\0\uD800`), quoteElement(`${text}\0\uD800`)]) {

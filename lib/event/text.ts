@@ -1,22 +1,29 @@
+import { columnCharsMax } from './limits.ts';
+
 /**
- * Text on its way into Postgres. Postgres stores neither U+0000 nor lone surrogates: both become U+FFFD in a column,
- * and stay as they were in the segment (design §3).
+ * Text for Postgres, which stores neither U+0000 nor lone surrogates: both become U+FFFD in a column, and are kept in the
+ * segment (docs/api.md).
  */
 
-/** What a quoted element must escape, and what Postgres cannot store. */
+/** Characters that a quoted element must escape, and one that Postgres cannot store. */
 const special = /["\\\0]/;
 
-/** The first `charsMax` characters, never half of a surrogate pair. */
+/** The first `charsMax` UTF-16 code units, without half of a surrogate pair at the end. */
 export function cutText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const end = isHighSurrogate(text.charCodeAt(charsMax - 1)) ? charsMax - 1 : charsMax;
   return text.slice(0, end);
 }
 
-/** The same text with U+FFFD wherever Postgres would refuse it. */
+/** The text with U+FFFD in place of what Postgres rejects. */
 export function storableText(text: string): string {
   const wellFormed = text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
+}
+
+/** The text as the writer stores it in a column: a longer one would match nothing, and Postgres rejects U+0000. */
+export function asStored(text: string): string {
+  return storableText(cutText(text, columnCharsMax));
 }
 
 /** A text as a quoted element of a Postgres array literal. */
@@ -27,11 +34,17 @@ export function quoteElement(text: string): string {
 }
 
 /**
- * The elements of the inside of a Postgres array literal, each as it is written there: what quoteElement and plain
- * numbers, UUIDs and NULLs joined by commas made.
+ * Splits the inside of a Postgres array literal into its elements, each as it is written there. They are the results of
+ * quoteElement, numbers, UUIDs and NULLs, joined by commas.
  */
 export function splitElements(inside: string): string[] {
   return inside === '' ? [] : (inside.match(/"(?:[^"\\]|\\.)*"|[^,]+/gs) ?? []);
+}
+
+/** The value of an element of an array literal; undefined for NULL. */
+export function unquoteElement(element: string | undefined): string | undefined {
+  if (element === undefined || element === 'NULL') return undefined;
+  return element.startsWith('"') ? element.slice(1, -1).replaceAll(/\\(.)/gs, '$1') : element;
 }
 
 function isHighSurrogate(codeUnit: number): boolean {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { llmEvent, toolEvent, without } from '../../test/support/events.ts';
+import { llmEvent, toolEvent, without } from '../../harness/fixtures/events.ts';
 import { IngestError } from '../errors.ts';
 import { compileBatchRules } from './validate.ts';
 
 const { validateBatch: validate } = compileBatchRules('weir');
 
-/** `id` and `details` of the refusal, or `accepted`. */
+/** `id` and `details` of the error, or `accepted`. */
 function judge(...events: unknown[]): string {
   return judgeBody({ events });
 }
@@ -21,7 +21,7 @@ function judgeBody(body: unknown): string {
   }
 }
 
-const refused = (details: string) => `invalid_event_batch: ${details}`;
+const rejected = (details: string) => `invalid_event_batch: ${details}`;
 
 test.each([
   ['an LLM event', llmEvent()],
@@ -35,7 +35,10 @@ test.each([
     'unknown fields anywhere',
     llmEvent({ more: 1, status: { state: 'ok', more: {} }, context: { more: null } }),
   ],
-  ['both payloads, of which only its own is checked', llmEvent({ properties: { llm: {}, tool: 5 } })],
+  [
+    'both payloads, of which only the one of its type is checked',
+    llmEvent({ properties: { llm: {}, tool: 5 } }),
+  ],
   ['fractional and negative times', llmEvent({ startTimeMs: -1.5, endTimeMs: 0, durationMs: 0.25 })],
   ['times at the bounds', llmEvent({ startTimeMs: -8.64e15, endTimeMs: 8.64e15 })],
   ['an end before the start', llmEvent({ startTimeMs: 5, endTimeMs: 1, durationMs: 7 })],
@@ -121,16 +124,16 @@ test.each<[string, unknown]>([
     llmEvent({ properties: { llm: { usage: { inputTokenDetails: { cacheReadTokens: [] } } } } }),
   ],
 ])('%s', (details, event) => {
-  expect(judge(event)).toBe(refused(details));
+  expect(judge(event)).toBe(rejected(details));
 });
 
-test('details name the first place, and count the others', () => {
+test('details name the first violation, and count the others', () => {
   const bad = llmEvent({ id: 'x', durationMs: 'y' });
   expect(judge(llmEvent(), llmEvent({ durationMs: null }))).toBe(
-    refused('events[1].durationMs must be a number'),
+    rejected('events[1].durationMs must be a number'),
   );
   expect(judge(llmEvent({ durationMs: null }), bad, null)).toBe(
-    refused('events[0].durationMs must be a number (and 3 more)'),
+    rejected('events[0].durationMs must be a number (and 3 more)'),
   );
 });
 
@@ -141,21 +144,21 @@ test.each([
   [{}, 'events is required'],
   [{ events: null }, 'events must be an array'],
   [{ events: {} }, 'events must be an array'],
-])('the body %j is no batch', (body, details) => {
-  expect(judgeBody(body)).toBe(refused(details));
+])('the body %j is not a batch', (body, details) => {
+  expect(judgeBody(body)).toBe(rejected(details));
 });
 
 test('an empty batch is accepted', () => {
   expect(judge()).toBe('accepted');
 });
 
-test('500 events pass and 501 are counted before they are looked at', () => {
+test('500 events are accepted, and 501 are rejected before they are validated', () => {
   const event = llmEvent();
   expect(judgeBody({ events: Array.from({ length: 500 }, () => event) })).toBe('accepted');
   expect(judgeBody({ events: Array.from({ length: 501 }, () => null) })).toMatch(/^too_many_events: .*501/);
 });
 
-test('JSON nested 512 deep passes, and deeper is refused', () => {
+test('JSON nested 512 deep is accepted, and deeper is rejected', () => {
   // The body, `events`, the event, `properties`, `tool` and `input` are six levels.
   const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
   expect(judge(toolEvent({ properties: { tool: { input: nested(507) } } }))).toBe('accepted');
@@ -165,7 +168,7 @@ test('JSON nested 512 deep passes, and deeper is refused', () => {
   expect(judge(toolEvent({ properties: { tool: { input: nested(1_000_000) } } }))).toMatch(/512/);
 });
 
-test('any JSON as a body, an event or a field is accepted or refused, and never anything else', () => {
+test('any JSON as a body, an event or a field is accepted or rejected, and nothing else is thrown', () => {
   const fields = Object.keys(llmEvent());
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(...fields), (value, field) => {

@@ -6,13 +6,13 @@ import type { IngestEvent } from './event.ts';
 import { eventSchema } from './schema.ts';
 import { describeViolation } from './violation.ts';
 
-/** The rules of events and batches, for one vendor. */
+/** The compiled rules of events and batches, for one vendor. */
 export interface BatchRules {
-  /** Whether a parsed value follows the schema of events. */
+  /** Whether a parsed value matches the schema of events. */
   isEvent(this: void, value: unknown): value is IngestEvent;
   /**
-   * The events of a parsed request body. In the order of design §3: the root is an object, `events` is an array, it
-   * has at most 500 entries, nothing is nested too deep, every event follows the schema.
+   * Checks a parsed request body, in the order of docs/api.md: the root is an object, `events` is an array, it has at most
+   * 500 entries, nothing is nested too deep, every event matches the schema. Returns the events.
    *
    * @throws IngestError `invalid_event_batch`, `too_many_events`.
    */
@@ -23,7 +23,7 @@ export function compileBatchRules(vendor: string): BatchRules {
   const schema = eventSchema(vendor);
   const options: Options = { discriminator: true, strictTypes: false, formats: { uuid: true } };
   const isEvent = new Ajv2020(options).compile<IngestEvent>(schema);
-  // Collecting every violation costs a good batch half as much again: only a bad one pays.
+  // Collecting all violations takes half as long again, so it is done for invalid batches only.
   const collectViolations = new Ajv2020({ ...options, allErrors: true }).compile<IngestEvent>(schema);
   return {
     isEvent,

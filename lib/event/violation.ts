@@ -8,14 +8,13 @@ const articles: Record<string, string> = {
   array: 'an array',
 };
 
-/** The longest stretch of a client's own key that a path shows, in characters. */
+/** How much of a client's key a path shows, in characters. */
 const keyCharsMax = 64;
 
 /**
- * Says where a value breaks the schema and which rule it breaks, in the client's own terms:
- * `events[17].durationMs must be a number`.
+ * Describes a violation of the schema by its place and its rule: `events[17].durationMs must be a number`.
  *
- * @param root how the validated value itself is called, such as `events[17]`.
+ * @param root the name of the validated value, such as `events[17]`.
  */
 export function describeViolation(root: string, value: unknown, violation: ErrorObject): string {
   const path = root + violation.instancePath.split('/').slice(1).map(pathStep).join('');
@@ -49,7 +48,7 @@ export function describeViolation(root: string, value: unknown, violation: Error
   }
 }
 
-/** One step of a JSON Pointer, as JavaScript writes it: `.name`, `[3]`, `["odd name"]`. */
+/** One step of a JSON Pointer in JavaScript's syntax: `.name`, `[3]`, `["odd name"]`. */
 function pathStep(step: string): string {
   const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
   if (/^[A-Za-z_$][\w$]*$/.test(name) && name.length <= keyCharsMax) return `.${name}`;

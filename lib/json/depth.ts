@@ -1,10 +1,11 @@
-import { skipString } from './scan.ts';
+import { isEscaped, skipString } from './scan.ts';
 
 const quote = 0x22;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
+const colon = 0x3a;
 
 /** Whether a value nests objects and arrays more than `levels` deep. Recursion is bounded by `levels`. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
@@ -19,16 +20,25 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
+/** JSON whose nesting is bounded. */
+export interface ShallowJson {
+  bytes: Buffer;
+  /** Whether a key is written with an escape (see parse-escaped-keys.ts). */
+  hasEscapedKey: boolean;
+}
+
 /**
- * The same JSON without what lies in objects and arrays of the level `levels`, so that it nests no deeper: JSON.parse
- * takes half a second for 4 MiB of brackets, and nothing else runs meanwhile. Bytes that are no JSON stay no JSON, unless
- * they were so only where they are cut out.
+ * Empties the objects and arrays at level `levels`, so that the JSON nests no deeper: JSON.parse blocks for half a second
+ * on 4 MiB of brackets. Invalid JSON stays invalid, unless the error lies in what is cut out.
  *
  * @returns `bytes` themselves when they nest no deeper.
  */
-export function cutDeeper(bytes: Buffer, levels: number): Buffer {
+export function limitDepth(bytes: Buffer, levels: number): ShallowJson {
   const cuts: number[] = [];
   const { length } = bytes;
+  let hasEscapedKey = false;
+  let stringStart = 0;
+  let stringEnd = 0;
   let depth = 0;
   let start = 0;
   for (let next = 0; next < length; next++) {
@@ -40,14 +50,18 @@ export function cutDeeper(bytes: Buffer, levels: number): Buffer {
       if (depth === levels && next > start) cuts.push(start, next);
       depth -= 1;
     } else if (byte === quote) {
-      next = endOfString(bytes, next) - 1;
+      stringStart = next;
+      stringEnd = endOfString(bytes, next);
+      next = stringEnd - 1;
+    } else if (byte === colon) {
+      hasEscapedKey ||= isEscaped(bytes, stringStart, stringEnd);
     }
   }
   if (depth >= levels) cuts.push(start, bytes.length);
-  return cuts.length === 0 ? bytes : cutOut(bytes, cuts);
+  return { bytes: cuts.length === 0 ? bytes : cutOut(bytes, cuts), hasEscapedKey };
 }
 
-/** @param cuts where each cut begins and ends, in turn. */
+/** @param cuts the start and the end of each cut, in turn. */
 function cutOut(bytes: Buffer, cuts: readonly number[]): Buffer {
   let length = bytes.length;
   for (let i = 0; i < cuts.length; i += 2) length -= (cuts[i + 1] ?? 0) - (cuts[i] ?? 0);
@@ -57,7 +71,7 @@ function cutOut(bytes: Buffer, cuts: readonly number[]): Buffer {
   return left;
 }
 
-/** Where a string ends; one that does not is no JSON, and reaches to the end. */
+/** The position after a string. One without an end is invalid JSON and extends to the last byte. */
 function endOfString(bytes: Buffer, at: number): number {
   try {
     return skipString(bytes, at);

@@ -1,10 +1,10 @@
 import { jsonDepthMax } from '../limits.ts';
 
 /**
- * Walks over the bytes of valid JSON without building values, so that a part of it can be taken or replaced byte for
- * byte. Every function takes a position and returns the position after what it walked over. They trust that JSON.parse
- * would accept the bytes; where they notice that it would not they throw, so that damage is not shown as data. They throw
- * as well where a value nests deeper than any body may: JSON.parse takes half a second for 4 MiB of brackets.
+ * Walks over the bytes of JSON without building values, so that parts of it can be cut out byte for byte. Each function
+ * takes the position of a value and returns the position after it. The input is expected to be valid JSON: the walk
+ * throws where it notices that it is not, and where values nest deeper than any request body may, but it does not check
+ * what is inside of strings, numbers and literals.
  */
 
 const quote = 0x22;
@@ -16,33 +16,36 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** So much of a string is walked byte by byte before its end is searched: a native call costs more than that. */
+/** Bytes of a string that are examined one by one before `indexOf` searches its end: the call costs more than they do. */
 const shortStringBytes = 32;
 
-/** The positions of a value: from its first byte to the one after its last. */
+/** The positions of a value: of its first byte, and of the byte after its last. */
 export interface Range {
   start: number;
   end: number;
 }
 
-/** What is noticed on the way. */
-export interface Findings {
-  /** Whether a string, and so maybe a key, begins with a back-slash that is its own (parse-apart.ts). */
-  hasBackslashFirst: boolean;
-  /** How many more values there may be within others, give or take one for each of those: what it costs to parse them. */
+/** What a walk counts and notices. */
+export interface ScanState {
+  /** Whether a key is written with an escape (see parse-escaped-keys.ts). */
+  hasEscapedKey: boolean;
+  /** How many more nested values there may be. Each member, element, object and array counts: that is what parsing costs. */
   valuesLeft: number;
 }
 
-/** @param valuesMax how many values there may be within others before the walk ends, with an error. */
-export function noFindings(valuesMax: number): Findings {
-  return { hasBackslashFirst: false, valuesLeft: valuesMax };
+/** @param valuesMax how many nested values there may be before the walk throws. */
+export function newScanState(valuesMax: number): ScanState {
+  return { hasEscapedKey: false, valuesLeft: valuesMax };
 }
 
-/** Called with a member's key (quotes included) and the start of its value; returns the end of the value. */
+/** Called with a member's key (quotes included) and the position of its value; returns the position after the value. */
 type VisitMember = (key: Range, valueStart: number) => number;
 
+/** Called with the position of an element; returns the position after it. */
+type VisitElement = (start: number) => number;
+
 /**
- * Finds the value that JSON.parse gives a member of the object in `bytes`: of several of that name the last one.
+ * Finds a member of the object in `bytes`: the last one of that name, as JSON.parse does.
  *
  * @returns undefined when the object has no such member.
  * @throws Error when `bytes` do not start with an object, white space aside.
@@ -57,7 +60,7 @@ export function findMember(bytes: Buffer, name: string): Range | undefined {
   return found;
 }
 
-/** Walks over the object that starts at `at`, and shows each of its own members. @returns the object's end. */
+/** Walks over the object at `at` and visits each of its own members. */
 export function walkObject(bytes: Buffer, at: number, visit: VisitMember): number {
   expect(bytes, at, openBrace);
   let next = skipSpace(bytes, at + 1);
@@ -73,20 +76,13 @@ export function walkObject(bytes: Buffer, at: number, visit: VisitMember): numbe
   }
 }
 
-/** Walks over the array that starts at `at`, and shows each element's positions. @returns the array's end. */
-export function walkArray(
-  bytes: Buffer,
-  at: number,
-  visit: (element: Range) => void,
-  findings?: Findings,
-): number {
+/** Walks over the array at `at` and visits each of its own elements. */
+export function walkArray(bytes: Buffer, at: number, visit: VisitElement): number {
   expect(bytes, at, openBracket);
   let next = skipSpace(bytes, at + 1);
   if (bytes[next] === closeBracket) return next + 1;
   for (;;) {
-    const end = skipValue(bytes, next, findings);
-    visit({ start: next, end });
-    next = skipSpace(bytes, end);
+    next = skipSpace(bytes, visit(next));
     if (bytes[next] === closeBracket) return next + 1;
     expect(bytes, next, comma);
     next = skipSpace(bytes, next + 1);
@@ -97,21 +93,30 @@ export function walkArray(
 export function isKey(bytes: Buffer, key: Range, name: string): boolean {
   const written = bytes.toString('latin1', key.start + 1, key.end - 1);
   if (written === name) return true;
-  return written.includes('\\') && JSON.parse(bytes.toString('utf8', key.start, key.end)) === name;
+  return (
+    isEscaped(bytes, key.start, key.end) && JSON.parse(bytes.toString('utf8', key.start, key.end)) === name
+  );
 }
 
-/** Skips the value that starts at `at`. */
-export function skipValue(bytes: Buffer, at: number, findings?: Findings): number {
+/** Whether the string at these positions is written with an escape. */
+export function isEscaped(bytes: Buffer, start: number, end: number): boolean {
+  // Not `indexOf`, which would search to the end of `bytes` for each string that has none.
+  for (let next = start; next < end; next++) if (bytes[next] === backslash) return true;
+  return false;
+}
+
+/** Skips the value at `at`. */
+export function skipValue(bytes: Buffer, at: number, scanState?: ScanState): number {
   const first = bytes[at];
   if (first === quote) return skipString(bytes, at);
-  if (first === openBrace || first === openBracket) return skipContainer(bytes, at, findings);
+  if (first === openBrace || first === openBracket) return skipContainer(bytes, at, scanState);
   let next = at;
   while (next < bytes.length && !endsScalar(bytes[next])) next++;
   if (next === at) throw damaged(at);
   return next;
 }
 
-/** Skips white space, of which JSON knows four characters. */
+/** Skips white space: JSON has four such characters. */
 export function skipSpace(bytes: Buffer, at: number): number {
   let next = at;
   for (;;) {
@@ -121,34 +126,38 @@ export function skipSpace(bytes: Buffer, at: number): number {
   }
 }
 
-function skipContainer(bytes: Buffer, at: number, findings?: Findings): number {
+function skipContainer(bytes: Buffer, at: number, scanState?: ScanState): number {
   let depth = 0;
+  let stringStart = at;
+  let stringEnd = at;
   for (let next = at; next < bytes.length; ) {
     const byte = bytes[next];
     if (byte === quote) {
-      if (findings !== undefined && isBackslashFirst(bytes, next)) findings.hasBackslashFirst = true;
-      next = skipString(bytes, next);
+      stringStart = next;
+      stringEnd = next = skipString(bytes, next);
       continue;
     }
     next++;
-    if (byte === comma) countValue(findings);
-    else if (byte === openBrace || byte === openBracket) {
-      countValue(findings);
+    if (byte === comma) countValue(scanState);
+    else if (byte === colon) {
+      if (scanState !== undefined && isEscaped(bytes, stringStart, stringEnd)) noteEscapedKey(scanState);
+    } else if (byte === openBrace || byte === openBracket) {
+      countValue(scanState);
       if (++depth > jsonDepthMax) throw new Error(`JSON is nested too deep at byte ${next}`);
     } else if ((byte === closeBrace || byte === closeBracket) && --depth === 0) return next;
   }
   throw damaged(at);
 }
 
-/** @throws Error when it is one too many. */
-export function countValue(findings?: Findings): void {
-  if (findings !== undefined && --findings.valuesLeft < 0) throw new Error('JSON has too many values');
+/** @throws Error when there are more values than the walk may pass. */
+export function countValue(scanState?: ScanState): void {
+  if (scanState !== undefined && --scanState.valuesLeft < 0) throw new Error('JSON has too many values');
 }
 
-/** Whether the string whose opening quote is at `at` begins with a back-slash, written as `\\` or as `\u005c`. */
-export function isBackslashFirst(bytes: Buffer, at: number): boolean {
-  if (bytes[at + 1] !== backslash) return false;
-  return bytes[at + 2] === backslash || /^u005c/i.test(bytes.toString('latin1', at + 2, at + 7));
+/** @throws Error when it is one value too many: an escaped key counts as one, since it is parsed alone. */
+export function noteEscapedKey(scanState: ScanState): void {
+  scanState.hasEscapedKey = true;
+  countValue(scanState);
 }
 
 /** Skips the string whose opening quote is at `at`. */

@@ -1,14 +1,14 @@
 import { contentEncodings } from '../content-encoding.ts';
 import { eventSchemas } from '../event/schema.ts';
+import { ingestDependencies } from '../ingest-dependency.ts';
 import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../limits.ts';
-import { failures, refusals } from './responses.ts';
-
-/** A part of the document: plain JSON. */
-export type Json = Readonly<Record<string, unknown>>;
+import type { Json } from './json.ts';
+import { eventErrors, probeErrors } from './responses.ts';
+import { exportTraces, traceSchemas } from './traces.ts';
 
 /**
- * The OpenAPI 3.1 document of ingest (contract §4, §7, §8), from the schema that events are validated with and the table
- * that errors are answered from. It has no rule of its own.
+ * The OpenAPI 3.1 document of ingest (contract §4, §7, §8). It is generated from the schema that validates events and
+ * from the error table, and adds no rule of its own.
  *
  * @param vendor the literal that `instrumentation.vendor` must equal.
  */
@@ -19,28 +19,29 @@ export function describeApi(vendor: string): Json {
       title: 'Weir ingest',
       version: 'v1',
       description:
-        'Takes in LLM and tool events in batches. A batch is validated and on disk before it is answered; an event ' +
-        'is stored once per space and `id`, however often it is sent.',
+        'Accepts batches of LLM and tool events. A batch is validated and on disk before the response; an event is ' +
+        'stored once per space and `id`, however often it is sent.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The service that this document came from.' }],
+    servers: [{ url: '/', description: 'The service that returned this document.' }],
     security: [{ apiKey: [] }],
     paths: {
       '/v1/ingest-events': { post: ingestEvents },
+      '/v1/traces': { post: exportTraces },
       '/v1/openapi.json': { get: openApiJson },
       '/healthz': { get: liveness },
       '/readyz': { get: readiness },
     },
     components: {
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key. It opens one space.' },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key. It belongs to one space.' },
       },
       schemas: schemasOf(vendor),
     },
   };
 }
 
-/** The schemas by name. A discriminator needs the kinds of event to have names (OpenAPI 3.1, §4.8.25). */
+/** The schemas by name. A discriminator refers to the schemas of the event types by name (OpenAPI 3.1, §4.8.25). */
 function schemasOf(vendor: string): Json {
   const { llm, tool } = eventSchemas(vendor);
   const mapping = { llm: '#/components/schemas/LlmEvent', tool: '#/components/schemas/ToolEvent' };
@@ -59,6 +60,7 @@ function schemasOf(vendor: string): Json {
     },
     LlmEvent: llm,
     ToolEvent: tool,
+    ...traceSchemas,
     Queued: objectOf({ message: { type: 'string', examples: ['Queued 3 events.'] } }),
   };
 }
@@ -79,16 +81,17 @@ const ingestEvents: Json = {
       description: 'The batch is on disk.',
       headers: {
         'Weir-Batch-Id': {
-          description: 'The name of this answer, for questions about it.',
+          description: 'Identifies this response, for support requests.',
           required: true,
           schema: { type: 'string', format: 'uuid' },
         },
-        'Weir-Quota-Limit': count('Events that the space may send in a month, when there is a limit.'),
-        'Weir-Quota-Used': count('Events that were stored in this month before this batch.'),
+        'Weir-Quota-Limit': count('The monthly event limit of the space, if it has one.'),
+        'Weir-Quota-Used': count('Events stored this month, before this batch.'),
+        'Weir-Quota-Reset': count('Seconds until the count of the next month starts.'),
       },
       content: jsonOf({ $ref: '#/components/schemas/Queued' }),
     },
-    ...refusals(),
+    ...eventErrors(),
   },
 };
 
@@ -96,8 +99,8 @@ const openApiJson = probe('getOpenApi', 'This document', {
   200: { description: 'An OpenAPI document.', content: jsonOf(objectOf({ openapi: { type: 'string' } })) },
 });
 
-const liveness = probe('getLiveness', 'Whether ingest lives', {
-  200: { description: 'It lives.', content: jsonOf(objectOf({ status: { const: 'ok' } })) },
+const liveness = probe('getLiveness', 'Liveness', {
+  200: { description: 'The process runs.', content: jsonOf(objectOf({ status: { const: 'ok' } })) },
 });
 
 const ready = (isReady: boolean) =>
@@ -106,20 +109,24 @@ const ready = (isReady: boolean) =>
       ready: { const: isReady },
       waitingFor: {
         type: 'array',
-        items: { enum: ['postgres', 'nats'] },
+        items: { enum: ingestDependencies },
         ...(isReady ? { maxItems: 0 } : { minItems: 1 }),
       },
     }),
   );
 
-const readiness = probe('getReadiness', 'Whether ingest reaches Postgres and NATS', {
-  200: { description: 'It reaches both.', content: ready(true) },
-  503: { description: 'It waits for one of them.', content: ready(false) },
+const readiness = probe('getReadiness', 'Readiness', {
+  200: { description: 'Ingest can accept events.', content: ready(true) },
+  503: {
+    description:
+      'Ingest waits for the dependencies in `waitingFor`. `queue-loss` means that the queue lost accepted events.',
+    content: ready(false),
+  },
 });
 
-/** A path that everybody may ask. */
+/** An operation that needs no API key. */
 function probe(operationId: string, summary: string, responses: Json): Json {
-  return { operationId, summary, security: [], responses: { ...responses, ...failures() } };
+  return { operationId, summary, security: [], responses: { ...responses, ...probeErrors() } };
 }
 
 function jsonOf(schema: Json): Json {

@@ -1,34 +1,40 @@
 import { type ErrorId, errorTable, IngestError } from '../errors.ts';
 import { errorDetailsCharsMax } from '../limits.ts';
-import type { Json } from './document.ts';
+import type { Json } from './json.ts';
 
-/** No operation answers these: they tell that there is no such operation. */
+/** No operation returns these: they tell that there is no such operation. */
 const idsOfNoOperation: readonly ErrorId[] = ['not_found', 'method_not_allowed'];
+
+/** RPCs only: the JSON API accepts any Content-Type. */
+const idsOfRpcs: readonly ErrorId[] = ['unsupported_media_type'];
 
 const ids = Object.keys(errorTable) as ErrorId[];
 
-/** What an operation on events can be refused with: a response for every status, that has every id of the status. */
-export function refusals(): Json {
-  const own = ids.filter((id) => !idsOfNoOperation.includes(id));
+/** The error responses of an operation on events: one for each status, with every id of that status. */
+export function eventErrors(): Json {
+  const own = ids.filter((id) => !idsOfNoOperation.includes(id) && !idsOfRpcs.includes(id));
   const byStatus = Map.groupBy(own, (id) => errorTable[id].status);
-  const responses = [...byStatus].map(([status, possible]) => [status, refusal(possible, headersOf(status))]);
+  const responses = [...byStatus].map(([status, possible]) => [
+    status,
+    errorResponse(possible, headersOf(status)),
+  ]);
   return { ...Object.fromEntries(responses), ...noOperation };
 }
 
-/** What an operation that refuses nothing can still be answered with. */
-export function failures(): Json {
-  return { 500: refusal(['internal_server_error']), ...noOperation };
+/** The error responses of an operation that takes no input. */
+export function probeErrors(): Json {
+  return { 500: errorResponse(['internal_server_error']), ...noOperation };
 }
 
-/** Statuses of their own come before the range (OpenAPI 3.1, §4.8.16), so these are the other 4xx. */
-const noOperation: Json = {
-  '4XX': refusal(idsOfNoOperation, {
+/** A response with its own status takes precedence over the range (OpenAPI 3.1, §4.8.16): these are the other 4xx. */
+export const noOperation: Json = {
+  '4XX': errorResponse(idsOfNoOperation, {
     Allow: { description: 'With 405: the methods that the path takes.', schema: { type: 'string' } },
   }),
 };
 
-/** A response that carries one of these errors. */
-function refusal(possible: readonly ErrorId[], headers: Json = {}): Json {
+/** A response with one of these errors. */
+function errorResponse(possible: readonly ErrorId[], headers: Json = {}): Json {
   return {
     description: possible.map((id) => `\`${id}\`: ${errorTable[id].condition}`).join(' '),
     headers,
@@ -50,14 +56,23 @@ function errorSchema(possible: readonly ErrorId[]): Json {
     id: { enum: possible, description: 'Machine-readable code.' },
     title: { enum: rows.map(({ title }) => title), description: 'Short title.' },
     status: { enum: [...new Set(rows.map(({ status }) => status))], description: 'Equals the HTTP status.' },
-    details: { type: 'string', maxLength: errorDetailsCharsMax, description: 'Explanation for people.' },
+    details: { type: 'string', maxLength: errorDetailsCharsMax, description: 'Human-readable explanation.' },
   };
   const error = { type: 'object', required: Object.keys(properties), properties };
   return { type: 'object', required: ['error'], properties: { error } };
 }
 
-function headersOf(status: number): Json {
+/** The headers of an error's response, by its status. */
+export function headersOf(status: number): Json {
   if (status === 401) return { 'WWW-Authenticate': { required: true, schema: { const: 'Bearer' } } };
+  if (status === 402) {
+    return {
+      'Weir-Quota-Reset': {
+        description: 'With `usage_limit_exceeded`: seconds until the count of the next month starts.',
+        schema: { type: 'integer', minimum: 1 },
+      },
+    };
+  }
   if (status !== 503) return {};
   return {
     'Retry-After': {

@@ -1,32 +1,38 @@
 import { connect, type NatsConnection, type Server } from '@nats-io/transport-node';
 import { ConfigError } from '../config.ts';
-import { messageBytesMin, messageOverheadBytes, queueConnectTimeoutMs, queuePingMs } from '../limits.ts';
+import {
+  messageBytesMax,
+  messageOverheadBytes,
+  payloadBytesMin,
+  queueConnectTimeoutMs,
+  queuePingMs,
+} from './limits.ts';
 
-/** JetStream with what we rely on: per-message fsync that can be read back, and deny_purge with work queues. */
+/** The oldest version whose /jsz reports `sync_interval: always` and whose work-queue streams support deny_purge. */
 const versionMin = [2, 11] as const;
 
 /**
- * Connects to nats-server, or to a cluster of them (comma-separated URLs), and reconnects for ever after. A user and a
- * password stand in the first URL. The returned connection drains with `await using`.
+ * Connects to a nats-server, or to a cluster (comma-separated URLs), and reconnects without limit. User and password, or
+ * a token, are read from the first URL. Disposing the connection drains it.
  *
- * @throws ConfigError when the server is too old, or takes no message as large as a legal request needs.
+ * @throws ConfigError when no server answers, it is too old, or its max_payload is below what one legal request needs.
  */
 export async function connectQueue(url: string, name: string): Promise<NatsConnection & AsyncDisposable> {
   const servers = url.split(',').map((server) => new URL(server));
   const addresses = servers.map((server) => server.host);
   const connection = await connect({
     servers: addresses,
-    // The client does not read them from a URL.
+    // The client ignores credentials in a URL.
     ...credentialsOf(servers[0]),
     ...(servers[0]?.protocol === 'tls:' && { tls: {} }),
     name,
-    // A stack trace of each request, for errors that hardly ever come, is 4 % of ingest's time.
+    // Capturing a stack trace for each request costs 4 % of ingest's CPU time.
     noAsyncTraces: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
     reconnectJitter: 100,
-    // A nats-server that stopped answering is noticed within seconds, not the default four minutes, and one that takes
-    // connections without a word does not hold up the way to the next for the default twenty seconds.
+    // Defaults: an unresponsive server is noticed after four minutes, and a server that accepts the connection but
+    // sends nothing delays the next attempt by twenty seconds.
     pingInterval: queuePingMs,
     maxPingOut: 2,
     timeout: queueConnectTimeoutMs,
@@ -36,32 +42,32 @@ export async function connectQueue(url: string, name: string): Promise<NatsConne
       `No nats-server answers at ${withoutPassword(url)}: ${String(error)}. Check NATS_URL.`,
     );
   });
-  // The client forgets servers that were away at the first try.
+  // The client drops servers that were unreachable during the first connect.
   connection.setServers(addresses);
-  refuseUnfit(connection);
+  checkServer(connection);
   return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.drain() });
 }
 
-/** The largest payload that the server takes from us in one message, in bytes. */
+/** The largest payload of one message, in bytes: what the server and the writers accept, less `messageOverheadBytes`. */
 export function payloadBytesMax(connection: NatsConnection): number {
-  return (connection.info?.max_payload ?? 0) - messageOverheadBytes;
+  return Math.min(connection.info?.max_payload ?? 0, messageBytesMax) - messageOverheadBytes;
 }
 
-/** Not the server that was just lost, as the client itself would. */
+/** The client by itself would retry the server that it has just lost. */
 function leastRecentlyTried(servers: readonly Server[]): Server | null {
   return servers.toSorted((a, b) => a.lastConnect - b.lastConnect)[0] ?? null;
 }
 
-function refuseUnfit(connection: NatsConnection): void {
+function checkServer(connection: NatsConnection): void {
   const version = connection.info?.version ?? '0.0';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])) {
     throw new ConfigError(`nats-server ${version} is too old: Weir needs ${versionMin.join('.')} or newer.`);
   }
-  if (payloadBytesMax(connection) < messageBytesMin) {
+  if (payloadBytesMax(connection) < payloadBytesMin) {
     throw new ConfigError(
-      `nats-server takes messages of ${connection.info?.max_payload} bytes at most, and one legal request can need ` +
-        `${messageBytesMin + messageOverheadBytes}. Set max_payload: 8MB in its configuration.`,
+      `nats-server accepts messages of at most ${connection.info?.max_payload} bytes, but one legal request can need ` +
+        `${payloadBytesMin + messageOverheadBytes}. Set max_payload: 8MB in its configuration.`,
     );
   }
 }

@@ -1,48 +1,49 @@
-import { JetStreamApiError } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
-import { Acknowledged, type QueueLossError } from './acknowledged.ts';
-import { QueueInterruptedError } from './link.ts';
-import { createPublish } from './publish.ts';
+import { errors, type NatsConnection, RequestError } from '@nats-io/transport-node';
+import { QueueConnectionLostError } from './connection-monitor.ts';
+import { type QueueLossError, SequenceGuard } from './sequence-guard.ts';
 import type { QueueStream } from './settings.ts';
+import { createStreamPublisher, PubAckTimeoutError } from './stream-publisher.ts';
 
-/** Where a message lies in the queue. */
+/** The position of a message in the queue. */
 export interface QueuePosition {
   readonly stream: string;
   readonly sequence: number;
 }
 
 export interface QueuePublisher {
-  /** Publishes one message at a time, and returns where it is once it is on disk. @throws what `createPublish` does. */
-  publish(payload: Uint8Array, messageId: string): Promise<QueuePosition>;
-  /** The alarm that was raised, if one was. */
+  /**
+   * Publishes one message at a time; resolves with its position once it is on disk. `onRepeat` is called when the stream had
+   * it already. @throws as `createStreamPublisher` does.
+   */
+  publish(payload: Uint8Array, messageId: string, onRepeat?: () => void): Promise<QueuePosition>;
+  /** The first loss that was detected, if any. */
   readonly loss: QueueLossError | undefined;
 }
 
 /**
- * Publishes to the first of several streams until that fails, and then to the next one, at once: while a stream waits
- * for its new leader, another one takes the messages. A message whose PubAck was lost may then be in two streams; it is
- * stored once all the same, since Postgres owns deduplication.
+ * Publishes to one of several streams and fails over to the next one at once, because electing a new leader takes
+ * seconds (ADR 0011). A message whose PubAck was lost may end up in two streams; Postgres still stores its events once.
  *
- * Where no stream answers, the nats-server that we are connected to may be cut off from its peers: another one is tried.
+ * When no stream answers, the connected nats-server may be partitioned from its peers: the connection moves to another.
  *
- * @param onLoss told of each stream that lost what it had acknowledged; then nothing is published any more.
+ * @param onLoss called once for each stream that lost acknowledged messages; after that every publish fails.
  */
 export function openPublisher(
   connection: NatsConnection,
   streams: readonly QueueStream[],
   onLoss: (loss: QueueLossError) => void,
 ): QueuePublisher {
-  const publishers = streams.map(({ name, subject }) => {
-    const acknowledged = new Acknowledged(onLoss);
-    return { name, acknowledged, publish: createPublish(connection, acknowledged, { name, subject }) };
+  const publishers = streams.map((stream) => {
+    const guard = new SequenceGuard(onLoss);
+    return { name: stream.name, guard, publish: createStreamPublisher(connection, guard, stream) };
   });
-  const findLoss = () => publishers.find(({ acknowledged }) => acknowledged.loss)?.acknowledged.loss;
+  const findLoss = () => publishers.find(({ guard }) => guard.loss)?.guard.loss;
   let preferred = 0;
   return {
     get loss() {
       return findLoss();
     },
-    async publish(payload, messageId) {
+    async publish(payload, messageId, onRepeat) {
       let failure: unknown;
       let triesMax = publishers.length;
       for (let tries = 0; tries < triesMax; tries++) {
@@ -51,16 +52,25 @@ export function openPublisher(
         const loss = findLoss();
         if (loss !== undefined) throw loss;
         try {
-          return { stream: publisher.name, sequence: await publisher.publish(payload, messageId) };
+          const sequence = await publisher.publish(payload, messageId, onRepeat);
+          return { stream: publisher.name, sequence };
         } catch (error) {
+          // The client rejects a payload above max_payload before it sends it: no stream and no server would take it.
+          if (error instanceof errors.InvalidArgumentError) throw error;
           failure = error;
-          if (!(error instanceof QueueInterruptedError)) preferred = (preferred + 1) % publishers.length;
-          // The stream is not to blame for the connection: it is asked once more, over the next one.
+          if (!(error instanceof QueueConnectionLostError)) preferred = (preferred + 1) % publishers.length;
+          // A lost connection says nothing about the stream: try it once more over the next connection.
           else if (publishers.length > 1) triesMax = publishers.length + 1;
         }
       }
-      if (publishers.length > 1 && !(failure instanceof JetStreamApiError)) void connection.reconnect();
+      if (publishers.length > 1 && isUnanswered(failure)) void connection.reconnect();
       throw failure;
     },
   };
+}
+
+/** Neither a PubAck nor an error came back. The JetStream client wraps "no responders" in an error that it does not export. */
+function isUnanswered(error: unknown): boolean {
+  if (error instanceof PubAckTimeoutError) return true;
+  return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 }

@@ -4,22 +4,22 @@ import { type Group, GroupSchema, type Part, PartSchema } from '../../gen/weir/q
 export type { Group, Part };
 export type PartInit = MessageInitShape<typeof PartSchema>;
 
-/** One JetStream message from parts that are to be committed together. */
+/** Encodes the payload of one JetStream message: parts that are committed together. */
 export function encodeGroup(parts: PartInit[]): Uint8Array {
   return toBinary(GroupSchema, create(GroupSchema, { parts }));
 }
 
-/** @throws when the bytes are no weir.queue.v1.Group. */
+/** @throws when the bytes are not a weir.queue.v1.Group. */
 export function decodeGroup(bytes: Uint8Array): Group {
   return fromBinary(GroupSchema, bytes);
 }
 
-/** One part alone, as quarantine keeps it. */
+/** Encodes a single part, the format of quarantine entries. */
 export function encodePart(part: Part): Uint8Array {
   return toBinary(PartSchema, part);
 }
 
-/** @throws when the bytes are no weir.queue.v1.Part. */
+/** @throws when the bytes are not a weir.queue.v1.Part. */
 export function decodePart(bytes: Uint8Array): Part {
   return fromBinary(PartSchema, bytes);
 }

@@ -6,7 +6,7 @@ import {
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type Config, ConfigError } from '../config.ts';
-import { onceAvailable } from './available.ts';
+import { retryUntilAvailable } from './availability.ts';
 import {
   consumerName,
   consumerSettings,
@@ -22,30 +22,34 @@ type QueueConfig = Pick<
 >;
 
 /**
- * Makes the queue's streams and their consumers where they are missing, and refuses to go on where they, or a server's
- * fsync, are not as durability needs them (reliability §1). A cluster that is choosing its leader is waited for.
+ * Creates missing streams and consumers of the queue, and checks that existing ones, and the fsync setting of every
+ * server, make acknowledged messages durable (ADR 0002). Waits while a cluster elects a leader.
  *
- * @throws ConfigError naming every setting that differs.
+ * @throws ConfigError that names every setting that differs.
  */
-export async function ensureStream(connection: NatsConnection, config: QueueConfig): Promise<void> {
+export async function ensureStreams(connection: NatsConnection, config: QueueConfig): Promise<void> {
   if (!config.NATS_ALLOW_UNSYNCED) await requireSyncAlways(connection, config);
-  const manager = await onceAvailable(connection, () => jetstreamManager(connection));
+  const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   for (const stream of queueStreams(config)) {
-    await onceAvailable(connection, () => ensureOne(manager, config, stream));
+    await retryUntilAvailable(connection, () => ensureStream(manager, config, stream));
   }
 }
 
-async function ensureOne(manager: JetStreamManager, config: QueueConfig, stream: QueueStream): Promise<void> {
+async function ensureStream(
+  manager: JetStreamManager,
+  config: QueueConfig,
+  stream: QueueStream,
+): Promise<void> {
   const wanted = streamSettings(config, stream);
   const found = await findOrAddStream(manager, wanted);
-  refuseDifferences(`stream ${stream.name}`, found, wanted);
+  checkSettings(`stream ${stream.name}`, found, wanted);
   if (found.persist_mode === 'async') {
     throw new ConfigError(
-      `The stream ${stream.name} has persist_mode: async, which answers before fsync. Remove it.`,
+      `The stream ${stream.name} has persist_mode: async, which acknowledges before fsync. Remove it.`,
     );
   }
   const consumer = await findOrAddConsumer(manager, stream);
-  refuseDifferences(`consumer ${consumerName} of ${stream.name}`, consumer.config, consumerSettings);
+  checkSettings(`consumer ${consumerName} of ${stream.name}`, consumer.config, consumerSettings);
 }
 
 async function findOrAddStream(
@@ -54,11 +58,11 @@ async function findOrAddStream(
 ): Promise<StreamConfig> {
   const { config } = await findOrAdd(
     () => manager.streams.info(wanted.name),
-    // A copy, since the client writes into what it is given.
+    // A copy, because the client modifies its argument.
     () => manager.streams.add({ ...wanted }),
   );
-  // How much the queue may hold is the operator's to change between starts, and so are more copies of it. Fewer could
-  // come of a variable that was forgotten, and are not made.
+  // An operator may change the size of the queue or add replicas between starts. The number of replicas is never
+  // reduced: NATS_REPLICAS may just have been forgotten.
   const num_replicas = Math.max(config.num_replicas, wanted.num_replicas);
   if (config.max_bytes === wanted.max_bytes && config.num_replicas === num_replicas) return config;
   return (await manager.streams.update(wanted.name, { max_bytes: wanted.max_bytes, num_replicas })).config;
@@ -71,25 +75,25 @@ function findOrAddConsumer(manager: JetStreamManager, { name }: QueueStream) {
   );
 }
 
-/** Several processes start together: one of them adds, and the others find. */
+/** Safe when several processes start at once: one creates, the others find what it created. */
 async function findOrAdd<T>(find: () => Promise<T>, add: () => Promise<T>): Promise<T> {
-  const findExisting = () =>
+  const findIfExists = () =>
     find().catch((error: unknown) => {
       if (error instanceof JetStreamApiError && error.status === 404) return undefined;
       throw error;
     });
-  const existing = await findExisting();
+  const existing = await findIfExists();
   if (existing !== undefined) return existing;
   try {
     return await add();
   } catch (error) {
-    const addedByAnother = await findExisting();
+    const addedByAnother = await findIfExists();
     if (addedByAnother !== undefined) return addedByAnother;
     throw error;
   }
 }
 
-function refuseDifferences(what: string, actual: object, wanted: object): void {
+function checkSettings(what: string, actual: object, wanted: object): void {
   const differences = Object.entries(wanted)
     .filter(
       ([name, value]) =>
@@ -98,6 +102,6 @@ function refuseDifferences(what: string, actual: object, wanted: object): void {
     .map(([name, value]) => `${name} must be ${JSON.stringify(value)}`);
   if (differences.length === 0) return;
   throw new ConfigError(
-    `The ${what} on nats-server was made with other settings: ${differences.join(', ')}.`,
+    `The ${what} on nats-server exists with different settings: ${differences.join(', ')}.`,
   );
 }

@@ -4,18 +4,19 @@ import { type Config, ConfigError } from '../config.ts';
 type MonitorConfig = Pick<Config, 'NATS_URL' | 'NATS_MONITOR_URL' | 'NATS_REPLICAS'>;
 
 /**
- * Checks that every nats-server fsyncs every message before it acknowledges it. Without it a power cut loses every
- * message of the last two minutes (reliability §1). A server tells it on its monitoring port only, of itself only.
- * Of a cluster, a minority may be away: what runs without one node must also start without it.
+ * Checks that every nats-server fsyncs each message before it acknowledges it (`sync_interval: always`). With the default
+ * a power cut loses the messages of the last two minutes (ADR 0002). A server reports the setting on its
+ * monitoring port, and only its own. In a cluster a minority of the nodes may be down: a service that runs without one
+ * node must also start without it.
  *
- * @throws ConfigError when one does not, or too few can be asked.
+ * @throws ConfigError when a server does not fsync every message, or too few servers answer.
  */
 export async function requireSyncAlways(connection: NatsConnection, config: MonitorConfig): Promise<void> {
   const urls = monitorUrls(connection, config);
   if (urls.length < config.NATS_REPLICAS) {
     throw new ConfigError(
-      `The queue has ${config.NATS_REPLICAS} copies (NATS_REPLICAS), and the fsync setting of each node must be known: ` +
-        `name the monitoring ports of all of them in NATS_MONITOR_URL (now ${urls.join(', ')}).`,
+      `The queue has ${config.NATS_REPLICAS} replicas (NATS_REPLICAS), and Weir must read the fsync setting of each node: ` +
+        `set NATS_MONITOR_URL to the monitoring ports of all of them (now ${urls.join(', ')}).`,
     );
   }
   const reports = await Promise.allSettled(urls.map(askMonitor));
@@ -24,9 +25,7 @@ export async function requireSyncAlways(connection: NatsConnection, config: Moni
   const isCluster = connection.info?.cluster !== undefined;
   if (failure !== undefined && (!isCluster || answers.length <= urls.length / 2)) throw failure.reason;
   if (failure === undefined && !answers.some(({ id }) => id === connection.info?.server_id)) {
-    throw new ConfigError(
-      `NATS_MONITOR_URL (${urls.join(', ')}) is the monitoring port of another server than NATS_URL.`,
-    );
+    throw new ConfigError(`NATS_MONITOR_URL (${urls.join(', ')}) belongs to another server than NATS_URL.`);
   }
   const unsynced = answers.filter(({ syncAlways }) => !syncAlways).map(({ url }) => url);
   if (unsynced.length === 0) return;
@@ -36,7 +35,7 @@ export async function requireSyncAlways(connection: NatsConnection, config: Moni
   );
 }
 
-/** What was configured, or the usual monitoring port of every server that is in the configuration. */
+/** NATS_MONITOR_URL, or port 8222 of every host in NATS_URL. */
 function monitorUrls(connection: NatsConnection, { NATS_URL, NATS_MONITOR_URL }: MonitorConfig): string[] {
   if (NATS_MONITOR_URL !== undefined) return NATS_MONITOR_URL.split(',');
   const hosts = NATS_URL?.split(',').map((url) => new URL(url).hostname);
@@ -56,8 +55,8 @@ async function askMonitor(url: string): Promise<MonitorAnswer> {
     return { url, id: report.server_id, syncAlways: report.config?.sync_always === true };
   } catch (error) {
     throw new ConfigError(
-      `nats-server's monitoring port does not answer at ${url} (${String(error)}), so that its fsync setting is unknown. ` +
-        'Set NATS_MONITOR_URL to it, or NATS_ALLOW_UNSYNCED=true to go on without knowing.',
+      `nats-server's monitoring port does not answer at ${url} (${String(error)}), so its fsync setting is unknown. ` +
+        'Set NATS_MONITOR_URL to it, or NATS_ALLOW_UNSYNCED=true to start without this check.',
     );
   }
 }

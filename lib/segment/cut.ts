@@ -1,9 +1,8 @@
 import {
   countValue,
-  type Findings,
-  isBackslashFirst,
+  isEscaped,
   isKey,
-  noFindings,
+  newScanState,
   type Range,
   skipSpace,
   skipValue,
@@ -13,16 +12,19 @@ import {
 
 const openBracket = 0x5b;
 
+/** What an erased event is in its segment: the places of the others hold (docs/erasure.md). No event is a number. */
+export const erasedText = '0';
+
 /**
- * Cuts events out of a segment, as the exact JSON text that was sent: nothing is parsed, so 64-bit integers and
- * escapes survive.
+ * Cuts events out of a segment as the exact JSON text that was sent: nothing is parsed, so 64-bit integers and escapes are
+ * kept.
  *
- * A segment is one or more request bodies `{"events":[…], …}` one after another; an index counts the events of all
- * of them, from 0. What counts as an event is what JSON.parse saw: of several `events` members of a body the last
- * one, however its key is escaped.
+ * A segment is one or more request bodies `{"events":[…], …}`, concatenated; an index counts the events of all of them,
+ * from 0. The events of a body are those that JSON.parse gives: of several `events` members the last one, however its
+ * key is escaped.
  *
  * @returns the text of each index that the segment holds; an index past its end is absent.
- * @throws Error when the segment is not what was stored.
+ * @throws Error when the segment is damaged.
  */
 export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<number, string> {
   const bytes = Buffer.from(segment.buffer, segment.byteOffset, segment.byteLength);
@@ -42,30 +44,88 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
   return texts;
 }
 
+/** Where the events of a segment are, of all its bodies, by their index. @throws Error when the segment is damaged. */
+export function listEvents(segment: Buffer): EventRange[] {
+  const events: EventRange[] = [];
+  for (let at = skipSpace(segment, 0); at < segment.length; ) {
+    const body = locateEvents(segment, at);
+    for (const event of body.events) events.push(event);
+    at = skipSpace(segment, body.end);
+  }
+  return events;
+}
+
+/** Whether the event was erased. */
+export function isErased(segment: Buffer, { start, end }: Range): boolean {
+  return segment.toString('latin1', start, end) === erasedText;
+}
+
+/** A segment of one body with these events, byte for byte, and without what lies around them. Undefined is an erased one. */
+export function joinEvents(segment: Buffer, events: readonly (Range | undefined)[]): Buffer {
+  const texts = events.map((event) =>
+    event === undefined ? Buffer.from(erasedText) : segment.subarray(event.start, event.end),
+  );
+  const commas = texts.flatMap((text, index) => (index === 0 ? [text] : [Buffer.from(','), text]));
+  return Buffer.concat([Buffer.from('{"events":['), ...commas, Buffer.from(']}')]);
+}
+
+/** An event in the bytes of a body. */
+export interface EventRange extends Range {
+  /** Whether a key of the event is written with an escape (see lib/json/parse-escaped-keys.ts). */
+  hasEscapedKey: boolean;
+}
+
+/** Where the parts of a body are. */
+export interface BodyLayout {
+  events: EventRange[];
+  /** The position after the body. */
+  end: number;
+  /** Whether a key is written with an escape in what lies around the events. */
+  hasEscapedKey: boolean;
+}
+
 /**
- * Where the events are of the request body that starts at `at`, where it ends, and what was noticed on the way.
+ * Locates the events of the request body that starts at `at`.
  *
- * @throws Error where it notices that the bytes are no JSON, for an array of more than `eventsMax` events, and when there
- * are more than `valuesMax` values.
+ * @throws Error where it notices that the bytes are not JSON, for more than `eventsMax` events in one array, and for more
+ * than `valuesMax` values.
  */
 export function locateEvents(
   bytes: Buffer,
   at: number,
   { eventsMax = Number.POSITIVE_INFINITY, valuesMax = Number.POSITIVE_INFINITY } = {},
-): { events: Range[]; end: number } & Findings {
-  let events: Range[] = [];
-  const findings = noFindings(valuesMax);
-  const add = (event: Range) => {
-    if (events.push(event) > eventsMax) throw new Error(`there are more than ${eventsMax} events`);
+): BodyLayout {
+  let events: EventRange[] = [];
+  let hasEscapedKey = false;
+  const scanState = newScanState(valuesMax);
+  /** Moves the finding from the state of the walk to the part of the body that was just passed. */
+  const takeEscapedKey = () => {
+    const { hasEscapedKey: found } = scanState;
+    scanState.hasEscapedKey = false;
+    return found;
+  };
+  const visitEvent = (start: number) => {
+    const end = skipValue(bytes, start, scanState);
+    if (events.push({ start, end, hasEscapedKey: takeEscapedKey() }) > eventsMax) {
+      throw new Error(`there are more than ${eventsMax} events`);
+    }
+    return end;
   };
   const end = walkObject(bytes, at, (key, valueStart) => {
-    countValue(findings);
-    if (isBackslashFirst(bytes, key.start)) findings.hasBackslashFirst = true;
-    if (!isKey(bytes, key, 'events')) return skipValue(bytes, valueStart, findings);
-    events = [];
-    return bytes[valueStart] === openBracket
-      ? walkArray(bytes, valueStart, add, findings)
-      : skipValue(bytes, valueStart, findings);
+    countValue(scanState);
+    if (isEscaped(bytes, key.start, key.end)) {
+      hasEscapedKey = true;
+      countValue(scanState);
+    }
+    if (isKey(bytes, key, 'events')) {
+      // A later member of the same name replaces this one: its events are then part of the rest.
+      hasEscapedKey ||= events.some((event) => event.hasEscapedKey);
+      events = [];
+      if (bytes[valueStart] === openBracket) return walkArray(bytes, valueStart, visitEvent);
+    }
+    const valueEnd = skipValue(bytes, valueStart, scanState);
+    hasEscapedKey = takeEscapedKey() || hasEscapedKey;
+    return valueEnd;
   });
-  return { events, end, ...findings };
+  return { events, end, hasEscapedKey };
 }

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase } from '../../test/support/backing.ts';
-import { openPostgres, type Sql } from '../db/connect.ts';
-import { EventTextsTooLarge, readEventTexts } from './read.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
+import { openPostgres } from '../db/connect.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import { segments } from '../db/schema.ts';
+import { EventTextsTooLargeError, readEventTexts } from './read.ts';
 
 const resources = new AsyncDisposableStack();
-let sql: Sql;
+let database: Database;
 
 beforeAll(async () => {
-  const database = resources.use(await createDatabase());
-  sql = resources.use(
-    openPostgres(database.url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 10_000 }),
-  );
+  const { url } = resources.use(await createDatabase());
+  const options = { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 10_000 };
+  database = openDatabase(resources.use(openPostgres(url, options)));
 });
 afterAll(() => resources.disposeAsync());
 
@@ -21,14 +22,20 @@ async function storeSegment(
   text: string,
   rawBytes = Buffer.byteLength(text),
 ): Promise<string> {
-  const [row] = await sql<{ id: string }[]>`
-    INSERT INTO segments (space_id, id, api_key_id, received_at, event_count, raw_bytes, body)
-    VALUES (${spaceId}, uuidv7(), uuidv7(), now(), 0, ${rawBytes}, ${zstdCompressSync(Buffer.from(text))})
-    RETURNING id`;
-  return row?.id ?? '';
+  const id = randomUUID();
+  await database.insert(segments).values({
+    spaceId,
+    id,
+    apiKeyId: randomUUID(),
+    receivedAt: new Date(),
+    eventCount: 0,
+    rawBytes,
+    body: zstdCompressSync(Buffer.from(text)),
+  });
+  return id;
 }
 
-test('events come in the order asked for, from as many segments as they are in', async () => {
+test('events are returned in the requested order, from any number of segments', async () => {
   const spaceId = randomUUID();
   const segmentIds = await Promise.all(
     [...Array(10).keys()].map((n) =>
@@ -42,10 +49,10 @@ test('events come in the order asked for, from as many segments as they are in',
   const expected = [...Array(10).keys()].flatMap((n) => [`"${n}c"`, `"${n}a"`]);
   const order = [...locators.keys()].sort((a, b) => ((a * 7) % 20) - ((b * 7) % 20));
   const asked = order.flatMap((place) => locators[place] ?? []);
-  expect(await readEventTexts(sql, spaceId, asked)).toEqual(order.map((place) => expected[place]));
+  expect(await readEventTexts(database, spaceId, asked)).toEqual(order.map((place) => expected[place]));
 });
 
-test('what the space does not have is undefined, another space too', async () => {
+test('an event that the space does not have is undefined, also when another space has it', async () => {
   const spaceId = randomUUID();
   const segmentId = await storeSegment(spaceId, '{"events":[1]}');
   const locators = [
@@ -53,27 +60,26 @@ test('what the space does not have is undefined, another space too', async () =>
     { segmentId: randomUUID(), segmentIndex: 0 },
     { segmentId, segmentIndex: 0 },
   ];
-  expect(await readEventTexts(sql, spaceId, locators)).toEqual([undefined, undefined, '1']);
-  expect(await readEventTexts(sql, randomUUID(), locators)).toEqual([undefined, undefined, undefined]);
-  expect(await readEventTexts(sql, spaceId, [])).toEqual([]);
+  expect(await readEventTexts(database, spaceId, locators)).toEqual([undefined, undefined, '1']);
+  expect(await readEventTexts(database, randomUUID(), locators)).toEqual([undefined, undefined, undefined]);
+  expect(await readEventTexts(database, spaceId, [])).toEqual([]);
 });
 
-test('more text than there is room for is refused', async () => {
+test('more text than charsMax is an error', async () => {
   const spaceId = randomUUID();
   const segmentId = await storeSegment(spaceId, '{"events":["12345","67890"]}');
   const locators = [
     { segmentId, segmentIndex: 0 },
     { segmentId, segmentIndex: 1 },
   ];
-  expect(await readEventTexts(sql, spaceId, locators, { charsMax: 14 })).toEqual(['"12345"', '"67890"']);
-  await expect(readEventTexts(sql, spaceId, locators, { charsMax: 13 })).rejects.toThrow(EventTextsTooLarge);
+  expect(await readEventTexts(database, spaceId, locators, { charsMax: 14 })).toEqual(['"12345"', '"67890"']);
+  await expect(readEventTexts(database, spaceId, locators, { charsMax: 13 })).rejects.toThrow(
+    EventTextsTooLargeError,
+  );
 });
 
-test.each([13, 15])(
-  'a segment that is not as long as it was stored is refused: %i bytes',
-  async (rawBytes) => {
-    const spaceId = randomUUID();
-    const segmentId = await storeSegment(spaceId, '{"events":[1]}', rawBytes);
-    await expect(readEventTexts(sql, spaceId, [{ segmentId, segmentIndex: 0 }])).rejects.toThrow();
-  },
-);
+test.each([13, 15])('a segment of another length than stored is an error: %i bytes', async (rawBytes) => {
+  const spaceId = randomUUID();
+  const segmentId = await storeSegment(spaceId, '{"events":[1]}', rawBytes);
+  await expect(readEventTexts(database, spaceId, [{ segmentId, segmentIndex: 0 }])).rejects.toThrow();
+});

@@ -1,12 +1,16 @@
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import type { Sql } from '../db/connect.ts';
-import { segmentReadsMax } from '../limits.ts';
-import { cutEvents } from './cut.ts';
+import { and, eq } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { segments } from '../db/schema.ts';
+import { cutEvents, erasedText } from './cut.ts';
+
+/** Segments read concurrently for one answer. Each takes up to 4 MiB until its events are cut out. */
+export const segmentReadsMax = 4;
 
 const decompress = promisify(zstdDecompress);
 
-/** The smallest step that node:zlib takes. */
+/** The smallest `chunkSize` that node:zlib accepts. */
 const chunkBytesMin = 64;
 
 /** Where an event is kept: `events.segment_id` and `events.segment_index`. */
@@ -15,21 +19,21 @@ export interface EventLocator {
   segmentIndex: number;
 }
 
-/** The events that were asked for are more text than the caller has room for. Asking for fewer of them helps. */
-export class EventTextsTooLarge extends Error {
-  override name = 'EventTextsTooLarge';
+/** The requested events exceed the caller's `charsMax`. Requesting fewer of them helps. */
+export class EventTextsTooLargeError extends Error {
+  override name = 'EventTextsTooLargeError';
 }
 
 /**
- * Reads events as the JSON text that was sent, in the order asked for. Each segment is fetched once, and few at a
- * time, so that memory holds the events and not their segments.
+ * Reads events as the JSON text that was sent, in the order of `locators`. Each segment is fetched once, and only
+ * {@link segmentReadsMax} concurrently, so that memory holds the events and not their segments.
  *
- * @param options `charsMax` bounds the text of all of them together.
- * @returns undefined in the place of an event that the space does not have.
- * @throws EventTextsTooLarge when the text exceeds `charsMax`; Error when a segment is not what was stored.
+ * @param options `charsMax` bounds the total length of the texts.
+ * @returns undefined in the place of an event that the space does not have, or not any more.
+ * @throws EventTextsTooLargeError when the texts exceed `charsMax`; Error when a segment is damaged.
  */
 export async function readEventTexts(
-  sql: Sql,
+  database: Database,
   spaceId: string,
   locators: readonly EventLocator[],
   { charsMax = Number.POSITIVE_INFINITY }: { charsMax?: number } = {},
@@ -37,18 +41,20 @@ export async function readEventTexts(
   const bySegment = Map.groupBy(locators.keys(), (place) => locators[place]?.segmentId ?? '');
   const texts = new Array<string | undefined>(locators.length).fill(undefined);
   let chars = 0;
-  // One iterator for all readers: each takes the next segment that nobody has taken.
+  // All readers share one iterator: each takes the next segment.
   const segments = bySegment.entries();
   const readSegments = async () => {
     for (const [segmentId, places] of segments) {
       const indexes = places.map((place) => locators[place]?.segmentIndex ?? -1);
-      const cut = await readSegmentEvents(sql, spaceId, { segmentId, indexes });
+      const cut = await readSegmentEvents(database, spaceId, { segmentId, indexes });
       places.forEach((place, i) => {
-        texts[place] = cut.get(indexes[i] ?? -1);
+        const text = cut.get(indexes[i] ?? -1);
+        if (text !== erasedText) texts[place] = text;
         chars += texts[place]?.length ?? 0;
       });
-      if (chars > charsMax)
-        throw new EventTextsTooLarge(`The events are longer than ${charsMax} characters.`);
+      if (chars > charsMax) {
+        throw new EventTextsTooLargeError(`The events are longer than ${charsMax} characters.`);
+      }
     }
   };
   await Promise.all(Array.from({ length: segmentReadsMax }, readSegments));
@@ -56,18 +62,37 @@ export async function readEventTexts(
 }
 
 async function readSegmentEvents(
-  sql: Sql,
+  database: Database,
   spaceId: string,
   wanted: { segmentId: string; indexes: number[] },
 ): Promise<Map<number, string>> {
-  const [row] = await sql<{ body: Buffer; rawBytes: number }[]>`
-    SELECT body, raw_bytes AS "rawBytes" FROM segments WHERE space_id = ${spaceId} AND id = ${wanted.segmentId}`;
-  if (row === undefined) return new Map();
+  const segment = await readSegment(database, spaceId, wanted.segmentId);
+  return segment === undefined ? new Map() : cutEvents(segment, wanted.indexes);
+}
+
+/**
+ * Reads a segment whole, up to 4 MiB.
+ *
+ * @returns undefined when the space has no such segment.
+ * @throws Error when it is damaged.
+ */
+export async function readSegment(
+  database: Database,
+  spaceId: string,
+  segmentId: string,
+): Promise<Buffer | undefined> {
+  const [row] = await database
+    .select({ body: segments.body, rawBytes: segments.rawBytes })
+    .from(segments)
+    .where(and(eq(segments.spaceId, spaceId), eq(segments.id, segmentId)))
+    .prepare('segment')
+    .execute();
+  if (row === undefined) return undefined;
   const segment = await decompress(row.body, {
     maxOutputLength: row.rawBytes,
-    // Unpacked in one step, with a byte to spare for seeing its end: in steps of 16 KB it takes six times as long.
+    // Decompresses in one step; the extra byte lets zlib see the end. In steps of 16 KB it takes six times as long.
     chunkSize: Math.max(row.rawBytes + 1, chunkBytesMin),
   });
-  if (segment.length !== row.rawBytes) throw new Error(`Segment ${wanted.segmentId} is damaged`);
-  return cutEvents(segment, wanted.indexes);
+  if (segment.length !== row.rawBytes) throw new Error(`Segment ${segmentId} is damaged.`);
+  return segment;
 }

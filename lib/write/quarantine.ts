@@ -1,64 +1,119 @@
 import { createHash } from 'node:crypto';
-import type { Sql } from '../db/connect.ts';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { quarantine } from '../db/schema.ts';
+import { storableText } from '../event/text.ts';
 import { encodePart, type Part } from '../queue/group.ts';
-import type { Refusal } from './refusal.ts';
+import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
 import { isolateEvent } from './slice.ts';
 
-/** The space of a message whose space cannot be read. */
-const noSpace = '00000000-0000-0000-0000-000000000000';
+/** Stands for the space of a message whose space cannot be read. */
+export const noSpace = '00000000-0000-0000-0000-000000000000';
+
+/** Longest reason kept with an entry, in characters. */
+const messageCharsMax = 1_000;
+
+/** Postgres refused to keep an entry of the quarantine. The same entry would be refused again until somebody acts. */
+export class QuarantineRefusedError extends Error {
+  override name = 'QuarantineRefusedError';
+  readonly sqlstate: string;
+
+  constructor({ sqlstate, message }: PermanentError) {
+    super(message);
+    this.sqlstate = sqlstate;
+  }
+}
 
 /**
  * Keeps an event that Postgres refused, with its raw bytes, until an operator replays it. The event's own id is the
  * key: a redelivery or a client's retry is kept once.
+ *
+ * @param part of one event, well-formed.
+ * @throws QuarantineRefusedError when Postgres refuses the entry for good; the driver's error when it fails otherwise.
  */
-export async function quarantineEvent(sql: Sql, part: Part, refusal: Refusal): Promise<void> {
-  const id = part.columns?.id ?? '';
-  // The event's id names its segment too: it is unique, and the same at every attempt.
-  const alone = isolateEvent(part, id);
-  await keep(sql, {
+export async function quarantineEvent(
+  database: Database,
+  part: Part,
+  permanentError: PermanentError,
+): Promise<void> {
+  await keepEntry(database, {
+    ...permanentError,
     spaceId: part.spaceId,
-    id,
-    receivedAtMs: Number(part.receivedAtMs),
-    bytes: encodePart(alone),
-    refusal,
+    id: part.columns?.id ?? '',
+    receivedAt: new Date(Number(part.receivedAtMs)),
+    part: Buffer.from(encodePart(isolate(part))),
   });
 }
 
-/** Keeps a message that is no weir.queue.v1.Group: nothing that was ever accepted is thrown away. */
-export async function quarantineMessage(sql: Sql, bytes: Uint8Array, error: unknown): Promise<void> {
+/** Keeps a message that is no weir.queue.v1.Group as it is: nothing that was accepted is discarded. Throws as quarantineEvent. */
+export async function quarantineMessage(
+  database: Database,
+  bytes: Uint8Array,
+  reason: unknown,
+): Promise<void> {
   const hash = createHash('sha256').update(bytes).digest('hex');
-  const id = `${hash.slice(0, 8)}-${hash.slice(8, 12)}-${hash.slice(12, 16)}-${hash.slice(16, 20)}-${hash.slice(20, 32)}`;
-  const refusal = { sqlstate: '', message: `not a queue message: ${String(error)}` };
-  await keep(sql, { spaceId: noSpace, id, receivedAtMs: Date.now(), bytes, refusal });
+  await keepEntry(database, {
+    sqlstate: '',
+    message: `not a queue message: ${String(reason)}`,
+    spaceId: noSpace,
+    id: `${hash.slice(0, 8)}-${hash.slice(8, 12)}-${hash.slice(12, 16)}-${hash.slice(16, 20)}-${hash.slice(20, 32)}`,
+    receivedAt: new Date(),
+    part: Buffer.from(bytes),
+  });
 }
 
-async function keep(
-  sql: Sql,
-  entry: { spaceId: string; id: string; receivedAtMs: number; bytes: Uint8Array; refusal: Refusal },
-): Promise<void> {
-  const { spaceId, id, receivedAtMs, bytes, refusal } = entry;
-  await sql`
-    INSERT INTO quarantine (space_id, id, received_at, event_count, sqlstate, message, part)
-    VALUES (${spaceId}, ${id}, ${new Date(receivedAtMs)}, 1, ${refusal.sqlstate}, ${refusal.message}, ${Buffer.from(bytes)})
-    ON CONFLICT DO NOTHING`;
+/** The event alone, so that keeping it keeps nobody else's data. A segment that cannot be read is kept whole. */
+function isolate(part: Part): Part {
+  try {
+    return isolateEvent(part);
+  } catch {
+    return part;
+  }
+}
+
+type NewEntry = Omit<typeof quarantine.$inferInsert, 'eventCount'>;
+
+async function keepEntry(database: Database, entry: NewEntry): Promise<void> {
+  const message = storableText(entry.message).slice(0, messageCharsMax);
+  try {
+    await database
+      .insert(quarantine)
+      .values({ ...entry, message, eventCount: 1 })
+      .onConflictDoNothing();
+  } catch (error) {
+    const permanentError = permanentErrorOf(error);
+    throw permanentError === undefined ? error : new QuarantineRefusedError(permanentError);
+  }
 }
 
 /** What an operator sees of an entry. `id` is the event's id; the event itself is not shown. */
-export interface QuarantineEntry {
-  id: string;
-  spaceId: string;
-  receivedAt: Date;
-  quarantinedAt: Date;
-  eventCount: number;
-  sqlstate: string;
-  message: string;
+export type QuarantineEntry = Omit<typeof quarantine.$inferSelect, 'part'>;
+
+/** A page of the quarantine: entries with ids after `after`, at most `limit`. */
+export interface QuarantinePage {
+  after?: { quarantinedAt: Date; id: string } | undefined;
+  limit: number;
 }
 
-/** The oldest entries first, of one space or of all. */
-export async function listQuarantine(sql: Sql, spaceId?: string): Promise<QuarantineEntry[]> {
-  return sql<QuarantineEntry[]>`
-    SELECT id, space_id AS "spaceId", received_at AS "receivedAt", quarantined_at AS "quarantinedAt",
-      event_count AS "eventCount", sqlstate, message
-    FROM quarantine ${spaceId === undefined ? sql`` : sql`WHERE space_id = ${spaceId}`}
-    ORDER BY quarantined_at, id`;
+/** The oldest entries first, of one space or of all; all of them without a page. */
+export async function listQuarantine(
+  database: Database,
+  spaceId?: string,
+  page?: QuarantinePage,
+): Promise<QuarantineEntry[]> {
+  const { id, receivedAt, quarantinedAt, eventCount, sqlstate, message } = quarantine;
+  const { after } = page ?? {};
+  const query = database
+    .select({ id, spaceId: quarantine.spaceId, receivedAt, quarantinedAt, eventCount, sqlstate, message })
+    .from(quarantine)
+    .where(
+      and(
+        spaceId === undefined ? undefined : eq(quarantine.spaceId, spaceId),
+        after === undefined
+          ? undefined
+          : sql`(date_trunc('milliseconds', ${quarantinedAt}), ${id}) > (${after.quarantinedAt.toISOString()}::timestamptz, ${after.id}::uuid)`,
+      ),
+    )
+    .orderBy(sql`date_trunc('milliseconds', ${quarantinedAt})`, asc(id));
+  return page === undefined ? query : query.limit(page.limit);
 }

@@ -1,8 +1,9 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
-import { llmEvent, toolEvent } from '../../test/support/events.ts';
+import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { projectEvents } from '../event/projection.ts';
 import { splitElements } from '../event/text.ts';
 import { compileBatchRules } from '../event/validate.ts';
@@ -11,25 +12,34 @@ import { isolateEvent, slicePart } from './slice.ts';
 const events = [llmEvent(), toolEvent({ context: { threadId: 'a,"b\\' } }), llmEvent(), toolEvent()];
 const { eventCount, columns } = projectEvents(compileBatchRules('weir').validateBatch({ events }));
 const body = Buffer.from(JSON.stringify({ events }, null, 1));
+const segmentId = randomUUIDv7();
 const part = create(PartSchema, {
-  segmentId: 'whole',
+  segmentId,
   eventCount,
   columns,
   rawBytes: BigInt(body.length),
   body: zstdCompressSync(body),
 });
 
-test('a slice has the columns of its events, and their places in the whole segment', () => {
+test('a slice has the columns of its events, and their indexes in the whole segment', () => {
   const slice = slicePart(part, 1, 3);
-  expect(slice).toMatchObject({ eventCount: 2, segmentId: 'whole', body: part.body });
+  expect(slice).toMatchObject({ eventCount: 2, segmentId, body: part.body });
   expect(slice.columns?.segmentIndex).toBe('1,2');
   expect(splitElements(slice.columns?.id ?? '')).toEqual([events[1]?.id, events[2]?.id]);
   expect(splitElements(slice.columns?.threadId ?? '')).toEqual(['"a,\\"b\\\\"', '"thread-1"']);
 });
 
+test('the segment of an isolated event is of the same millisecond, the same at every attempt, and its own', () => {
+  const [first, again, second] = [0, 0, 1].map((at) => isolateEvent(slicePart(part, at, at + 1)).segmentId);
+  expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(first?.slice(0, 13)).toBe(segmentId.slice(0, 13));
+  expect(again).toBe(first);
+  expect(new Set([first, second, segmentId]).size).toBe(3);
+});
+
 test('an isolated event keeps its own bytes, and nobody else’s', () => {
-  const alone = isolateEvent(slicePart(part, 2, 3), 'alone');
-  expect(alone).toMatchObject({ eventCount: 1, segmentId: 'alone' });
+  const alone = isolateEvent(slicePart(part, 2, 3));
+  expect(alone.eventCount).toBe(1);
   expect(alone.columns?.segmentIndex).toBe('0');
   const text = zstdDecompressSync(alone.body).toString();
   expect(JSON.parse(text)).toEqual({ events: [events[2]] });

@@ -1,123 +1,148 @@
-import { columnInDatabase, columnNames, columnTypes } from '../event/columns.ts';
-import { latencyBucketsMs } from '../event/latency.ts';
+import { type SQL, sql } from 'drizzle-orm';
+import { eventIds, events, segmentAdditions, segments, usageDays, usageMonths } from '../db/schema.ts';
+import { arrayParameter, compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
+import { columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
+import { lateSegmentDays } from '../tail/limits.ts';
+import { parameterNames, parameterValues, partColumns } from './parameters.ts';
+import { addTo, countByAgent, countByName, inMeasures } from './statistics.ts';
 
 /**
- * The one statement that stores events (design §1.4). A statement is its own transaction: rows, usage counter,
- * statistics and segments appear together or not at all, and only rows that were really inserted are counted,
- * so that a redelivered message changes nothing and bills nothing.
+ * The one statement that stores events (ADR 0004). A statement is its own transaction: ids, rows, usage counter,
+ * statistics and segments appear together or not at all. The ledger of ids decides which events are new, and only those
+ * are stored and counted: a redelivered message changes nothing and bills nothing.
  *
- * Its parameters are the bodies of all parts, one after another, and then array literals as text: a row a part, and a
- * row an event. The bodies are one value, cut by position, so that nobody has to quote them.
+ * It is built once, from the schema, and prepared on each connection.
  */
-const partColumns = {
-  space_id: 'uuid',
-  api_key_id: 'uuid',
-  segment_id: 'uuid',
-  received_at: 'timestamptz',
-  event_count: 'integer',
-  raw_bytes: 'integer',
-  body_start: 'integer',
-  body_bytes: 'integer',
-} as const;
+const statement = compileStatement(buildStatement());
 
-const eventColumns = columnNames.map(columnInDatabase);
-const partParameters = Object.values(partColumns).map((type, i) => `$${i + 2}::${type}[]`);
-const eventParameters = ['integer', ...columnNames.map((name) => columnTypes[name])].map(
-  (type, i) => `$${partParameters.length + i + 2}::${type}[]`,
-);
+export const storeStatement = statement.text;
 
-/** What a client may claim as tokens is any finite number; sums must stay finite too. */
-const clamped = (column: string) =>
-  `coalesce(sum(least(greatest(${column}, -1e15), 1e15)) FILTER (WHERE ${column} IS NOT NULL), 0)`;
-
-const latencyCounts = [...latencyBucketsMs, Infinity].map(
-  (_, bucket) => `count(*) FILTER (WHERE latency_bucket = ${bucket})`,
-);
-
-export const storeStatement = `
-WITH parts AS (
-  SELECT * FROM unnest(${partParameters.join(', ')})
-    WITH ORDINALITY AS part(${Object.keys(partColumns).join(', ')}, part)
-), incoming AS (
-  SELECT parts.space_id, parts.segment_id, parts.received_at, event.*
-  FROM unnest(${eventParameters.join(', ')})
-    WITH ORDINALITY AS event(part, ${eventColumns.join(', ')}, position)
-  JOIN parts USING (part)
-), inserted AS (
-  INSERT INTO events (space_id, segment_id, received_at, ${eventColumns.join(', ')})
-  SELECT space_id, segment_id, received_at, ${eventColumns.join(', ')} FROM incoming
-  -- In key order: neighbours share pages, and concurrent writers lock in one order. The first of two equal ids wins.
-  ORDER BY space_id, id, position
-  ON CONFLICT DO NOTHING
-  RETURNING space_id, segment_id, received_at, type, coalesce(name, '') AS name, state, start_time_ms, duration_ms,
-    input_tokens, output_tokens, total_tokens
-), usage AS (
-  INSERT INTO usage_months AS kept (space_id, month, events)
-  SELECT space_id, to_char(received_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*)
-  FROM inserted GROUP BY space_id, month ORDER BY space_id, month
-  ON CONFLICT (space_id, month) DO UPDATE SET events = kept.events + excluded.events
-), stats AS (
-  INSERT INTO event_stats AS kept
-    (space_id, minute, type, name, events, errors, input_tokens, output_tokens, total_tokens, duration_ms, latency)
-  SELECT space_id, floor(start_time_ms / 60000) AS minute, type, name, count(*), count(*) FILTER (WHERE state = 'error'),
-    ${clamped('input_tokens')}, ${clamped('output_tokens')}, ${clamped('total_tokens')}, ${clamped('duration_ms')},
-    ARRAY[${latencyCounts.join(', ')}]::integer[]
-  FROM (
-    SELECT *, width_bucket(duration_ms, ARRAY[${latencyBucketsMs.join(', ')}]::double precision[]) AS latency_bucket
-    FROM inserted
-  ) AS bucketed
-  GROUP BY space_id, minute, type, name ORDER BY space_id, minute, type, name
-  ON CONFLICT (space_id, minute, type, name) DO UPDATE SET
-    events = kept.events + excluded.events,
-    errors = kept.errors + excluded.errors,
-    input_tokens = kept.input_tokens + excluded.input_tokens,
-    output_tokens = kept.output_tokens + excluded.output_tokens,
-    total_tokens = kept.total_tokens + excluded.total_tokens,
-    duration_ms = kept.duration_ms + excluded.duration_ms,
-    latency = (
-      SELECT array_agg(pair.kept + pair.added ORDER BY pair.bucket)
-      FROM unnest(kept.latency, excluded.latency) WITH ORDINALITY AS pair(kept, added, bucket)
-    )
-), segment AS (
-  INSERT INTO segments (id, space_id, api_key_id, received_at, event_count, raw_bytes, body)
-  SELECT segment_id, space_id, api_key_id, received_at, event_count, raw_bytes,
-    substring($1::bytea FROM body_start FOR body_bytes)
-  FROM parts
-  -- A batch that was retried whole brings nothing new, and its second segment is not kept.
-  WHERE EXISTS (SELECT FROM inserted WHERE inserted.segment_id = parts.segment_id)
-  ON CONFLICT DO NOTHING
-)
-SELECT count(*)::integer AS inserted FROM inserted`;
-
-/** The parameters of the statement for these parts, in its order. */
+/** The parameters of the statement for these well-formed parts, in its order. */
 export function storeParameters(parts: readonly Part[]): (string | Buffer)[] {
-  const perPart = (element: (part: Part) => string | number) => `{${parts.map(element).join(',')}}`;
-  const bodies = Buffer.concat(parts.map((part) => part.body));
-  let bodyStart = 1;
-  const nextBodyStart = (part: Part) => {
-    const start = bodyStart;
-    bodyStart += part.body.length;
-    return start;
-  };
-  return [
-    bodies,
-    perPart((part) => part.spaceId),
-    perPart((part) => part.apiKeyId),
-    perPart((part) => part.segmentId),
-    perPart((part) => `"${new Date(Number(part.receivedAtMs)).toISOString()}"`),
-    perPart((part) => part.eventCount),
-    perPart((part) => Number(part.rawBytes)),
-    perPart(nextBodyStart),
-    perPart((part) => part.body.length),
-    `{${parts.map((part, index) => repeated(String(index + 1), part.eventCount)).join(',')}}`,
-    ...columnNames.map((name) =>
-      // An empty column stands for NULLs: see weir.queue.v1.Columns.
-      perPart((part) => part.columns?.[name] || repeated('NULL', part.eventCount)),
-    ),
-  ];
+  const values = parameterValues(parts);
+  return statement.parameters.map((name) => {
+    const value = values.get(name);
+    if (value === undefined) throw new Error(`the store statement has an unknown parameter ${name}`);
+    return value;
+  });
 }
 
-function repeated(element: string, count: number): string {
-  return `${element},`.repeat(count).slice(0, -1);
+function buildStatement(): SQL {
+  const ofPart = [events.spaceId, events.segmentId, events.receivedAt];
+  const ofEvent = storedColumnNames.map((name) => events[name]);
+  const stored = namesOf([...ofPart, ...ofEvent]);
+  const counted = countedColumnNames.map((name) => inMeasures[name]);
+  const key = namesOf([eventIds.spaceId, eventIds.id]);
+  const { part, repeated } = parameterNames;
+  const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
+  return sql`
+WITH parts AS (
+  SELECT * FROM unnest(${listOf(partColumns.map(({ name, type }) => arrayParameter(name, type)))})
+    WITH ORDINALITY AS part(${listOf(partColumns.map(({ name }) => sql`${sql.identifier(name)}`))}, part)
+), incoming AS (
+  SELECT ${listOf(ofPart.map((column) => sql`parts.${nameOf(column)}`))}, event.*
+  FROM unnest(${listOf([
+    arrayParameter(part, 'integer'),
+    ...[...storedColumnNames, ...countedColumnNames].map((name) => arrayParameter(name, columnTypes[name])),
+  ])}) WITH ORDINALITY AS event(part, ${namesOf([...ofEvent, ...counted])}, position)
+  JOIN parts USING (part)
+  -- Of equal ids in one statement the first counts.
+  WHERE position <> ALL (${arrayParameter(repeated, 'bigint')})
+), new_ids AS (
+  INSERT INTO ${eventIds} (${key})
+  -- In the order of the key: neighbours share pages, and concurrent statements lock in one order.
+  SELECT ${key} FROM incoming ORDER BY ${key}
+  ON CONFLICT DO NOTHING
+  RETURNING ${key}
+), new_events AS MATERIALIZED (
+  SELECT incoming.* FROM incoming JOIN new_ids USING (${key})
+), inserted AS (
+  INSERT INTO ${events} (${stored})
+  -- The events of a segment are read together.
+  SELECT ${stored} FROM new_events ORDER BY position
+  -- Without it Citus stores the rows by COPY, and reports a row that Postgres refuses as an internal error, XX000: it would
+  -- be tried for ever.
+  RETURNING ${nameOf(events.id)}
+), usage AS (${countUsage()}
+), by_day AS (${countByDay()}
+), name_counts AS MATERIALIZED (${byName.counts}
+), by_name AS (${byName.byMinute}
+), by_name_hours AS (${byName.byHours}
+), agent_counts AS MATERIALIZED (${byAgent.counts}
+), by_agent AS (${byAgent.byMinute}
+), by_agent_hours AS (${byAgent.byHours}
+), segment AS (${keepSegments()}
+), addition AS (${noteAdditions()}
+)
+SELECT count(*)::integer AS inserted FROM new_events`;
+}
+
+function countUsage(): SQL {
+  const { spaceId, month, events: count } = usageMonths;
+  const key = namesOf([spaceId, month]);
+  return sql`
+  INSERT INTO ${usageMonths} AS kept (${namesOf([spaceId, month, count])})
+  SELECT ${nameOf(events.spaceId)}, to_char(${nameOf(events.receivedAt)} AT TIME ZONE 'UTC', 'YYYY-MM') AS ${nameOf(month)},
+    count(*)
+  FROM new_events GROUP BY ${key} ORDER BY ${key}
+  ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
+}
+
+/** Counts by day and API key, also the events that were there already. */
+function countByDay(): SQL {
+  const { spaceId, day, apiKeyId, events: count, repeats } = usageDays;
+  const key = namesOf([spaceId, day, apiKeyId]);
+  const stored = sql`coalesce(stored.${nameOf(count)}, 0)`;
+  return sql`
+  INSERT INTO ${usageDays} AS kept (${namesOf([spaceId, day, apiKeyId, count, repeats])})
+  SELECT ${nameOf(spaceId)}, (${nameOf(events.receivedAt)} AT TIME ZONE 'UTC')::date AS ${nameOf(day)}, ${nameOf(apiKeyId)},
+    sum(${stored}), sum(${nameOf(segments.eventCount)} - ${stored})
+  FROM parts LEFT JOIN (SELECT part, count(*) AS ${nameOf(count)} FROM new_events GROUP BY part) AS stored USING (part)
+  GROUP BY ${key} ORDER BY ${key}
+  ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}, ${addTo(repeats)}`;
+}
+
+/** A batch that was retried whole has no new event, and its second segment is not kept. */
+function keepSegments(): SQL {
+  const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
+  const { minStartMs, maxStartMs, storedXid } = segments;
+  const [segmentId, startTimeMs] = [nameOf(events.segmentId), nameOf(events.startTimeMs)];
+  const [min, max, known] = [nameOf(minStartMs), nameOf(maxStartMs), nameOf(terms)];
+  const columns = [id, spaceId, apiKeyId, receivedAt, eventCount, rawBytes];
+  const { bodies } = parameterNames;
+  return sql`
+  INSERT INTO ${segments} AS kept (${namesOf([...columns, body, terms, minStartMs, maxStartMs])})
+  -- Several parts of one batch that was too large for one message have the same segment.
+  SELECT DISTINCT ON (parts.${segmentId}) ${listOf(columns.map((column) => sql`parts.${column === id ? segmentId : nameOf(column)}`))},
+    substring(${sql.placeholder(bodies)}::bytea FROM parts.body_start FOR parts.body_bytes),
+    parts.${nameOf(terms)}::${sql.raw(terms.getSQLType())}, ${min}, ${max}
+  FROM parts JOIN (
+    SELECT ${segmentId}, min(${startTimeMs}) AS ${min}, max(${startTimeMs}) AS ${max}
+    FROM new_events GROUP BY ${segmentId}
+  ) AS span ON span.${segmentId} = parts.${segmentId}
+  -- Where Postgres refused a part, its slices are stored one after another, in the same segment. What is
+  -- null for its first slice stays null: it would not hold for that one.
+  ON CONFLICT (${namesOf([spaceId, id])}) DO UPDATE SET
+    ${min} = least(kept.${min}, excluded.${min}), ${max} = greatest(kept.${max}, excluded.${max}),
+    ${known} = CASE WHEN NOT kept.${known} @> excluded.${known} THEN kept.${known} || excluded.${known}
+      ELSE kept.${known} END
+  WHERE excluded.${min} < kept.${min} OR excluded.${max} > kept.${max} OR NOT kept.${known} @> excluded.${known}
+  RETURNING ${namesOf([id, storedXid])}`;
+}
+
+/**
+ * Events that a live tail would miss if it looked for new segments only: those of a segment that another statement
+ * stored, and those of a segment that is older than the tail looks back.
+ */
+function noteAdditions(): SQL {
+  const { spaceId, segmentId, indexes } = segmentAdditions;
+  const key = namesOf([spaceId, segmentId]);
+  return sql`
+  INSERT INTO ${segmentAdditions} (${namesOf([spaceId, segmentId, indexes])})
+  SELECT ${key}, array_agg(${nameOf(events.segmentIndex)}) FROM new_events
+  WHERE ${nameOf(segmentId)} < (SELECT uuidv7(interval '-${sql.raw(String(lateSegmentDays))} days'))
+    OR ${nameOf(segmentId)} NOT IN (
+      SELECT ${nameOf(segments.id)} FROM segment WHERE ${nameOf(segments.storedXid)} = pg_current_xact_id())
+  GROUP BY ${key}`;
 }

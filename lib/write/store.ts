@@ -1,7 +1,8 @@
 import type { Sql } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import type { Part } from '../queue/group.ts';
+import { permanentErrorOf } from './permanent-error.ts';
 import { quarantineEvent } from './quarantine.ts';
-import { refusalOf } from './refusal.ts';
 import { slicePart } from './slice.ts';
 import { storeParameters, storeStatement } from './statement.ts';
 
@@ -13,24 +14,26 @@ export interface StoreResult {
 }
 
 /**
- * Stores parts in one transaction. What Postgres refuses is found by bisection, down to the single event, and kept
- * in quarantine; everything beside it is stored. Storing the same parts again changes nothing.
+ * Stores parts in one transaction. Events that Postgres refuses are found by bisection and kept in quarantine; all others
+ * are stored. Storing the same parts again changes nothing.
  *
- * @throws when the failure is transient. Then any subset may have been stored; call again with the same parts.
+ * @param parts well-formed.
+ * @throws QuarantineRefusedError when Postgres refuses an event and its entry in quarantine, both for good; another error
+ *   when the failure is transient. Then any subset may have been stored; call again with the same parts.
  */
-export async function storeParts(sql: Sql, parts: readonly Part[]): Promise<StoreResult> {
+export async function storeParts(database: Database, parts: readonly Part[]): Promise<StoreResult> {
   try {
-    return { inserted: await insertParts(sql, parts), quarantined: 0 };
+    return { inserted: await insertParts(database, parts), quarantined: 0 };
   } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal === undefined) throw error;
+    const permanentError = permanentErrorOf(error);
+    if (permanentError === undefined) throw error;
     const [lone] = parts;
     if (lone === undefined) throw error;
     if (parts.length > 1)
-      return storeHalves(sql, parts, (list, from, to) => list.slice(from, to), parts.length);
+      return storeHalves(database, parts, (list, from, to) => list.slice(from, to), parts.length);
     if (lone.eventCount > 1)
-      return storeHalves(sql, lone, (part, from, to) => [slicePart(part, from, to)], lone.eventCount);
-    await quarantineEvent(sql, lone, refusal);
+      return storeHalves(database, lone, (part, from, to) => [slicePart(part, from, to)], lone.eventCount);
+    await quarantineEvent(database, lone, permanentError);
     return { inserted: 0, quarantined: 1 };
   }
 }
@@ -40,8 +43,11 @@ export async function storeParts(sql: Sql, parts: readonly Part[]): Promise<Stor
  *
  * @returns how many rows were new.
  */
-export async function insertParts(sql: Sql, parts: readonly Part[]): Promise<number> {
-  const rows = await sql.unsafe<{ inserted: number }[]>(storeStatement, storeParameters(parts), {
+export async function insertParts(
+  database: { readonly $client: Pick<Sql, 'unsafe'> },
+  parts: readonly Part[],
+): Promise<number> {
+  const rows = await database.$client.unsafe<{ inserted: number }[]>(storeStatement, storeParameters(parts), {
     prepare: true,
   });
   const inserted = rows[0]?.inserted;
@@ -50,13 +56,13 @@ export async function insertParts(sql: Sql, parts: readonly Part[]): Promise<num
 }
 
 async function storeHalves<T>(
-  sql: Sql,
+  database: Database,
   whole: T,
   cut: (whole: T, from: number, to: number) => readonly Part[],
   length: number,
 ): Promise<StoreResult> {
   const middle = length >> 1;
-  const left = await storeParts(sql, cut(whole, 0, middle));
-  const right = await storeParts(sql, cut(whole, middle, length));
+  const left = await storeParts(database, cut(whole, 0, middle));
+  const right = await storeParts(database, cut(whole, middle, length));
   return { inserted: left.inserted + right.inserted, quarantined: left.quarantined + right.quarantined };
 }

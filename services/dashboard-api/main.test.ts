@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase } from '../../test/support/backing.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -15,7 +15,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 function start(env: Record<string, string>): ChildProcess & { errors: () => string } {
   const child = fork(main, {
-    env: { ...env, LOG_LEVEL: 'error' },
+    env: { API_KEY_PEPPER: 'pepper-of-the-tests-only', ...env, LOG_LEVEL: 'error' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let text = '';
@@ -25,7 +25,7 @@ function start(env: Record<string, string>): ChildProcess & { errors: () => stri
   return Object.assign(child, { errors: () => text });
 }
 
-test('the service says where it listens, and SIGTERM ends it in order', async () => {
+test('the service reports where it listens, and stops in order on SIGTERM', async () => {
   const child = start({ DATABASE_URL: database.url, DASHBOARD_PORT: '0' });
   const [message] = await once(child, 'message');
   expect(message).toMatchObject({ ready: true, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
@@ -34,7 +34,7 @@ test('the service says where it listens, and SIGTERM ends it in order', async ()
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('a port in use ends it at once, and the message says what to set', async () => {
+test('when the port is in use it ends, and the message says what to set', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();
@@ -45,7 +45,7 @@ test('a port in use ends it at once, and the message says what to set', async ()
   other.close();
 });
 
-test('without DATABASE_URL it says that this is missing', async () => {
+test('without DATABASE_URL it names the missing variable', async () => {
   const child = start({});
   expect(await once(child, 'exit')).toEqual([1, null]);
   expect(child.errors()).toContain('DATABASE_URL');

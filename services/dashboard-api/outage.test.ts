@@ -1,17 +1,17 @@
 import { expect, test, vi } from 'vitest';
 import { openClient, openDashboard } from '../../test/support/dashboard.ts';
-import { Passage } from '../../test/support/passage.ts';
+import { openPostgresProxy } from '../../test/support/postgres-proxy.ts';
 
-test('while Postgres is away every call says so, and when it is back the same session goes on', async () => {
-  await using passage = await Passage.open();
-  await using dashboard = await openDashboard({ through: (url) => passage.lead(url) });
+test('while Postgres is unreachable calls are SERVICE_UNAVAILABLE, and afterwards the session still works', async () => {
+  await using postgres = await openPostgresProxy();
+  await using dashboard = await openDashboard({ through: postgres.through });
   const { client, email, password } = await dashboard.addSpace();
   const status = async (path: string) => (await fetch(`${dashboard.url}${path}`)).status;
   expect(await status('/readyz')).toBe(200);
 
-  await passage.shut();
+  await postgres.proxy.cut();
   const away = { message: expect.stringContaining('Try again'), data: { code: 'SERVICE_UNAVAILABLE' } };
-  // More often than the pool has connections: each must be made again.
+  // More often than the pool has connections: each must be reopened.
   for (let i = 0; i < 5; i++) {
     const calls = [
       client.trpc.me.query(),
@@ -24,13 +24,13 @@ test('while Postgres is away every call says so, and when it is back the same se
   expect(await status('/readyz')).toBe(503);
   expect(await status('/healthz')).toBe(200);
 
-  await passage.reopen();
+  await postgres.proxy.heal();
   await vi.waitFor(() => client.trpc.usage.current.query(), { timeout: 10_000, interval: 100 });
   await vi.waitFor(async () => expect(await status('/readyz')).toBe(200), { timeout: 10_000 });
   expect((await client.trpc.events.list.query()).events).toEqual([]);
 });
 
-test('what was not foreseen is told to nobody', async () => {
+test('an unexpected error tells the client nothing internal', async () => {
   await using dashboard = await openDashboard();
   const { client } = await dashboard.addSpace();
   await dashboard.sql`ALTER TABLE events RENAME TO gone`;

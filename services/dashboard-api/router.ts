@@ -1,11 +1,40 @@
-import { auth } from './auth.ts';
-import { events } from './events.ts';
-import { me } from './me.ts';
-import { router } from './trpc.ts';
-import { usage } from './usage.ts';
+import { auth } from './procedures/auth.ts';
+import { charts } from './procedures/charts.ts';
+import { events } from './procedures/events.ts';
+import { live } from './procedures/live.ts';
+import { me } from './procedures/me.ts';
+import { prices } from './procedures/prices.ts';
+import { apiKeys } from './procedures/settings/api-keys.ts';
+import { audit } from './procedures/settings/audit.ts';
+import { invitations } from './procedures/settings/invitations.ts';
+import { members } from './procedures/settings/members.ts';
+import { quarantine } from './procedures/settings/quarantine.ts';
+import { sessions } from './procedures/settings/sessions.ts';
+import { spaces } from './procedures/settings/spaces.ts';
+import { threads, traces, users } from './procedures/traces.ts';
+import { usage } from './procedures/usage.ts';
+import { router } from './trpc/trpc.ts';
 
-/** Everything that the dashboard can be asked. */
-export const appRouter = router({ auth, me, events, usage });
+/** All procedures of the dashboard API. */
+export const appRouter = router({
+  auth,
+  me,
+  sessions,
+  spaces,
+  members,
+  invitations,
+  apiKeys,
+  events,
+  live,
+  traces,
+  threads,
+  users,
+  charts,
+  prices,
+  usage,
+  audit,
+  quarantine,
+});
 
-/** What clients are typed by. Front ends import this type, and nothing else of the service. */
+/** The type for clients. Front ends import this type and nothing else of the service. */
 export type AppRouter = typeof appRouter;

@@ -1,18 +1,68 @@
-import type { Sql } from '../../lib/db/connect.ts';
-import { openGate } from '../../lib/gate.ts';
-import { eventsOpenedAtOnceMax } from '../../lib/limits.ts';
-import type { Services } from './context.ts';
-import { openSessions } from './session.ts';
-import { openSignIn } from './sign-in.ts';
-import { openSpaceDoor } from './space-door.ts';
+import { createSpace, type SpaceChange } from '../../lib/accounts/spaces.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { openLimiter } from '../../lib/limiter.ts';
+import type { Logger } from '../../lib/log.ts';
+import { openInvitations } from './accounts/invitations.ts';
+import { openLinkRedemption } from './accounts/link-redemption.ts';
+import { openPasswordChange } from './accounts/password-change.ts';
+import { RateLimiter } from './accounts/rate-limiter.ts';
+import { openSessions } from './accounts/session.ts';
+import { openSessionList } from './accounts/session-list.ts';
+import { openSignIn } from './accounts/sign-in.ts';
+import { openSpaceAdmin } from './admin/space-admin.ts';
+import {
+  eventsOpenedAtOnceMax,
+  searchesAtOnceMax,
+  signInPairsMax,
+  signInWindowMs,
+  tokenAttemptsMax,
+} from './limits.ts';
+import { LiveStreams } from './live/live-streams.ts';
+import { OpenStreams } from './live/open-streams.ts';
+import { openSpaceStore } from './spaces/space-store.ts';
+import type { Services } from './trpc/context.ts';
 
-/** Everything that calls use, over one pool. Postgres need not answer yet. */
-export async function openServices(sql: Sql): Promise<Services> {
-  const sessions = openSessions(sql);
-  const store = { sql, openingGate: openGate(eventsOpenedAtOnceMax) };
+/**
+ * Opens what the procedures use, on one database. Postgres need not be reachable yet.
+ *
+ * @param options `pepper`: the secret that API keys are hashed with; `newSpace`: the settings of spaces that users create.
+ */
+export async function openServices(
+  database: Database,
+  {
+    pepper,
+    newSpace,
+    ssoName,
+    log,
+  }: { pepper: string; newSpace: SpaceChange; ssoName?: string | undefined; log: Logger },
+): Promise<Services> {
+  const sessions = openSessions(database);
+  const streams = new LiveStreams(database, log);
+  const store = {
+    database,
+    streams,
+    openingLimiter: openLimiter(eventsOpenedAtOnceMax),
+    searchLimiter: openLimiter(searchesAtOnceMax),
+  };
+  const now = () => performance.now();
   return {
     sessions,
-    signIn: await openSignIn({ sql, sessions, now: () => performance.now() }),
-    openDoor: (spaceId) => openSpaceDoor(store, spaceId),
+    ssoName,
+    signIn: await openSignIn({ database, sessions, now }),
+    sessionList: openSessionList(database),
+    changePassword: openPasswordChange(database, now),
+    redeemLink: openLinkRedemption(database, sessions),
+    invitations: openInvitations(database),
+    tokenAttempts: new RateLimiter({
+      attemptsMax: tokenAttemptsMax,
+      windowMs: signInWindowMs,
+      keysMax: signInPairsMax,
+      now,
+    }),
+    openStreams: new OpenStreams(),
+    wakeStreams: (spaceId) => streams.wake(spaceId),
+    openSpace: (spaceId) => openSpaceStore(store, spaceId),
+    openSpaceAdmin: (spaceId, actor) => openSpaceAdmin({ database, pepper }, spaceId, actor),
+    createSpace: async (name, owner) => (await createSpace(database, name, newSpace, owner)).id,
   };
 }

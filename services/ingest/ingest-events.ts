@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../lib/limits.ts';
-import { decodeBody } from './decode.ts';
-import type { Readers } from './open-readers.ts';
-import { sendJson } from './respond.ts';
-import { type BatchDependencies, type BatchFormat, takeBatch } from './take-batch.ts';
+import { sendJson } from './answer/respond.ts';
+import type { DecodeBody } from './body/decode.ts';
+import { type BatchDecoder, type BatchDependencies, ingestBatch } from './ingest-batch.ts';
+import type { Readers } from './readers/readers.ts';
 
 export interface IngestDependencies extends BatchDependencies {
-  jsonFormat: BatchFormat;
+  jsonDecoder: BatchDecoder;
 }
 
 /** `POST /v1/ingest-events` (contract §4). */
@@ -15,15 +15,16 @@ export async function ingestEvents(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { message, headers } = await takeBatch(dependencies, request, dependencies.jsonFormat);
+  const { message, headers } = await ingestBatch(dependencies, request, dependencies.jsonDecoder);
   sendJson(response, 202, { message }, headers);
 }
 
-/** A body of JSON, as it is or behind a Content-Encoding. */
-export function createJsonFormat(readers: Readers): BatchFormat {
+/** Decodes a JSON body, with or without a Content-Encoding. */
+export function createJsonDecoder(readers: Readers, decodeBody: DecodeBody): BatchDecoder {
   return {
-    requestBytesMax: bodyBytesMax,
-    unpack: (request, sent, budget) => decodeBody(sent, request.headers['content-encoding'], budget),
+    bodyBytesMax,
+    overheadBytes: 0,
+    decode: (request, sent, limits) => decodeBody(sent, request.headers['content-encoding'], limits),
     read: readers.json,
   };
 }

@@ -1,26 +1,27 @@
+import type { RequestListener } from 'node:http';
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
-import { keyLookupTimeoutMs } from '../../lib/limits.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
 import { describeApi } from '../../lib/openapi/document.ts';
-import { payloadBytesMax } from '../../lib/queue/connect.ts';
-import { runService } from '../../lib/run.ts';
-import { openAcceptances } from './acceptances.ts';
-import { AccessDirectory } from './access.ts';
-import { followAccessChanges } from './access-changes.ts';
-import { ByteBudgets } from './byte-budget.ts';
-import { Committer } from './committer.ts';
-import { createCors } from './cors.ts';
-import { createJsonFormat } from './ingest-events.ts';
-import { KeyUses } from './key-uses.ts';
-import { openReaders } from './open-readers.ts';
-import { openQueue } from './queue.ts';
-import { Quota } from './quota.ts';
-import { createReadiness } from './readiness.ts';
+import { runService } from '../../lib/service.ts';
+import { createCors } from './answer/cors.ts';
+import { FailureLog } from './answer/failure-log.ts';
+import { createRespondError } from './answer/respond-error.ts';
+import { detachBuffer } from './body/detach-buffer.ts';
+import { openQueue } from './commit/queue.ts';
+import { keyLookupTimeoutMs } from './limits.ts';
+import { serveIngest } from './listen/server.ts';
+import { openBatches } from './open-batches.ts';
+import { createRespondExportError } from './otlp/answer/http-answer.ts';
+import { toExportConnectError } from './otlp/answer/rpc-error.ts';
+import { exportRpc, exportRpcPath } from './otlp/export-rpc.ts';
+import { createIngestReadiness } from './readiness.ts';
 import { handleRequest } from './routes.ts';
-import { createRpcFormats } from './rpc/formats.ts';
-import { createRpcHandlers } from './rpc/handlers.ts';
-import { serveIngest } from './server.ts';
-import { awaitStored } from './stored-position.ts';
+import { toConnectError } from './rpc/error.ts';
+import { createRpcHandlers, type RpcHandler } from './rpc/handlers.ts';
+import { createHealth } from './rpc/health.ts';
+import { createRespondRpcError } from './rpc/respond-error.ts';
 
 /** HTTP in, JetStream out. */
 await runService(process, 'ingest', async ({ config: parsed, log, resources }) => {
@@ -32,38 +33,39 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
       statementTimeoutMs: keyLookupTimeoutMs,
     }),
   );
-  const { nats, manager, publisher } = await openQueue(config, { log, resources });
-  const directory = new AccessDirectory(sql, config.API_KEY_PEPPER);
-  resources.use(followAccessChanges(config.DATABASE_URL, directory, log));
-  const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
-  const findUnready = createReadiness(sql, nats, publisher);
-  const stopping = new AbortController();
-  const readers = resources.use(openReaders(config.VENDOR));
-  const batches = {
-    directory,
-    keyUses: resources.use(new KeyUses(sql, log)),
-    quota: new Quota({
-      sql,
-      awaitStored: (position) => awaitStored(manager, position),
-      exchange: openAcceptances(nats),
-    }),
-    budgets: new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX),
-    committer,
-    jsonFormat: createJsonFormat(readers),
-    rpcFormat: createRpcFormats(readers),
-    log,
-  };
-  const routing = {
+  const queue = await openQueue(config, { log, resources });
+  const batches = openBatches({ config, database: openDatabase(sql), queue, log, resources });
+  const failures = resources.use(new FailureLog(log));
+  const answerAfterBody = createAnswerAfterBody(detachBuffer);
+  const respondError = createRespondError({ answerAfterBody, failures, log });
+  const respondRpcError = createRespondRpcError({ answerAfterBody, failures, convert: toConnectError });
+  const exporting = {
     ...batches,
-    rpcHandlers: createRpcHandlers(batches, { findUnready, stopping: stopping.signal }),
-    openApiJson: JSON.stringify(describeApi(config.VENDOR)),
+    respondExportError: createRespondExportError({ answerAfterBody, failures }),
+    respondExportRpcError: createRespondRpcError({
+      answerAfterBody,
+      failures,
+      convert: toExportConnectError,
+    }),
+  };
+  const findUnready = createIngestReadiness(sql, queue.nats, queue.publisher);
+  const health = createHealth(findUnready);
+  const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
+  const routing = {
+    ...exporting,
+    rpcHandlers: new Map([
+      ...createRpcHandlers({ ...batches, respondRpcError }, health),
+      [exportRpcPath, exportSpans],
+    ]),
+    openApiJson: JSON.stringify(describeApi(config.WEIR_VENDOR)),
     findUnready,
     cors: createCors(config.INGEST_ALLOWED_ORIGINS),
+    respondError,
+    respondRpcError,
   };
-  const server = resources.use(
-    await serveIngest((request, response) => void handleRequest(routing, request, response), config, log),
-  );
-  // First of all: who watches our health is told that we go, and lets go of the connection.
-  resources.defer(() => stopping.abort());
-  return { url: server.url };
+  const onRequest: RequestListener = (request, response) => void handleRequest(routing, request, response);
+  const { url } = resources.use(await serveIngest({ onRequest, respondError, config, log }));
+  // Runs first on shutdown: ends Health.Watch streams.
+  resources.use(health);
+  return { url };
 });

@@ -1,24 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
-import { ClientGoneError } from './body.ts';
-import type { Cors } from './cors.ts';
+import type { FindUnready } from '../../lib/http/readiness.ts';
+import type { Cors } from './answer/cors.ts';
+import { sendJson, sendJsonText } from './answer/respond.ts';
+import type { RespondError } from './answer/respond-error.ts';
+import { ClientGoneError } from './body/body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
-import { logFailure } from './log-failure.ts';
-import { sendError, sendJson, sendJsonText } from './respond.ts';
+import { exportTraces, type TracesDependencies } from './otlp/export-traces.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
-import { refuseUnknownRpc } from './rpc/unknown-rpc.ts';
-import { checkHttp } from './strict-http.ts';
+import type { RespondRpcError } from './rpc/respond-error.ts';
+import { answerUnknownPath } from './rpc/unknown-path.ts';
 
-export interface RouteDependencies extends IngestDependencies {
-  /** What ingest needs and cannot reach at this moment; empty when it is ready. */
-  findUnready: () => Promise<string[]>;
-  /** The document of `GET /v1/openapi.json`, as JSON. */
+export interface RouteDependencies extends IngestDependencies, TracesDependencies {
+  findUnready: FindUnready;
+  /** The response of `GET /v1/openapi.json`. */
   openApiJson: string;
   /** The RPCs, by path. */
   rpcHandlers: ReadonlyMap<string, RpcHandler>;
   cors: Cors;
-  log: Logger;
+  respondError: RespondError;
+  respondRpcError: RespondRpcError;
 }
 
 type Handler = (
@@ -27,9 +28,10 @@ type Handler = (
   response: ServerResponse,
 ) => void | Promise<void>;
 
-/** Every path of the service, and the methods it has. lib/openapi/document.ts describes them. */
+/** The paths of the JSON API, and the methods of each. lib/openapi/document.ts describes them. */
 export const routes: Record<string, Record<string, Handler>> = {
   '/v1/ingest-events': { POST: ingestEvents },
+  '/v1/traces': { POST: exportTraces },
   '/v1/openapi.json': {
     GET: ({ openApiJson }, _, response) => sendJsonText(response, 200, openApiJson),
   },
@@ -37,26 +39,19 @@ export const routes: Record<string, Record<string, Handler>> = {
   '/readyz': { GET: sendReadiness },
 };
 
-/** Finds the route of a request, runs it, and turns whatever it throws into an answer. It never rejects. */
+/** Runs the handler of a request's path, and answers with the error that it throws. Never rejects. */
 export async function handleRequest(
   dependencies: RouteDependencies,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
-    checkHttp(request, response);
     if (dependencies.cors(request, response)) return;
     const handler = findHandler(dependencies, request, response);
     await handler(dependencies, request, response);
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) return;
-    const error = IngestError.from(thrown);
-    const { log } = dependencies;
-    logFailure(log, error);
-    await sendError(request, response, error).catch((failure) => {
-      log.error({ err: failure }, 'an answer could not be sent');
-      request.destroy();
-    });
+    await dependencies.respondError(request, response, IngestError.from(thrown));
   }
 }
 
@@ -68,7 +63,7 @@ function findHandler(
   const path = pathOf(request.url ?? '');
   const rpc = rpcHandlers.get(path);
   const methods = rpc === undefined ? routesAt(path) : { POST: withoutDependencies(rpc) };
-  if (methods === undefined) return withoutDependencies(refuseUnknownRpc);
+  if (methods === undefined) return answerUnknownPath;
   const handler = Object.hasOwn(methods, request.method ?? '') ? methods[request.method ?? ''] : undefined;
   if (handler !== undefined) return handler;
   const allowed = Object.keys(methods).join(', ');
@@ -84,7 +79,7 @@ function withoutDependencies(handler: RpcHandler): Handler {
   return (_, request, response) => handler(request, response);
 }
 
-/** A proxy may send the whole URL in the place of the path (RFC 9112, absolute-form). */
+/** A proxy may send the whole URL instead of the path (RFC 9112 §3.2.2, absolute-form). */
 function pathOf(target: string): string {
   return (target.startsWith('/') ? target.split('?', 1)[0] : URL.parse(target)?.pathname) ?? '';
 }
@@ -94,6 +89,7 @@ async function sendReadiness(
   _: IncomingMessage,
   response: ServerResponse,
 ) {
-  const unready = await findUnready();
-  sendJson(response, unready.length === 0 ? 200 : 503, { ready: unready.length === 0, waitingFor: unready });
+  const waitingFor = await findUnready();
+  const ready = waitingFor.length === 0;
+  sendJson(response, ready ? 200 : 503, { ready, waitingFor });
 }

@@ -5,6 +5,9 @@ import { Backlog } from './backlog.ts';
 
 const part = (eventCount: number) => create(PartSchema, { eventCount });
 
+const messagesOf = async (taken: ReturnType<Backlog<string>['take']>) =>
+  (await taken)?.map(({ message }) => message);
+
 /** Whether a promise has settled by now. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol();
@@ -12,30 +15,30 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, Promise.resolve(pending)])) !== pending;
 }
 
-test('what waits is taken together, up to the bounds of one statement', async () => {
+test('waiting messages are taken together, up to the bounds of one statement', async () => {
   const backlog = new Backlog<string>(100, 1_000);
   for (const name of ['a', 'b', 'c']) backlog.add(name, [part(40)], 10);
   backlog.add('large', [part(1)], 5_000);
-  expect((await backlog.take())?.messages).toEqual(['a', 'b']);
-  expect((await backlog.take())?.messages).toEqual(['c']);
-  expect((await backlog.take())?.messages).toEqual(['large']);
+  expect(await messagesOf(backlog.take())).toEqual(['a', 'b']);
+  expect(await messagesOf(backlog.take())).toEqual(['c']);
+  expect(await messagesOf(backlog.take())).toEqual(['large']);
 });
 
 test('a message beyond the bounds is taken alone', async () => {
   const backlog = new Backlog<string>(100, 1_000);
   backlog.add('large', [part(400), part(100)], 9_999);
-  expect((await backlog.take())?.parts).toHaveLength(2);
+  expect((await backlog.take())?.flatMap((entry) => entry.parts)).toHaveLength(2);
 });
 
-test('a lane waits for the first message, and for no second one', async () => {
+test('taking waits for the first message, and for no second one', async () => {
   const backlog = new Backlog<string>(100, 1_000);
   const taken = backlog.take();
   expect(await isSettled(taken)).toBe(false);
   backlog.add('a', [part(1)], 1);
-  expect((await taken)?.messages).toEqual(['a']);
+  expect(await messagesOf(taken)).toEqual(['a']);
 });
 
-test('there is no room while a statement is waiting, and there is again when it was taken', async () => {
+test('there is no room while as much as one statement holds is waiting, and there is again when it was taken', async () => {
   const backlog = new Backlog<string>(100, 1_000);
   backlog.add('a', [part(1)], 1_000);
   const room = backlog.room();
@@ -44,7 +47,7 @@ test('there is no room while a statement is waiting, and there is again when it 
   await room;
 });
 
-test('closing hands back what nobody took, and wakes everybody', async () => {
+test('closing returns the messages that were not taken, and ends all waiting calls', async () => {
   const backlog = new Backlog<string>(100, 1_000);
   const waiting = backlog.take();
   expect(backlog.close()).toEqual([]);

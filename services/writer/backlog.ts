@@ -1,26 +1,24 @@
 import type { Part } from '../../lib/queue/group.ts';
 
-/** What one statement stores, and the messages to acknowledge after it. */
-export interface Load<Message> {
-  messages: Message[];
-  parts: Part[];
+/** A message that waits to be stored. */
+export interface BacklogEntry<Message> {
+  readonly message: Message;
+  readonly parts: readonly Part[];
 }
 
-interface Entry<Message> {
-  message: Message;
-  parts: Part[];
-  events: number;
-  bytes: number;
+interface WaitingEntry<Message> extends BacklogEntry<Message> {
+  readonly events: number;
+  readonly bytes: number;
 }
 
 /**
- * The messages that wait for a lane. Nothing is pulled while a statement's worth is waiting (`room`), so that memory
- * stays bounded whatever Postgres does.
+ * The messages that wait for a worker. Nothing is pulled while as much as one statement holds is waiting (`room`), so that
+ * memory stays bounded while Postgres is slow or away.
  */
 export class Backlog<Message> {
   readonly #eventsMax: number;
   readonly #bytesMax: number;
-  #entries: Entry<Message>[] = [];
+  #entries: WaitingEntry<Message>[] = [];
   #bytes = 0;
   #closed = false;
   #changed = Promise.withResolvers<void>();
@@ -31,12 +29,12 @@ export class Backlog<Message> {
     this.#bytesMax = bytesMax;
   }
 
-  /** Resolves when less than one statement's worth is waiting, or the backlog is closed. */
+  /** Resolves when less than one statement can hold is waiting, or when the backlog is closed. */
   async room(): Promise<void> {
     while (this.#bytes >= this.#bytesMax && !this.#closed) await this.#changed.promise;
   }
 
-  add(message: Message, parts: Part[], bytes: number): void {
+  add(message: Message, parts: readonly Part[], bytes: number): void {
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
     this.#entries.push({ message, parts, events, bytes });
     this.#bytes += bytes;
@@ -44,7 +42,7 @@ export class Backlog<Message> {
   }
 
   /** Takes what one statement can hold, waiting for the first message; undefined when the backlog is closed. */
-  async take(): Promise<Load<Message> | undefined> {
+  async take(): Promise<readonly BacklogEntry<Message>[] | undefined> {
     while (this.#entries.length === 0 && !this.#closed) await this.#changed.promise;
     if (this.#closed) return undefined;
     let count = 0;
@@ -59,10 +57,10 @@ export class Backlog<Message> {
     const taken = this.#entries.splice(0, count);
     this.#bytes -= taken.reduce((sum, entry) => sum + entry.bytes, 0);
     this.#notify();
-    return { messages: taken.map((entry) => entry.message), parts: taken.flatMap((entry) => entry.parts) };
+    return taken;
   }
 
-  /** Wakes everybody who waits, and returns the messages that nobody took. */
+  /** Ends all waiting calls, and returns the messages that were not taken. */
   close(): Message[] {
     this.#closed = true;
     this.#notify();

@@ -3,25 +3,27 @@ import { expect, test } from 'vitest';
 import { parseConfig } from '../../lib/config.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { firstStream } from '../../lib/queue/settings.ts';
-import { ensureStream } from '../../lib/queue/stream.ts';
-import { startNats } from '../../test/support/backing.ts';
+import { ensureStreams } from '../../lib/queue/stream.ts';
+import { startNats } from '../../test/support/test-servers.ts';
 import { startDelivery } from './delivery.ts';
 
-test('a message that was handed back comes again no earlier than asked for', async () => {
+test('a message that was given back is delivered again no earlier than asked for, and counts its deliveries', async () => {
   await using nats = await startNats();
   await using connection = await connectQueue(nats.url, 'test');
-  await ensureStream(
+  await ensureStreams(
     connection,
     parseConfig({ NATS_URL: nats.url, NATS_MONITOR_URL: nats.monitorUrl, QUEUE_BYTES_MAX: '1000000' }),
   );
   await jetstream(connection).publish(firstStream.subject, 'x');
   const arrivals: number[] = [];
+  const deliveries: number[] = [];
   const again = Promise.withResolvers<void>();
   await using _ = startDelivery(connection, firstStream, {
     room: async () => {},
     receive(message) {
       arrivals.push(performance.now());
-      // A fraction, as jitter makes it: nats-server ignores a delay that is no whole number of nanoseconds.
+      deliveries.push(message.deliveries);
+      // A fraction, as jitter produces: nats-server ignores a delay that is not a whole number of nanoseconds.
       if (arrivals.length === 1) return message.nak(700.123_456_7);
       message.ack();
       again.resolve();
@@ -29,5 +31,6 @@ test('a message that was handed back comes again no earlier than asked for', asy
   });
   await again.promise;
   const [first = 0, second = 0] = arrivals;
+  expect(deliveries).toEqual([1, 2]);
   expect(second - first).toBeGreaterThan(650);
 });

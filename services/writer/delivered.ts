@@ -3,19 +3,31 @@ import { type Msg, nanos } from '@nats-io/transport-node';
 /** A queue message as the writer needs it: JetStream's acknowledgement protocol on one delivery. */
 export interface Delivered {
   readonly data: Uint8Array;
-  /** It is stored: the stream may forget it. */
+  /** How often it has been delivered, this time included. */
+  readonly deliveries: number;
+  /** It is stored: the stream may remove it. */
   ack(): void;
   /** It is not stored: deliver it again, after a delay. */
   nak(delayMs: number): void;
-  /** It is in hand: do not deliver it to anybody else yet. */
+  /** It is being worked on: do not deliver it to another writer yet. */
   working(): void;
 }
 
 export function toDelivered(message: Msg): Delivered {
   return {
     data: message.data,
+    deliveries: readDeliveries(message.reply ?? ''),
     ack: () => void message.respond('+ACK'),
     nak: (delayMs) => void message.respond(`-NAK ${JSON.stringify({ delay: nanos(Math.round(delayMs)) })}`),
     working: () => void message.respond('+WPI'),
   };
+}
+
+/**
+ * `$JS.ACK.<stream>.<consumer>.<deliveries>.…` has nine tokens; where nats-server puts its domain and account in front of
+ * the stream, there are two more.
+ */
+function readDeliveries(ackSubject: string): number {
+  const tokens = ackSubject.split('.');
+  return Number(tokens[tokens.length > 9 ? 6 : 4] ?? 1) || 1;
 }

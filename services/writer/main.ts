@@ -1,13 +1,17 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { requireConfig } from '../../lib/config.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { statementTimeoutMs } from '../../lib/limits.ts';
+import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { untilLedgerComplete } from '../../lib/db/ledger-fill.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { queueStreams } from '../../lib/queue/settings.ts';
-import { ensureStream } from '../../lib/queue/stream.ts';
-import { runService } from '../../lib/run.ts';
+import { ensureStreams } from '../../lib/queue/stream.ts';
+import { runService } from '../../lib/service.ts';
 import { startDelivery } from './delivery.ts';
-import { clearResidue } from './residue.ts';
+import { keepPartitions } from './partition-upkeep.ts';
+import { startRetention } from './retention.ts';
+import { openStoredNotices } from './stored-notices.ts';
+import { clearUndeletedMessages } from './undeleted-messages.ts';
 import { startWriter } from './writer.ts';
 
 /** JetStream in, Postgres out. */
@@ -17,16 +21,29 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
     openPostgres(config.DATABASE_URL, {
       applicationName: 'weir-writer',
       connectionsMax: config.WRITER_CONNECTIONS,
-      statementTimeoutMs,
+      statementTimeoutMs: storeTimeoutMs,
     }),
   );
+  const database = openDatabase(sql);
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
-  await ensureStream(nats, config);
-  const writer = resources.use(startWriter({ sql, log, lanes: config.WRITER_CONNECTIONS }));
+  await ensureStreams(nats, config);
+  await untilLedgerComplete(database, (error) =>
+    log.warn(
+      { err: error },
+      'waiting for a ledger of ids that is complete: `weir migrate` copies the stored ones',
+    ),
+  );
+  resources.use(keepPartitions(config.DATABASE_URL, log));
+  const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
+  resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
+  const notices = resources.use(openStoredNotices(nats));
+  const { WRITER_CONNECTIONS: concurrency } = config;
+  const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
+  const writer = resources.use(startWriter({ database, log, concurrency, onStored }));
   const manager = await jetstreamManager(nats);
   for (const stream of queueStreams(config)) {
     resources.use(startDelivery(nats, stream, writer));
-    resources.use(clearResidue({ manager, stream, log }));
+    resources.use(clearUndeletedMessages({ manager, stream, log }));
   }
-  return { lanes: config.WRITER_CONNECTIONS };
+  return { concurrency };
 });

@@ -2,21 +2,30 @@ import { randomUUID } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { pino } from 'pino';
-import { createSpace } from '../../lib/access/spaces.ts';
-import { createOwner } from '../../lib/access/users.ts';
+import type { Role } from '../../lib/accounts/role.ts';
+import { createSpace } from '../../lib/accounts/spaces.ts';
+import { createOwner } from '../../lib/accounts/users.ts';
+import { parseConfig } from '../../lib/config.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
-import type { Role } from '../../services/dashboard-api/role.ts';
+import { createReadiness } from '../../lib/http/readiness.ts';
+import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
-import { openServer } from '../../services/dashboard-api/server.ts';
+import { createRoutes } from '../../services/dashboard-api/routes.ts';
+import { serveDashboard } from '../../services/dashboard-api/server.ts';
 import { openServices } from '../../services/dashboard-api/services.ts';
-import { createDatabase } from './backing.ts';
+import { openSso } from '../../services/dashboard-api/sso/open-sso.ts';
+import type { WebFile } from '../../services/dashboard-api/web/web-files.ts';
+import { createDatabase } from './test-servers.ts';
 
 export interface TestDashboard extends AsyncDisposable {
   url: string;
+  databaseUrl: string;
   /** Straight into its database, to arrange what a test needs. */
   sql: Sql;
   database: Database;
+  /** All it has logged so far. */
+  log(): string;
   /** A new space with one member, and the client of that member, signed in. */
   addSpace(options?: { role?: Role }): Promise<TestSpace>;
 }
@@ -28,12 +37,23 @@ export interface TestSpace {
   client: TestClient;
 }
 
+/** The configuration of the dashboards of tests. */
+export const dashboardPepper = 'pepper-of-the-tests-only';
+export const newSpaceMonthlyEvents = 1_000;
+
 /** The real server of the dashboard API on a free port, over a database of its own. */
 export async function openDashboard(
-  options: { through?: (databaseUrl: string) => string } = {},
+  options: {
+    through?: (databaseUrl: string) => string;
+    /** A database that is there, instead of one of its own. */
+    databaseUrl?: string;
+    variables?: Record<string, string>;
+    web?: ReadonlyMap<string, WebFile>;
+  } = {},
 ): Promise<TestDashboard> {
   const resources = new AsyncDisposableStack();
-  const { url: databaseUrl } = resources.use(await createDatabase());
+  const entries: string[] = [];
+  const databaseUrl = options.databaseUrl ?? resources.use(await createDatabase()).url;
   const openPool = (url: string) =>
     resources.use(
       openPostgres(url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 10_000 }),
@@ -42,20 +62,31 @@ export async function openDashboard(
   const database = openDatabase(openPool(databaseUrl));
   const servedUrl = options.through?.(databaseUrl) ?? databaseUrl;
   const served = openPool(servedUrl);
-  const services = await openServices(served);
-  const { url } = resources.use(
-    await openServer({
-      services,
-      sql: served,
-      log: pino({ level: 'silent' }),
-      host: '127.0.0.1',
-      port: 0,
-    }),
-  );
+  const log = pino({ level: 'info' }, { write: (line: string) => void entries.push(line) });
+  const config = parseConfig({ DASHBOARD_PORT: '0', ...options.variables });
+  const servedDatabase = openDatabase(served);
+  const services = await openServices(servedDatabase, {
+    pepper: dashboardPepper,
+    newSpace: { monthlyEventLimit: newSpaceMonthlyEvents },
+    ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
+    log,
+  });
+  const onRequest = createRoutes({
+    services,
+    findUnready: createReadiness({ postgres: () => served`SELECT 1` }),
+    answerAfterBody: createAnswerAfterBody(),
+    web: options.web,
+    sso: openSso(servedDatabase, config, services),
+    log,
+  });
+  const { url } = resources.use(await serveDashboard({ onRequest, config, log }));
+  resources.use(services.openStreams);
   return {
     url,
+    databaseUrl,
     sql,
     database,
+    log: () => entries.join(''),
     addSpace: (space) => addSpace({ url, sql, database }, space?.role ?? 'owner'),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
@@ -120,7 +151,17 @@ export interface TestEvent {
   threadId?: string;
   traceId?: string;
   userId?: string;
+  source?: string;
+  agentId?: string;
+  agentGroupId?: string;
+  errorCode?: string;
+  attributes?: Record<string, string | number>;
   inputPreview?: string;
+  outputPreview?: string;
+  inputTokens?: number;
+  outputTokens?: number;
+  totalTokens?: number;
+  receivedAt?: Date;
   /** The event as it was sent. */
   text?: string;
 }
@@ -138,18 +179,26 @@ export async function addEvents(sql: Sql, spaceId: string, events: TestEvent[]):
     id: event.id ?? randomUUID(),
     segment_id: segmentId,
     segment_index: index,
-    received_at: new Date('2026-01-02T03:04:05.678Z'),
+    received_at: event.receivedAt ?? new Date('2026-01-02T03:04:05.678Z'),
     start_time_ms: event.startTimeMs ?? 1_000,
     end_time_ms: event.endTimeMs ?? (event.startTimeMs ?? 1_000) + 10,
     duration_ms: event.durationMs ?? 10,
     type: event.type ?? 'llm',
     state: event.state ?? 'ok',
     name: event.name ?? null,
-    source: 'test',
+    source: event.source ?? 'test',
     thread_id: event.threadId ?? null,
     trace_id: event.traceId ?? null,
     user_id: event.userId ?? null,
+    agent_id: event.agentId ?? null,
+    agent_group_id: event.agentGroupId ?? null,
+    error_code: event.errorCode ?? null,
+    attributes: event.attributes ?? null,
     input_preview: event.inputPreview ?? null,
+    output_preview: event.outputPreview ?? null,
+    input_tokens: event.inputTokens ?? null,
+    output_tokens: event.outputTokens ?? null,
+    total_tokens: event.totalTokens ?? null,
   }));
   await sql`INSERT INTO events ${sql(rows)}`;
   return rows.map(({ id }) => id);

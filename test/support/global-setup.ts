@@ -1,26 +1,30 @@
-import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { env } from 'node:process';
+import process, { env, kill } from 'node:process';
 import type { TestProject } from 'vitest/node';
+import { killLeaks } from '../../harness/system/pid-file.ts';
+import { cacheDirectory } from '../../launcher/provision/cache-directory.ts';
+import { findNatsServer } from '../../launcher/provision/nats/nats-sources.ts';
+import { startOnFreePorts } from '../../launcher/provision/ports.ts';
+import { startPostgres } from '../../launcher/provision/postgres/postgres.ts';
 import { migrateDatabase } from '../../lib/db/migrate.ts';
-import { cacheDirectory } from '../../scripts/provision/cache-directory.ts';
-import { findNatsServer } from '../../scripts/provision/nats-sources.ts';
-import { startOnFreePorts } from '../../scripts/provision/ports.ts';
-import { startPostgres } from '../../scripts/provision/postgres.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The migrated database that every test's own is copied from. Nobody may stay connected to it. */
+    /** The migrated template of all test databases. No connection to it may stay open. */
     templateDatabaseUrl: string;
-    /** The nats-server that tests start. */
+    /** The nats-server program that tests start. */
     natsServerBinary: string;
-    /** Removed after the run, with whatever still runs in it (`<name>/pid`, `<name>/pid-*`). */
+    /** Removed after the run. Processes recorded in it (`pid`, `pid-*`) that still run then are leaks. */
     runDirectory: string;
   }
 }
 
-/** One Postgres for the whole run, outside the checkout; each test takes a database of its own (backing.ts). */
+/**
+ * Starts one Postgres for the whole run, outside the checkout. Each test creates a database of its own (test-servers.ts).
+ * A process that a test left running fails the run.
+ */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), 'weir-test-'));
   const nats = await findNatsServer({
@@ -28,7 +32,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     cacheDir: cacheDirectory(env, join(directory, 'cache')),
     report: (step) => console.log(`${step} …`),
   });
-  // When we are root, the Postgres of the tests is somebody else.
+  // Run as root, Postgres has another user, who must be able to pass the directory.
   chmodSync(directory, 0o755);
   const postgres = await startOnFreePorts(1, ([port = 0]) =>
     startPostgres({
@@ -38,25 +42,22 @@ export default async function setUp(project: TestProject): Promise<() => Promise
       port,
     }),
   );
+  // Vitest does not run the teardown when it is interrupted.
+  const onExit = () => {
+    killLeaks(directory);
+    kill(postgres.pid, 'SIGQUIT');
+    rmSync(directory, { recursive: true, force: true });
+  };
+  process.once('exit', onExit);
   await migrateDatabase(postgres.url);
   project.provide('templateDatabaseUrl', postgres.url);
   project.provide('natsServerBinary', nats.binary);
   project.provide('runDirectory', directory);
   return async () => {
-    killLeaks(directory);
+    process.removeListener('exit', onExit);
+    const leaks = killLeaks(directory);
     await postgres.stop();
     rmSync(directory, { recursive: true, force: true });
+    if (leaks.length > 0) throw new Error(`tests left processes running: ${leaks.join(', ')}`);
   };
-}
-
-/** A test that timed out, or whose worker crashed, has not stopped what it started. */
-function killLeaks(directory: string): void {
-  for (const file of globSync(join(directory, '*', '{pid,pid-*}'))) {
-    console.error(`${file}: a test left its server running`);
-    try {
-      process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
-    } catch {
-      // It has ended by itself.
-    }
-  }
 }

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
+import { toolEvent } from '../../harness/fixtures/events.ts';
 import { type ErrorId, errorTable } from '../../lib/errors.ts';
-import { toolEvent } from './events.ts';
 import type { Pipeline, Tenant } from './pipeline.ts';
 
-/** An answer of ingest, with its body parsed. */
+/** A response of ingest, with its body parsed. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -14,7 +14,7 @@ interface PostOptions {
   headers?: Record<string, string>;
 }
 
-/** Posts a body as it is to `/v1/ingest-events`. */
+/** Posts a body unchanged to `/v1/ingest-events`. */
 export async function postRaw(
   pipeline: Pick<Pipeline, 'url'>,
   tenant: Pick<Tenant, 'apiKey'>,
@@ -38,7 +38,7 @@ export function postEvents(
   return postRaw(pipeline, tenant, JSON.stringify({ events }));
 }
 
-/** Expects an answer in the shape of contract §7. */
+/** Expects a response in the error shape of contract §7. */
 export function expectError(answer: Answer, id: ErrorId, details: string | RegExp = /./): void {
   expect(answer.body).toEqual({
     error: {
@@ -57,7 +57,7 @@ export function expectQueued(answer: Answer, count: number): void {
   expect(answer.status).toBe(202);
 }
 
-/** A valid body padded to a size, to the byte. */
+/** A valid body of exactly this size. */
 export function bodyOf(bytes: number): Buffer {
   const body = (pad: string) => JSON.stringify({ events: [toolEvent({ properties: { tool: { pad } } })] });
   return Buffer.from(body('x'.repeat(bytes - body('').length)));

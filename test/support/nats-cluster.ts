@@ -1,17 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { type NatsServer, startNatsServer } from '../../scripts/provision/nats-server.ts';
-import { startOnFreePorts } from '../../scripts/provision/ports.ts';
+import { writePidFile } from '../../harness/system/pid-file.ts';
+import { type NatsServer, startNatsServer } from '../../launcher/provision/nats/nats-server.ts';
+import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 
-/** Three nats-servers of the test's own, as a cluster. */
+/** A cluster of three nats-servers for one test. */
 export interface NatsCluster extends AsyncDisposable {
-  /** By the number in their names, from `nats-0` on. */
+  /** Indexed by the number in their names: `nats-0`, … */
   readonly members: NatsServer[];
-  /** What services are told. */
+  /** The configuration of services that use the cluster. */
   readonly variables: { NATS_URL: string; NATS_MONITOR_URL: string; NATS_REPLICAS: string };
-  /** Starts a member again that was killed, on its ports and its store. */
+  /** Restarts a killed member on its ports and its store. */
   restart(member: number): Promise<void>;
+  /** Deletes the store of a member that was killed. */
+  eraseStore(member: number): void;
 }
 
 const memberNumbers = [0, 1, 2];
@@ -38,12 +41,16 @@ export async function startNatsCluster(): Promise<NatsCluster> {
     restart: async (number) => {
       members[number] = await start(number);
     },
+    eraseStore: (number) => rmSync(storeDirOf(directory, number), { recursive: true }),
     async [Symbol.asyncDispose]() {
-      // A paused one would not hear that it is to stop.
       await Promise.all(members.map((member) => member.stop()));
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function storeDirOf(directory: string, number: number): string {
+  return join(directory, `nats-${number}`);
 }
 
 function startMember(directory: string, ports: readonly number[], number: number): Promise<NatsServer> {
@@ -52,7 +59,7 @@ function startMember(directory: string, ports: readonly number[], number: number
   const name = `nats-${number}`;
   return startNatsServer({
     binary: inject('natsServerBinary'),
-    storeDir: join(directory, name),
+    storeDir: storeDirOf(directory, number),
     logFile: join(directory, `${name}.log`),
     password: 'test',
     maxFileBytes: 1024 ** 3,
@@ -63,7 +70,6 @@ function startMember(directory: string, ports: readonly number[], number: number
       port: portAt(6 + number),
       routes: others.map((other) => `127.0.0.1:${portAt(6 + other)}`),
     },
-    // Found and killed at the end of the run, should the test not come to its end.
-    onSpawn: (pid) => writeFileSync(join(directory, `pid-${number}`), String(pid)),
+    onSpawn: (pid) => writePidFile(join(directory, `pid-${number}`), pid),
   });
 }

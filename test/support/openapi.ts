@@ -6,18 +6,18 @@ interface OpenApiResponse {
   content: Record<string, { examples?: Record<string, { value: unknown }> }>;
 }
 
-/** An OpenAPI document, as far as the tests walk it. */
+/** The parts of an OpenAPI document that the tests use. */
 interface OpenApiDocument {
   paths: Record<string, Record<string, { responses: Record<string, OpenApiResponse> }>>;
   components: { schemas: Record<string, object> };
 }
 
-/** The document that a service gives of itself, and the means to hold the service to it. */
+/** The OpenAPI document of a service, and functions that compare the service with it. */
 export interface Description {
   readonly document: OpenApiDocument;
-  /** The schema at a place in the document. */
+  /** Compiles the schema at a path in the document. */
   schemaAt(...place: string[]): ValidateFunction;
-  /** Expects that the document knows an answer: its status, its headers, its body. */
+  /** Expects that the document describes a response: its status, headers and body. */
   expectDescribed(path: string, method: string, answer: Response): Promise<void>;
 }
 

@@ -1,25 +1,26 @@
-import { issueApiKey } from '../../lib/access/api-keys.ts';
-import { createSpace, type SpaceChange } from '../../lib/access/spaces.ts';
+import { issueApiKey } from '../../lib/accounts/api-keys.ts';
+import { createSpace, type SpaceChange } from '../../lib/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { createDatabase, startNats } from './backing.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
+import { createDatabase, startNats } from './test-servers.ts';
 
 type Nats = Awaited<ReturnType<typeof startNats>>;
 
-/** A space with a key, as a client of ingest has it. */
+/** A space with an API key. */
 export interface Tenant {
   spaceId: string;
   keyId: string;
   apiKey: string;
 }
 
-/** Ingest and writer as processes, on a database and a nats-server of the test's own. */
+/** Ingest and writer as processes, with a database and a nats-server of their own. Disposing it kills them. */
 export interface Pipeline extends AsyncDisposable {
   readonly url: string;
   readonly sql: Sql;
   readonly database: Database;
   nats: Nats;
+  /** The configuration of the services, for a test that starts more of them. */
   readonly variables: Record<string, string>;
   ingest: ServiceProcess;
   writer: ServiceProcess;
@@ -28,21 +29,17 @@ export interface Pipeline extends AsyncDisposable {
 
 export const pepper = 'pepper-of-the-tests-only';
 
-/** @param extra configuration for the services, beside what they need. */
+/** @param extra configuration of the services, beside what they need. */
 export async function startPipeline(extra: Record<string, string> = {}): Promise<Pipeline> {
   await using stack = new AsyncDisposableStack();
-  const backing = stack.use(await createDatabase());
+  const { url: databaseUrl } = stack.use(await createDatabase());
   const nats = stack.use(await startNats());
-  const sql = stack.use(
-    openPostgres(backing.url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 0 }),
-  );
-  const database = openDatabase(
-    stack.use(
-      openPostgres(backing.url, { applicationName: 'test', connectionsMax: 2, statementTimeoutMs: 0 }),
-    ),
-  );
+  const openPool = (connectionsMax: number) =>
+    stack.use(openPostgres(databaseUrl, { applicationName: 'test', connectionsMax, statementTimeoutMs: 0 }));
+  const sql = openPool(4);
+  const database = openDatabase(openPool(2));
   const variables = {
-    DATABASE_URL: backing.url,
+    DATABASE_URL: databaseUrl,
     NATS_URL: nats.url,
     NATS_MONITOR_URL: nats.monitorUrl,
     API_KEY_PEPPER: pepper,
@@ -51,9 +48,10 @@ export async function startPipeline(extra: Record<string, string> = {}): Promise
     ...extra,
   };
   const [ingest, writer] = await Promise.all([
-    startService('ingest', variables),
-    startService('writer', variables),
+    startService('ingest', variables).then((service) => stack.use(service)),
+    startService('writer', variables).then((service) => stack.use(service)),
   ]);
+  const owned = stack.move();
   const pipeline: Pipeline = {
     url: ingest.ready.url ?? '',
     sql,
@@ -66,11 +64,11 @@ export async function startPipeline(extra: Record<string, string> = {}): Promise
       const { id: spaceId } = await createSpace(database, 'test', settings);
       return { spaceId, ...(await issueApiKey(database, spaceId, { name: 'test', pepper })) };
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      // A test may have replaced the services.
+      await Promise.all([this.ingest.stop('SIGKILL'), this.writer.stop('SIGKILL')]);
+      await owned.disposeAsync();
+    },
   };
-  // A test may have replaced them: what is there at the end is what is stopped.
-  stack.defer(async () => void (await pipeline.ingest.stop('SIGKILL')));
-  stack.defer(async () => void (await pipeline.writer.stop('SIGKILL')));
-  const owned = stack.move();
   return pipeline;
 }

@@ -1,47 +1,63 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { env } from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { env, kill } from 'node:process';
+import { inject } from 'vitest';
+import { writePidFile } from '../../harness/system/pid-file.ts';
+import { readLog } from '../../launcher/process/log-file.ts';
+import {
+  startService as launchService,
+  type ReadyMessage,
+  type ServiceName,
+} from '../../launcher/supervise/service-process.ts';
 
-/** One of our services, running as a process of its own, as the supervisor runs it. */
+/** One of our services in a process of its own, started as the supervisor starts it. Disposing it kills it. */
 export interface ServiceProcess extends AsyncDisposable {
-  readonly child: ChildProcess;
-  /** What it reported when it was ready. */
-  readonly ready: { url?: string };
-  /** All it has logged so far. */
-  readonly log: () => string;
-  /** Ends it and waits for its end; the exit code, or the signal that killed it. */
+  readonly pid: number;
+  /** What the service sent when it was ready. */
+  readonly ready: ReadyMessage;
+  /** Everything it has logged so far. */
+  log(): string;
+  isRunning(): boolean;
+  kill(signal: NodeJS.Signals): void;
+  /** Sends the signal and waits for the exit. @returns the exit code, or the signal that ended the process. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>;
 }
 
-/** @throws what the service said, when it ends before it is ready. */
+/** @throws Error with the service's last output when it exits before it is ready. */
 export async function startService(
-  name: 'ingest' | 'writer' | 'dashboard-api',
+  name: ServiceName,
   variables: Record<string, string>,
 ): Promise<ServiceProcess> {
-  const main = fileURLToPath(new URL(`../../services/${name}/main.ts`, import.meta.url));
-  const child = fork(main, [], {
+  const directory = mkdtempSync(join(inject('runDirectory'), `${name}-`));
+  const logFile = join(directory, `${name}.log`);
+  const service = await launchService({
+    name,
     env: { PATH: env.PATH, LOG_LEVEL: 'debug', ...variables },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    execArgv: [],
+    logFile,
+    onSpawn: (pid) => writePidFile(join(directory, 'pid'), pid),
   });
-  let log = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (text) => (log += text));
-  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
-  const [ready] = await Promise.race([
-    once(child, 'message'),
-    ended.then((how) => Promise.reject(new Error(`${name} ended (${how}) before it was ready:\n${log}`))),
-  ]);
-  const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
-    child.kill(signal);
-    return ended;
+  let isRunning = true;
+  const exited = service.exited.then(({ code, signal }) => {
+    isRunning = false;
+    return code ?? signal;
+  });
+  const signalService = (signal: NodeJS.Signals) => {
+    if (isRunning) kill(service.pid, signal);
   };
   return {
-    child,
-    ready,
-    log: () => log,
-    stop,
-    [Symbol.asyncDispose]: async () => void (await stop('SIGKILL')),
+    pid: service.pid,
+    ready: service.ready,
+    log: () => readLog(logFile),
+    isRunning: () => isRunning,
+    kill: signalService,
+    stop(signal) {
+      signalService(signal);
+      return exited;
+    },
+    async [Symbol.asyncDispose]() {
+      signalService('SIGKILL');
+      await exited;
+      rmSync(directory, { recursive: true, force: true });
+    },
   };
 }

@@ -1,17 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { readUsage } from '../../lib/access/usage.ts';
+import { until } from '../../harness/wait.ts';
+import { readUsage } from '../../lib/accounts/usage.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** Waits until a condition holds, and fails when it does not within the time. */
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
-  const deadlineMs = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > deadlineMs) throw new Error(`not within ${timeoutMs} ms: ${condition}`);
-    await sleep(20);
-  }
-}
+export { until } from '../../harness/wait.ts';
 
-/** How many rows the space has. */
+/** The number of rows of a space. */
 export async function countRows({ sql }: Pick<Pipeline, 'sql'>, spaceId: string): Promise<number> {
   const [row] = await sql<
     { rows: number }[]
@@ -19,12 +12,12 @@ export async function countRows({ sql }: Pick<Pipeline, 'sql'>, spaceId: string)
   return row?.rows ?? 0;
 }
 
-/** What the space is billed this month. */
-export async function countUsage({ sql }: Pick<Pipeline, 'sql'>, spaceId: string): Promise<number> {
-  return (await readUsage(sql, spaceId))?.events ?? 0;
+/** The events that a space has used this month. */
+export async function countUsage({ database }: Pick<Pipeline, 'database'>, spaceId: string): Promise<number> {
+  return (await readUsage(database, spaceId))?.events ?? 0;
 }
 
-/** Waits until the queue is empty: everything accepted so far is stored, or in quarantine. */
+/** Waits until the queue is empty: everything accepted so far is stored or in quarantine. */
 export async function untilDrained({ nats }: Pick<Pipeline, 'nats'>): Promise<void> {
   await until(async () => {
     const report = await fetch(new URL('/jsz?streams=1', nats.monitorUrl));

@@ -1,4 +1,4 @@
-// Sends two events to Weir over gRPC-Web: a call of a language model, and a call of a tool.
+// Sends two events to Weir over gRPC-Web: an LLM call and a tool call.
 
 import { fromJson } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
@@ -9,8 +9,8 @@ import { Status_State } from './gen/weir/ingest/v1/event_pb.js';
 import { IngestService } from './gen/weir/ingest/v1/ingest_service_pb.js';
 
 const tries = 5;
-// After the deadline the batch may be stored or not: as with any lost answer, the same ids are sent again.
-// Unknown is what the page's own server answers when it does not reach Weir, and what fetch fails with.
+// After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
+// Unknown is the code when fetch fails, and when the page's own server does not reach Weir.
 const retried = [Code.Unavailable, Code.Internal, Code.DeadlineExceeded, Code.Unknown];
 
 // createConnectTransport, from the same package, speaks Connect instead.
@@ -19,7 +19,7 @@ const weir = createClient(IngestService, createGrpcWebTransport({ baseUrl: locat
 document.querySelector('button').addEventListener('click', sendEvents);
 
 async function sendEvents() {
-  // Ids are made once: a retry with the same ids never stores an event twice.
+  // Generate the ids once: a retry with the same ids never stores an event twice.
   const request = { events: makeEvents() };
   for (let attempt = 1; attempt <= tries; attempt++) {
     try {
@@ -46,7 +46,7 @@ function show(text) {
   document.querySelector('ul').append(item);
 }
 
-/** What Weir says of its failures; what the library says of those on the way to it. */
+/** Weir's own error, or the library's when the call did not reach Weir. */
 function describe(failure) {
   const [detail] = failure.findDetails(ErrorDetailSchema);
   return detail ? `${detail.id}: ${detail.details}` : failure.message;
@@ -91,7 +91,7 @@ function makeEvents() {
     },
     instrumentation: { vendor: 'weir', source: 'weather', sourcePackage: 'my-agent' },
     context: { threadId: 'thread-1' },
-    // Required, also when it is empty.
+    // Required, even if empty.
     additionalProperties: {},
     payload: {
       case: 'tool',

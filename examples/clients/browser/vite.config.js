@@ -1,6 +1,6 @@
 import { env } from 'node:process';
 
-// The page's server passes the calls on to Weir and adds the API key, which thus never reaches a browser.
+// The page's server forwards the calls to Weir and adds the API key, so that the key never reaches a browser.
 export default {
   server: {
     proxy: {

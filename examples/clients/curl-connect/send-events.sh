@@ -1,12 +1,12 @@
 #!/bin/sh
-# Sends two events to Weir over Connect: a call of a language model, and a call of a tool.
+# Sends two events to Weir over Connect: an LLM call and a tool call.
 set -eu
 
 new_id() { uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid; }
 now_ms=$(($(date +%s) * 1000))
 trace_id=$(new_id)
 
-# Ids are made once: a retry with the same ids never stores an event twice.
+# Generate the ids once: a retry with the same ids never stores an event twice.
 batch='{"events": [
   {
     "id": "'$(new_id)'",
@@ -39,7 +39,7 @@ batch='{"events": [
   }
 ]}'
 
-# Prints what Weir answered and, as the last three characters, the HTTP status.
+# Prints the response body and, as the last three characters, the HTTP status.
 post() {
   curl --silent --show-error --max-time 30 --write-out '%{http_code}' \
     --header "Authorization: Bearer $WEIR_API_KEY" \
@@ -49,7 +49,7 @@ post() {
 }
 
 for pause_seconds in 1 2 4 8 stop; do
-  # A batch whose answer was lost may be stored or not: it is sent again as one that met an error of the server's.
+  # After a lost response the batch may be stored or not: retry it, as after a server error.
   answer=$(post) || answer='No answer.000'
   case $answer in
   *200) echo "${answer%???}"; exit ;;

@@ -1,4 +1,4 @@
-// Sends two events to Weir over Connect: a call of a language model, and a call of a tool.
+// Sends two events to Weir over Connect: an LLM call and a tool call.
 package main
 
 import (
@@ -23,9 +23,9 @@ const tries = 5
 
 func main() {
 	log.SetFlags(0)
-	// The last argument may be connect.WithGRPC(), which then needs a client that speaks HTTP/2.
+	// For gRPC, pass connect.WithGRPC() as the last argument, and an HTTP client that speaks HTTP/2.
 	weir := ingestv1connect.NewIngestServiceClient(http.DefaultClient, os.Getenv("WEIR_URL"))
-	// Ids are made once: a retry with the same ids never stores an event twice.
+	// Generate the ids once: a retry with the same ids never stores an event twice.
 	batch := &ingestv1.IngestEventsRequest{Events: makeEvents()}
 	for attempt := 1; ; attempt++ {
 		message, err := send(weir, batch)
@@ -59,14 +59,17 @@ func send(weir ingestv1connect.IngestServiceClient, batch *ingestv1.IngestEvents
 
 func mayRetry(err error) bool {
 	switch connect.CodeOf(err) {
-	// After the deadline the batch may be stored or not: as with any lost answer, the same ids are sent again.
+	// After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
 	case connect.CodeUnavailable, connect.CodeInternal, connect.CodeDeadlineExceeded:
+		return true
+	// The library's codes for a connection that breaks under a call. Weir answers with neither.
+	case connect.CodeCanceled, connect.CodeUnknown:
 		return true
 	}
 	return false
 }
 
-// describe tells what Weir says of its failures, and what the library says of those on the way to it.
+// describe returns Weir's own error, or the library's when the call did not reach Weir.
 func describe(err error) string {
 	var failure *connect.Error
 	if errors.As(err, &failure) {
@@ -134,7 +137,7 @@ func makeEvents() []*ingestv1.Event {
 			SourcePackage: proto.String("my-agent"),
 		},
 		Context: &ingestv1.Context{ThreadId: proto.String("thread-1")},
-		// Required, also when it is empty.
+		// Required, even if empty.
 		AdditionalProperties: &structpb.Struct{},
 		Payload: &ingestv1.Event_Tool{Tool: &ingestv1.Tool{
 			Name:  proto.String("get_weather"),
@@ -144,7 +147,7 @@ func makeEvents() []*ingestv1.Event {
 	return []*ingestv1.Event{llmCall, toolCall}
 }
 
-// toStruct panics when a value is none that JSON has.
+// toStruct panics when a value has no JSON equivalent.
 func toStruct(fields map[string]any) *structpb.Struct {
 	converted, err := structpb.NewStruct(fields)
 	if err != nil {

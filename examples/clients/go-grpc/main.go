@@ -1,4 +1,4 @@
-// Sends two events to Weir over gRPC: a call of a language model, and a call of a tool.
+// Sends two events to Weir over gRPC: an LLM call and a tool call.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 	defer connection.Close()
 	weir := ingestv1.NewIngestServiceClient(connection)
-	// Ids are made once: a retry with the same ids never stores an event twice.
+	// Generate the ids once: a retry with the same ids never stores an event twice.
 	batch := &ingestv1.IngestEventsRequest{Events: makeEvents()}
 	for attempt := 1; ; attempt++ {
 		message, err := send(weir, batch)
@@ -74,14 +74,14 @@ func send(weir ingestv1.IngestServiceClient, batch *ingestv1.IngestEventsRequest
 
 func mayRetry(err error) bool {
 	switch status.Code(err) {
-	// After the deadline the batch may be stored or not: as with any lost answer, the same ids are sent again.
+	// After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
 	case codes.Unavailable, codes.Internal, codes.DeadlineExceeded:
 		return true
 	}
 	return false
 }
 
-// describe tells what Weir says of its failures, and what gRPC says of those on the way to it.
+// describe returns Weir's own error, or gRPC's when the call did not reach Weir.
 func describe(err error) string {
 	for _, detail := range status.Convert(err).Details() {
 		if weirError, ok := detail.(*ingestv1.ErrorDetail); ok {
@@ -145,7 +145,7 @@ func makeEvents() []*ingestv1.Event {
 			SourcePackage: proto.String("my-agent"),
 		},
 		Context: &ingestv1.Context{ThreadId: proto.String("thread-1")},
-		// Required, also when it is empty.
+		// Required, even if empty.
 		AdditionalProperties: &structpb.Struct{},
 		Payload: &ingestv1.Event_Tool{Tool: &ingestv1.Tool{
 			Name:  proto.String("get_weather"),
@@ -155,7 +155,7 @@ func makeEvents() []*ingestv1.Event {
 	return []*ingestv1.Event{llmCall, toolCall}
 }
 
-// toStruct panics when a value is none that JSON has.
+// toStruct panics when a value has no JSON equivalent.
 func toStruct(fields map[string]any) *structpb.Struct {
 	converted, err := structpb.NewStruct(fields)
 	if err != nil {

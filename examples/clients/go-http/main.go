@@ -1,4 +1,4 @@
-// Sends two events to Weir: a call of a language model, and a call of a tool.
+// Sends two events to Weir: an LLM call and a tool call.
 package main
 
 import (
@@ -21,7 +21,7 @@ type object = map[string]any
 
 func main() {
 	log.SetFlags(0)
-	// Ids are made once: a retry with the same ids never stores an event twice.
+	// Generate the ids once: a retry with the same ids never stores an event twice.
 	batch, err := json.Marshal(object{"events": makeEvents()})
 	if err != nil {
 		log.Fatal(err)
@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// What Weir answers: a message, or an error.
+// Weir's response: a message or an error.
 type answer struct {
 	Message string
 	Error   struct{ ID, Details string }
@@ -71,7 +71,7 @@ func post(batch []byte) (status int, parsed answer, err error) {
 	if err != nil {
 		return 0, parsed, err
 	}
-	// A proxy in between may answer something else than JSON; then the status says enough.
+	// A proxy may answer with something other than JSON; then only the status is used.
 	_ = json.Unmarshal(body, &parsed)
 	return response.StatusCode, parsed, nil
 }

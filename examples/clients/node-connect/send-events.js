@@ -1,4 +1,4 @@
-// Sends two events to Weir over Connect: a call of a language model, and a call of a tool.
+// Sends two events to Weir over Connect: an LLM call and a tool call.
 
 import { randomUUID } from 'node:crypto';
 import process, { env } from 'node:process';
@@ -12,8 +12,8 @@ import { Status_State } from './gen/weir/ingest/v1/event_pb.js';
 import { IngestService } from './gen/weir/ingest/v1/ingest_service_pb.js';
 
 const tries = 5;
-// After the deadline the batch may be stored or not: as with any lost answer, the same ids are sent again.
-// Aborted is what the library calls a connection that broke.
+// After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
+// The library reports a broken connection as Aborted.
 const retried = [Code.Unavailable, Code.Internal, Code.DeadlineExceeded, Code.Aborted];
 
 async function main() {
@@ -21,7 +21,7 @@ async function main() {
   const transport = createConnectTransport({ baseUrl: env.WEIR_URL, httpVersion: '1.1' });
   const weir = createClient(IngestService, transport);
   const headers = { authorization: `Bearer ${env.WEIR_API_KEY}` };
-  // Ids are made once: a retry with the same ids never stores an event twice.
+  // Generate the ids once: a retry with the same ids never stores an event twice.
   const request = { events: makeEvents() };
   for (let attempt = 1; ; attempt++) {
     try {
@@ -43,7 +43,7 @@ async function main() {
   }
 }
 
-/** What Weir says of its failures; what the library says of those on the way to it. */
+/** Weir's own error, or the library's when the call did not reach Weir. */
 function describe(failure) {
   const [detail] = failure.findDetails(ErrorDetailSchema);
   return detail ? `${detail.id}: ${detail.details}` : failure.message;
@@ -88,7 +88,7 @@ function makeEvents() {
     },
     instrumentation: { vendor: 'weir', source: 'weather', sourcePackage: 'my-agent' },
     context: { threadId: 'thread-1' },
-    // Required, also when it is empty.
+    // Required, even if empty.
     additionalProperties: {},
     payload: {
       case: 'tool',

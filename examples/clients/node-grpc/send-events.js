@@ -1,4 +1,4 @@
-// Sends two events to Weir over gRPC: a call of a language model, and a call of a tool.
+// Sends two events to Weir over gRPC: an LLM call and a tool call.
 
 import { randomUUID } from 'node:crypto';
 import process, { env } from 'node:process';
@@ -15,7 +15,7 @@ const definition = loadSync(
 const { IngestService } = loadPackageDefinition(definition).weir.ingest.v1;
 
 const tries = 5;
-// After the deadline the batch may be stored or not: as with any lost answer, the same ids are sent again.
+// After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
 const retried = [status.UNAVAILABLE, status.INTERNAL, status.DEADLINE_EXCEEDED];
 
 async function main() {
@@ -24,7 +24,7 @@ async function main() {
     host,
     protocol === 'https:' ? credentials.createSsl() : credentials.createInsecure(),
   );
-  // Ids are made once: a retry with the same ids never stores an event twice.
+  // Generate the ids once: a retry with the same ids never stores an event twice.
   const request = { events: makeEvents() };
   for (let attempt = 1; ; attempt++) {
     try {
@@ -56,7 +56,7 @@ function ingestEvents(weir, request) {
   });
 }
 
-/** What Weir says of its failures; what gRPC says of those on the way to it. */
+/** Weir's own error, or gRPC's when the call did not reach Weir. */
 function describe({ code, details, metadata }) {
   const [encoded] = metadata.get('grpc-status-details-bin');
   if (encoded) {
@@ -102,14 +102,14 @@ function makeEvents() {
     },
     instrumentation: { vendor: 'weir', source: 'weather', sourcePackage: 'my-agent' },
     context: { threadId: 'thread-1' },
-    // Required, also when it is empty.
+    // Required, even if empty.
     additionalProperties: toStruct({}),
     tool: { name: 'get_weather', input: toValue({ city: 'Bern', days: [1, 2] }) },
   };
   return [llmCall, toolCall];
 }
 
-/** An object as a google.protobuf.Struct, which proto-loader does not make of itself. */
+/** Converts an object to a google.protobuf.Struct, which proto-loader does not do. */
 function toStruct(object) {
   return { fields: Object.fromEntries(Object.entries(object).map(([key, value]) => [key, toValue(value)])) };
 }

@@ -1,4 +1,4 @@
-"""Sends two events to Weir over gRPC: a call of a language model, and a call of a tool."""
+"""Sends two events to Weir over gRPC: an LLM call and a tool call."""
 
 import os
 import sys
@@ -16,12 +16,12 @@ from weir.ingest.v1.ingest_service_pb2 import IngestEventsRequest
 from weir.ingest.v1.ingest_service_pb2_grpc import IngestServiceStub
 
 TRIES = 5
-# After the deadline the batch may be stored or not: as with any lost answer, the same ids are sent again.
+# After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
 RETRIED = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL, grpc.StatusCode.DEADLINE_EXCEEDED}
 
 
 def main() -> None:
-    # Ids are made once: a retry with the same ids never stores an event twice.
+    # Generate the ids once: a retry with the same ids never stores an event twice.
     request = IngestEventsRequest(events=make_events())
     metadata = [("authorization", "Bearer " + os.environ["WEIR_API_KEY"])]
     with open_channel(os.environ["WEIR_URL"]) as channel:
@@ -49,7 +49,7 @@ def open_channel(url: str) -> grpc.Channel:
 
 
 def describe(error: grpc.RpcError) -> str:
-    """What Weir says of its failures; what gRPC says of those on the way to it."""
+    """Weir's own error, or gRPC's when the call did not reach Weir."""
     status = rpc_status.from_call(error)
     for detail in status.details if status else []:
         weir_error = ErrorDetail()
@@ -92,7 +92,7 @@ def make_events() -> list[Event]:
         ),
         instrumentation=Instrumentation(vendor="weir", source="weather", source_package="my-agent"),
         context=Context(thread_id="thread-1"),
-        # Required, also when it is empty.
+        # Required, even if empty.
         additional_properties=Struct(),
         tool=Tool(name="get_weather", input=Value(struct_value={"city": "Bern", "days": [1, 2]})),
     )

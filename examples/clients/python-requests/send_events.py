@@ -1,4 +1,4 @@
-"""Sends two events to Weir: a call of a language model, and a call of a tool."""
+"""Sends two events to Weir: an LLM call and a tool call."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ TRIES = 5
 
 
 def main() -> None:
-    # Ids are made once: a retry with the same ids never stores an event twice.
+    # Generate the ids once: a retry with the same ids never stores an event twice.
     events = make_events()
     for attempt in range(1, TRIES + 1):
         try:

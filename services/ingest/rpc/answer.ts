@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { create, toBinary, toJsonString } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
 import { codeToHttpStatus, errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
@@ -6,18 +6,25 @@ import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import { IngestEventsResponseSchema } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
 import { envelopeBytes } from '../../../lib/limits.ts';
-import { discardBody } from '../body.ts';
-import type { Receipt } from '../take-batch.ts';
-import { type CallForm, contentTypeOf } from './form.ts';
+import type { Receipt } from '../ingest-batch.ts';
+import { contentTypeOf, type RpcEncoding } from './encoding.ts';
+
+/** Answers a call of IngestEvents that succeeded. */
+export function sendReceipt(response: ServerResponse, encoding: RpcEncoding, receipt: Receipt): void {
+  sendRpcMessage(response, encoding, { headers: receipt.headers, message: serialize(receipt, encoding) });
+}
 
 /** Answers a call that succeeded, in its own protocol. */
-export function sendReceipt(response: ServerResponse, form: CallForm, receipt: Receipt): void {
-  const message = serialize(receipt, form);
-  const headers = { ...receipt.headers, 'Content-Type': contentTypeOf(form) };
-  if (form.protocol === 'connect') {
+export function sendRpcMessage(
+  response: ServerResponse,
+  encoding: RpcEncoding,
+  { headers: ofAnswer, message }: { headers: Record<string, string>; message: Uint8Array },
+): void {
+  const headers = { ...ofAnswer, 'Content-Type': contentTypeOf(encoding) };
+  if (encoding.protocol === 'connect') {
     response.writeHead(200, { ...headers, 'Content-Length': message.length });
     response.end(message);
-  } else if (form.protocol === 'grpc') {
+  } else if (encoding.protocol === 'grpc') {
     response.writeHead(200, headers);
     response.addTrailers({ 'grpc-status': '0' });
     response.end(inEnvelope(0, message));
@@ -29,24 +36,11 @@ export function sendReceipt(response: ServerResponse, form: CallForm, receipt: R
 
 const webStatusOk = Buffer.from('grpc-status: 0\r\n');
 
-/**
- * Answers a call that failed, after what is left of its request was read and thrown away: a client that is still writing
- * would see a reset instead.
- */
-export async function refuseCall(
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
-  form: CallForm,
-  error: ConnectError,
-): Promise<void> {
-  const isWhole = await discardBody(request);
-  if (!isWhole && request.httpVersionMajor === 1) response.setHeader('Connection', 'close');
-  sendFailure(response, form, error);
-}
-
-function sendFailure(response: ServerResponse, form: CallForm, error: ConnectError): void {
-  // Of the metadata, what begins with grpc- would not be among the trailers.
-  const headers = { ...Object.fromEntries(error.metadata), 'Content-Type': contentTypeOf(form) };
-  if (form.protocol === 'connect') {
+/** Answers a call that failed, in its own protocol. */
+export function sendRpcError(response: ServerResponse, encoding: RpcEncoding, error: ConnectError): void {
+  // Trailers are built without the metadata: names that begin with grpc- would not be allowed among them.
+  const headers = { ...Object.fromEntries(error.metadata), 'Content-Type': contentTypeOf(encoding) };
+  if (encoding.protocol === 'connect') {
     const body = errorToJsonBytes(error, undefined);
     response.writeHead(codeToHttpStatus(error.code), {
       ...headers,
@@ -54,9 +48,9 @@ function sendFailure(response: ServerResponse, form: CallForm, error: ConnectErr
       'Content-Length': body.length,
     });
     response.end(body);
-  } else if (form.protocol === 'grpc') {
-    // There is no message, so the status goes with the headers ("Trailers-Only"). Their frame has to end the stream:
-    // after writeHead an empty DATA frame would, and clients miss the trailers that ought to follow it.
+  } else if (encoding.protocol === 'grpc') {
+    // "Trailers-Only": the status is in the headers, and their frame has to end the stream. After writeHead an empty DATA
+    // frame would end it, and clients would miss the trailers that ought to follow.
     setTrailerStatus(new Headers(headers), error).forEach((value, name) => {
       response.setHeader(name, value);
     });
@@ -67,7 +61,7 @@ function sendFailure(response: ServerResponse, form: CallForm, error: ConnectErr
   }
 }
 
-function serialize({ message: text }: Receipt, { isJson }: CallForm): Uint8Array {
+function serialize({ message: text }: Receipt, { isJson }: RpcEncoding): Uint8Array {
   const message = create(IngestEventsResponseSchema, { message: text });
   return isJson
     ? Buffer.from(toJsonString(IngestEventsResponseSchema, message))

@@ -1,23 +1,32 @@
 import { readFileSync } from 'node:fs';
+import type { DescFile } from '@bufbuild/protobuf';
 import { Code } from '@connectrpc/connect';
 import { expect, test } from 'vitest';
+import { ErrorDetailSchema } from '../../../gen/weir/ingest/v1/error_detail_pb.ts';
+import { file_weir_ingest_v1_ingest_service } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
 import { type ErrorId, errorTable, IngestError } from '../../../lib/errors.ts';
 import { toConnectError } from './error.ts';
 
 const proto = new URL('../../../proto/weir/ingest/v1/ingest_service.proto', import.meta.url);
 
-test('the .proto tells clients the codes that errors have', () => {
+test('generic clients can decode the detail of an error: the service imports its type', () => {
+  const importsOf = (file: DescFile): DescFile[] => [file, ...file.dependencies.flatMap(importsOf)];
+  const messages = importsOf(file_weir_ingest_v1_ingest_service).flatMap((file) => file.messages);
+  expect(messages.map(({ typeName }) => typeName)).toContain(ErrorDetailSchema.typeName);
+});
+
+test('the .proto documents the code of every error', () => {
   const text = readFileSync(proto, 'utf8');
   const told = [...text.matchAll(/^ {2}\/\/ {3}([A-Z_]+) +([a-z_, ]+)$/gm)].flatMap(([, code, ids]) =>
     (ids ?? '').split(', ').map((id) => [id, code]),
   );
-  const nobodyCalls: ErrorId[] = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
-  const thrown = Object.keys(errorTable).filter((id) => !nobodyCalls.includes(id as ErrorId)) as ErrorId[];
+  const notByCalls: ErrorId[] = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
+  const thrown = Object.keys(errorTable).filter((id) => !notByCalls.includes(id as ErrorId)) as ErrorId[];
   const upper = (id: ErrorId) => errorTable[id].rpcCode.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
   expect(Object.fromEntries(told)).toEqual(Object.fromEntries(thrown.map((id) => [id, upper(id)])));
 });
 
-test('an error carries the one of the JSON API, and asks for patience where a retry helps', () => {
+test('an error carries that of the JSON API, and Retry-After where a retry helps', () => {
   const error = toConnectError(new IngestError('ingest_unavailable', 'Retry later.'), {
     protocol: 'grpc',
     isJson: false,

@@ -2,30 +2,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { Health } from '../../../gen/grpc/health/v1/health_pb.ts';
 import { IngestService } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
-import { healthMessageBytesMax } from '../../../lib/limits.ts';
-import { createHealth } from './health.ts';
+import { healthMessageBytesMax } from '../limits.ts';
+import type { HealthService } from './health.ts';
 import { ingestEventsRpc, type RpcDependencies } from './ingest-rpc.ts';
 
 export type RpcHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/**
- * The handler of each RPC, by its path. Each speaks Connect, gRPC and gRPC-Web, and takes POST.
- *
- * @param options `findUnready` is for the health service, whose watchers are let go when `stopping` is aborted.
- */
+/** The handler of each RPC, by its path. Each speaks Connect, gRPC and gRPC-Web, and takes POST. */
 export function createRpcHandlers(
   dependencies: RpcDependencies,
-  { findUnready, stopping }: { findUnready: () => Promise<string[]>; stopping: AbortSignal },
+  health: HealthService,
 ): ReadonlyMap<string, RpcHandler> {
   const ingestEvents: RpcHandler = (request, response) => ingestEventsRpc(dependencies, request, response);
-  const health = connectNodeAdapter({
-    routes: (router) => void router.service(Health, createHealth(findUnready)),
+  const healthRpcs = connectNodeAdapter({
+    routes: (router) => void router.service(Health, health),
     readMaxBytes: healthMessageBytesMax,
-    shutdownSignal: stopping,
   });
   const { method } = IngestService;
   return new Map([
     [`/${IngestService.typeName}/${method.ingestEvents.name}`, ingestEvents],
-    ...Object.values(Health.method).map(({ name }) => [`/${Health.typeName}/${name}`, health] as const),
+    ...Object.values(Health.method).map(({ name }) => [`/${Health.typeName}/${name}`, healthRpcs] as const),
   ]);
 }

@@ -1,37 +1,59 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import { HealthCheckResponse_ServingStatus as Status } from '../../../gen/grpc/health/v1/health_pb.ts';
 import { IngestService } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
-import { healthWatchMs } from '../../../lib/limits.ts';
+import type { FindUnready } from '../../../lib/http/readiness.ts';
+import { healthWatchersMax } from '../limits.ts';
+import { StatusMonitor } from './status-monitor.ts';
 
-interface Question {
+interface HealthRequest {
   service: string;
 }
 
+interface HealthResponse {
+  status: Status;
+}
+
+/** grpc.health.v1.Health. Disposing it ends all Watch streams, with NOT_SERVING. */
+export interface HealthService extends Disposable {
+  check(request: HealthRequest): Promise<HealthResponse>;
+  watch(request: HealthRequest, context: Pick<HandlerContext, 'signal'>): AsyncGenerator<HealthResponse>;
+}
+
 /**
- * Implements grpc.health.v1.Health for the whole process, which is the empty name, and for our service: they are ready
- * together.
+ * Implements grpc.health.v1.Health for the whole process (the empty name) and for our service: they are ready together.
+ * Load balancers call it without an API key, so it is bounded: at most `healthWatchersMax` Watch streams, which share
+ * one StatusMonitor.
  *
- * @param findUnready what /readyz asks, too.
+ * @param findUnready the readiness check that /readyz uses.
  */
-export function createHealth(findUnready: () => Promise<string[]>) {
-  const currentStatus = async () =>
-    (await findUnready()).length === 0 ? Status.SERVING : Status.NOT_SERVING;
+export function createHealth(findUnready: FindUnready): HealthService {
+  const readStatus = async () => ((await findUnready()).length === 0 ? Status.SERVING : Status.NOT_SERVING);
+  const monitor = new StatusMonitor(readStatus);
+  let watchers = 0;
   return {
-    async check({ service }: Question): Promise<{ status: Status }> {
+    async check({ service }) {
       if (!isKnown(service)) throw new ConnectError('There is no service of this name.', Code.NotFound);
-      return { status: await currentStatus() };
+      return { status: await readStatus() };
     },
-    async *watch({ service }: Question, { signal }: HandlerContext): AsyncGenerator<{ status: Status }> {
-      let told: Status | undefined;
-      while (!signal.aborted) {
-        const status = isKnown(service) ? await currentStatus() : Status.SERVICE_UNKNOWN;
-        if (status !== told) yield { status };
-        told = status;
-        await sleep(healthWatchMs, undefined, { signal }).catch(() => {});
+    async *watch({ service }, { signal }) {
+      if (watchers >= healthWatchersMax) {
+        throw new ConnectError('Too many Watch streams are open. Use Check.', Code.ResourceExhausted);
       }
-      if (told === Status.SERVING) yield { status: Status.NOT_SERVING };
+      watchers += 1;
+      try {
+        let sent: Status | undefined;
+        for await (const current of monitor.watch(signal)) {
+          const status = isKnown(service) ? current : Status.SERVICE_UNKNOWN;
+          if (status === sent) continue;
+          sent = status;
+          yield { status };
+        }
+        if (sent === Status.SERVING && !signal.aborted) yield { status: Status.NOT_SERVING };
+      } finally {
+        watchers -= 1;
+      }
     },
+    [Symbol.dispose]: () => monitor[Symbol.dispose](),
   };
 }
 

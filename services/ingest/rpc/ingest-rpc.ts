@@ -1,23 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../../lib/errors.ts';
-import type { Logger } from '../../../lib/log.ts';
-import { ClientGoneError } from '../body.ts';
-import { logFailure } from '../log-failure.ts';
-import { type BatchDependencies, type BatchFormat, takeBatch } from '../take-batch.ts';
-import { refuseCall, sendReceipt } from './answer.ts';
-import { toConnectError } from './error.ts';
-import { type CallForm, parseCallForm } from './form.ts';
+import { ClientGoneError } from '../body/body.ts';
+import { type BatchDecoder, type BatchDependencies, ingestBatch } from '../ingest-batch.ts';
+import { sendReceipt } from './answer.ts';
+import { parseRpcEncoding, type RpcEncoding } from './encoding.ts';
+import type { RespondRpcError } from './respond-error.ts';
 
 export interface RpcDependencies extends BatchDependencies {
-  rpcFormat: (form: CallForm) => BatchFormat;
-  log: Logger;
+  rpcDecoder: (encoding: RpcEncoding) => BatchDecoder;
+  respondRpcError: RespondRpcError;
 }
 
 /**
- * `weir.ingest.v1.IngestService/IngestEvents`, over Connect, gRPC and gRPC-Web: the batch is taken as a JSON one is, by
- * the same checks in the same order (ADR 0010).
+ * `weir.ingest.v1.IngestService/IngestEvents`, over Connect, gRPC and gRPC-Web: the same checks as a JSON batch, in the
+ * same order (ADR 0010).
  *
- * @throws IngestError `unsupported_media_type`: there is no protocol to answer in.
+ * @throws IngestError `unsupported_media_type`: the request names no protocol to answer in.
  * @throws ClientGoneError
  */
 export async function ingestEventsRpc(
@@ -25,19 +23,18 @@ export async function ingestEventsRpc(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const form = parseCallForm(request.headers['content-type'] ?? '');
-  if (form === undefined) {
+  const encoding = parseRpcEncoding(request.headers['content-type'] ?? '');
+  if (encoding === undefined) {
     throw new IngestError(
       'unsupported_media_type',
-      'The Content-Type is none of Connect, gRPC and gRPC-Web.',
+      'The Content-Type is not one of Connect, gRPC or gRPC-Web.',
     );
   }
   try {
-    sendReceipt(response, form, await takeBatch(dependencies, request, dependencies.rpcFormat(form)));
+    const decoder = dependencies.rpcDecoder(encoding);
+    sendReceipt(response, encoding, await ingestBatch(dependencies, request, decoder));
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) throw thrown;
-    const error = IngestError.from(thrown);
-    logFailure(dependencies.log, error);
-    await refuseCall({ request, response }, form, toConnectError(error, form));
+    await dependencies.respondRpcError({ request, response }, encoding, IngestError.from(thrown));
   }
 }

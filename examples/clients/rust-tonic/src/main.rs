@@ -1,4 +1,4 @@
-//! Sends two events to Weir over gRPC: a call of a language model, and a call of a tool.
+//! Sends two events to Weir over gRPC: an LLM call and a tool call.
 
 use std::env;
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ async fn send_events() -> Result<String, Box<dyn std::error::Error>> {
     let authorization: MetadataValue<_> =
         format!("Bearer {}", env::var("WEIR_API_KEY")?).parse()?;
 
-    // Ids are made once: a retry with the same ids never stores an event twice.
+    // Generate the ids once: a retry with the same ids never stores an event twice.
     let batch = IngestEventsRequest {
         events: make_events(),
     };
@@ -77,8 +77,8 @@ async fn send_events() -> Result<String, Box<dyn std::error::Error>> {
 }
 
 fn may_retry(code: Code) -> bool {
-    // tonic calls its own time-out Cancelled, or DeadlineExceeded, and some broken connections Unknown. The batch may be
-    // stored or not: as with any lost answer, the same ids are sent again.
+    // tonic reports its own time-out as Cancelled or DeadlineExceeded, and some broken connections as Unknown. The batch
+    // may be stored or not, as after any lost response: retry with the same ids.
     matches!(
         code,
         Code::Unavailable
@@ -89,14 +89,14 @@ fn may_retry(code: Code) -> bool {
     )
 }
 
-/// How gRPC sends the details of an error: google.rpc.Status, less the fields that tonic knows already.
+/// google.rpc.Status, in which gRPC sends the details of an error, without the fields that tonic already has.
 #[derive(Clone, PartialEq, Message)]
 struct RpcStatus {
     #[prost(message, repeated, tag = "3")]
     details: Vec<Any>,
 }
 
-/// What Weir says of its failures, and what tonic says of those on the way to it.
+/// Weir's own error, or tonic's when the call did not reach Weir.
 fn describe(failure: &tonic::Status) -> String {
     let details = RpcStatus::decode(failure.details())
         .unwrap_or_default()
@@ -185,7 +185,7 @@ fn make_events() -> Vec<Event> {
             thread_id: Some("thread-1".into()),
             ..Default::default()
         }),
-        // Required, also when it is empty.
+        // Required, even if empty.
         additional_properties: Some(Struct::default()),
         payload: Some(Payload::Tool(Tool {
             name: Some("get_weather".into()),

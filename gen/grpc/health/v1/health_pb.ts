@@ -2,7 +2,7 @@
 // @generated from file grpc/health/v1/health.proto (package grpc.health.v1, syntax proto3)
 /* eslint-disable */
 
-// The standard health service of gRPC: load balancers and orchestrators ask it by this very name.
+// The standard health service of gRPC. Load balancers and orchestrators call it by this name.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -15,13 +15,13 @@ export const file_grpc_health_v1_health: GenFile = /*@__PURE__*/
   fileDesc("ChtncnBjL2hlYWx0aC92MS9oZWFsdGgucHJvdG8SDmdycGMuaGVhbHRoLnYxIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqkBChNIZWFsdGhDaGVja1Jlc3BvbnNlEkEKBnN0YXR1cxgBIAEoDjIxLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAzKuAQoGSGVhbHRoElAKBUNoZWNrEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZRJSCgVXYXRjaBIiLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVxdWVzdBojLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UwAWIGcHJvdG8z");
 
 /**
- * The question.
+ * The request.
  *
  * @generated from message grpc.health.v1.HealthCheckRequest
  */
 export type HealthCheckRequest = Message<"grpc.health.v1.HealthCheckRequest"> & {
   /**
-   * The full name of a service, or nothing: the whole process.
+   * The full name of a service; empty for the whole process.
    *
    * @generated from field: string service = 1;
    */
@@ -36,7 +36,7 @@ export const HealthCheckRequestSchema: GenMessage<HealthCheckRequest> = /*@__PUR
   messageDesc(file_grpc_health_v1_health, 0);
 
 /**
- * The answer.
+ * The response.
  *
  * @generated from message grpc.health.v1.HealthCheckResponse
  */
@@ -70,14 +70,14 @@ export const HealthCheckResponse_ServingStatus = {
   UNKNOWN: 0,
 
   /**
-   * It takes calls.
+   * It accepts calls.
    *
    * @generated from enum value: SERVING = 1;
    */
   SERVING: 1,
 
   /**
-   * It does not take calls: what it needs is away, or it is about to stop.
+   * It does not accept calls: a dependency is unavailable, or it is stopping.
    *
    * @generated from enum value: NOT_SERVING = 2;
    */
@@ -105,13 +105,13 @@ export const HealthCheckResponse_ServingStatusSchema: GenEnum<HealthCheckRespons
   enumDesc(file_grpc_health_v1_health, 1, 0);
 
 /**
- * Health tells whether this process takes calls.
+ * Health tells whether this process accepts calls.
  *
  * @generated from service grpc.health.v1.Health
  */
 export const Health: GenService<{
   /**
-   * Check tells the state of a service at this moment. A service that is not known here is NOT_FOUND.
+   * Check returns the current state of a service. An unknown service is NOT_FOUND.
    *
    * @generated from rpc grpc.health.v1.Health.Check
    */
@@ -121,8 +121,8 @@ export const Health: GenService<{
     output: typeof HealthCheckResponseSchema;
   },
   /**
-   * Watch tells the state of a service, and then each of its changes. A service that is not known here is
-   * SERVICE_UNKNOWN.
+   * Watch sends the state of a service, and then each change. An unknown service is SERVICE_UNKNOWN. The number of Watch
+   * streams is limited: past the limit the call is RESOURCE_EXHAUSTED.
    *
    * @generated from rpc grpc.health.v1.Health.Watch
    */

@@ -13,34 +13,34 @@ export const file_weir_ingest_v1_error_detail: GenFile = /*@__PURE__*/
   fileDesc("CiF3ZWlyL2luZ2VzdC92MS9lcnJvcl9kZXRhaWwucHJvdG8SDndlaXIuaW5nZXN0LnYxIkkKC0Vycm9yRGV0YWlsEgoKAmlkGAEgASgJEg0KBXRpdGxlGAIgASgJEg4KBnN0YXR1cxgDIAEoBRIPCgdkZXRhaWxzGAQgASgJQgJQAWIGcHJvdG8z");
 
 /**
- * ErrorDetail is the error of the JSON API, attached to every failed call as a detail of its status.
+ * ErrorDetail is the error of the JSON API. Every failed call carries it as a detail of its status.
  *
  * @generated from message weir.ingest.v1.ErrorDetail
  */
 export type ErrorDetail = Message<"weir.ingest.v1.ErrorDetail"> & {
   /**
-   * A fixed word for programs, such as "usage_limit_exceeded". IngestService.IngestEvents lists them.
+   * Machine-readable code, such as "usage_limit_exceeded". IngestService.IngestEvents lists all codes.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * A short title, such as "Usage limit exceeded".
+   * Short title, such as "Usage limit exceeded".
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * The HTTP status that the JSON API answers with, such as 402.
+   * The HTTP status of the same error in the JSON API, such as 402.
    *
    * @generated from field: int32 status = 3;
    */
   status: number;
 
   /**
-   * What exactly was wrong, for people, such as "events[17].durationMs must be a number (and 3 more)".
+   * Human-readable explanation, such as "events[17].durationMs must be a number (and 3 more)".
    *
    * @generated from field: string details = 4;
    */

@@ -17,28 +17,28 @@ export const file_weir_ingest_v1_event: GenFile = /*@__PURE__*/
 /**
  * Event records one LLM call or one tool call.
  *
- * Fields marked "Required" must be set. A scalar is `optional` wherever being left out and being empty or zero are two
- * things, so that a duration of 0 is not taken for a forgotten one. Numbers are finite.
+ * Fields marked "Required" must be set. A scalar is `optional` where unset differs from empty or zero, so that a
+ * forgotten duration is an error and a duration of 0 is not. Numbers must be finite.
  *
  * @generated from message weir.ingest.v1.Event
  */
 export type Event = Message<"weir.ingest.v1.Event"> & {
   /**
-   * Required. A UUIDv4 that the client makes, unique within the space. The same id on every retry.
+   * Required. A UUIDv4 that the client generates, unique within the space. Every retry uses the same id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * A UUIDv4 that related events share.
+   * A UUIDv4 shared by related events.
    *
    * @generated from field: optional string trace_id = 2;
    */
   traceId?: string | undefined;
 
   /**
-   * Required. When the call started, in milliseconds since the Unix epoch, fractions allowed, within ±8.64e15.
+   * Required. When the call started, in milliseconds since the Unix epoch; fractions are allowed; within ±8.64e15.
    *
    * @generated from field: optional double start_time_ms = 3;
    */
@@ -52,7 +52,7 @@ export type Event = Message<"weir.ingest.v1.Event"> & {
   endTimeMs?: number | undefined;
 
   /**
-   * Required. How long the call took, in milliseconds. No rule ties it to the two times.
+   * Required. How long the call took, in milliseconds. It need not equal the difference of the two times.
    *
    * @generated from field: optional double duration_ms = 5;
    */
@@ -66,28 +66,28 @@ export type Event = Message<"weir.ingest.v1.Event"> & {
   status?: Status | undefined;
 
   /**
-   * Required. What recorded the call.
+   * Required. The library that recorded the call.
    *
    * @generated from field: weir.ingest.v1.Instrumentation instrumentation = 7;
    */
   instrumentation?: Instrumentation | undefined;
 
   /**
-   * Required, and may be empty. What the call belongs to.
+   * Required, may be empty. The identifiers that group the call with others.
    *
    * @generated from field: weir.ingest.v1.Context context = 8;
    */
   context?: Context | undefined;
 
   /**
-   * Required, and may be empty. Dimensions of your own. Their values are strings or finite numbers.
+   * Required, may be empty. Custom dimensions, whose values are strings or finite numbers.
    *
    * @generated from field: google.protobuf.Struct additional_properties = 9;
    */
   additionalProperties?: JsonObject | undefined;
 
   /**
-   * Required. The call itself; which one is set is the event's type.
+   * Required. The call itself; the field that is set is the event's type.
    *
    * @generated from oneof weir.ingest.v1.Event.payload
    */
@@ -146,7 +146,7 @@ export const StatusSchema: GenMessage<Status> = /*@__PURE__*/
   messageDesc(file_weir_ingest_v1_event, 1);
 
 /**
- * Error is the failure of a call, as its provider or tool told it.
+ * Error is the failure of a call, as reported by the provider or tool.
  *
  * @generated from message weir.ingest.v1.Status.Error
  */
@@ -187,7 +187,7 @@ export const Status_ErrorSchema: GenMessage<Status_Error> = /*@__PURE__*/
  */
 export const Status_State = {
   /**
-   * Not a state: an event without one is refused.
+   * Not a state: an event without a state is invalid.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
@@ -222,34 +222,34 @@ export const Status_StateSchema: GenEnum<Status_State> = /*@__PURE__*/
   enumDesc(file_weir_ingest_v1_event, 1, 0);
 
 /**
- * Instrumentation names what recorded a call.
+ * Instrumentation names the library that recorded a call.
  *
  * @generated from message weir.ingest.v1.Instrumentation
  */
 export type Instrumentation = Message<"weir.ingest.v1.Instrumentation"> & {
   /**
-   * Required. A fixed word, that of the service: "weir", unless its operator chose another.
+   * Required. The service's vendor literal: "weir", unless its operator configured another.
    *
    * @generated from field: string vendor = 1;
    */
   vendor: string;
 
   /**
-   * Required. Where the call went, such as the LLM provider.
+   * Required. The originating source, such as the LLM provider.
    *
    * @generated from field: optional string source = 2;
    */
   source?: string | undefined;
 
   /**
-   * Required. The package that recorded the call.
+   * Required. The originating package.
    *
    * @generated from field: optional string source_package = 3;
    */
   sourcePackage?: string | undefined;
 
   /**
-   * The function that made the call.
+   * The originating function.
    *
    * @generated from field: optional string source_function = 4;
    */
@@ -264,7 +264,7 @@ export const InstrumentationSchema: GenMessage<Instrumentation> = /*@__PURE__*/
   messageDesc(file_weir_ingest_v1_event, 2);
 
 /**
- * Context holds the identifiers by which events are grouped.
+ * Context holds the identifiers that events are grouped by.
  *
  * @generated from message weir.ingest.v1.Context
  */
@@ -284,7 +284,7 @@ export type Context = Message<"weir.ingest.v1.Context"> & {
   agentId?: string | undefined;
 
   /**
-   * The group that the agent is one of.
+   * The group that the agent belongs to.
    *
    * @generated from field: optional string agent_group_id = 3;
    */
@@ -319,29 +319,29 @@ export type Llm = Message<"weir.ingest.v1.Llm"> & {
   model?: string | undefined;
 
   /**
-   * What the model was given.
+   * The input of the model.
    *
    * @generated from field: weir.ingest.v1.Llm.Input input = 2;
    */
   input?: Llm_Input | undefined;
 
   /**
-   * What the model answered.
+   * The output of the model.
    *
    * @generated from field: weir.ingest.v1.Llm.Output output = 3;
    */
   output?: Llm_Output | undefined;
 
   /**
-   * What the call used.
+   * The tokens that the call used.
    *
    * @generated from field: weir.ingest.v1.Llm.Usage usage = 4;
    */
   usage?: Llm_Usage | undefined;
 
   /**
-   * Further fields of the payload, such as {"temperature": 0.2}. They are kept and shown beside the fields above;
-   * where both name the same field, the one above counts.
+   * Further fields of the payload, such as {"temperature": 0.2}, stored and shown beside the fields above. When both
+   * name the same field, the field above wins.
    *
    * @generated from field: google.protobuf.Struct extra = 5;
    */
@@ -356,7 +356,7 @@ export const LlmSchema: GenMessage<Llm> = /*@__PURE__*/
   messageDesc(file_weir_ingest_v1_event, 4);
 
 /**
- * Input is what a model was given.
+ * Input is the input of a model.
  *
  * @generated from message weir.ingest.v1.Llm.Input
  */
@@ -376,7 +376,7 @@ export type Llm_Input = Message<"weir.ingest.v1.Llm.Input"> & {
   prompt?: string | undefined;
 
   /**
-   * The tools that the model could call, in any shape.
+   * The tools that the model may call, in any shape.
    *
    * @generated from field: google.protobuf.ListValue tools = 3;
    */
@@ -398,27 +398,27 @@ export const Llm_InputSchema: GenMessage<Llm_Input> = /*@__PURE__*/
   messageDesc(file_weir_ingest_v1_event, 4, 0);
 
 /**
- * Output is what a model answered.
+ * Output is the output of a model.
  *
  * @generated from message weir.ingest.v1.Llm.Output
  */
 export type Llm_Output = Message<"weir.ingest.v1.Llm.Output"> & {
   /**
-   * The kind of answer, such as "text" or "tool_calls".
+   * The kind of output, such as "text" or "tool_calls".
    *
    * @generated from field: optional string mode = 1;
    */
   mode?: string | undefined;
 
   /**
-   * The text of the answer.
+   * The response text.
    *
    * @generated from field: optional string response = 2;
    */
   response?: string | undefined;
 
   /**
-   * The calls of tools that the model asked for, in any shape.
+   * The tool calls that the model requested, in any shape.
    *
    * @generated from field: google.protobuf.ListValue tool_calls = 3;
    */
@@ -446,35 +446,35 @@ export const Llm_OutputSchema: GenMessage<Llm_Output> = /*@__PURE__*/
  */
 export type Llm_Usage = Message<"weir.ingest.v1.Llm.Usage"> & {
   /**
-   * Tokens of the input, all together.
+   * All tokens of the input.
    *
    * @generated from field: optional double input_tokens = 1;
    */
   inputTokens?: number | undefined;
 
   /**
-   * The same by kind.
+   * The same tokens by kind.
    *
    * @generated from field: weir.ingest.v1.Llm.InputTokenDetails input_token_details = 2;
    */
   inputTokenDetails?: Llm_InputTokenDetails | undefined;
 
   /**
-   * Tokens of the output, all together.
+   * All tokens of the output.
    *
    * @generated from field: optional double output_tokens = 3;
    */
   outputTokens?: number | undefined;
 
   /**
-   * The same by kind.
+   * The same tokens by kind.
    *
    * @generated from field: weir.ingest.v1.Llm.OutputTokenDetails output_token_details = 4;
    */
   outputTokenDetails?: Llm_OutputTokenDetails | undefined;
 
   /**
-   * Tokens of input and output together.
+   * All tokens of input and output.
    *
    * @generated from field: optional double total_tokens = 5;
    */
@@ -502,21 +502,21 @@ export const Llm_UsageSchema: GenMessage<Llm_Usage> = /*@__PURE__*/
  */
 export type Llm_InputTokenDetails = Message<"weir.ingest.v1.Llm.InputTokenDetails"> & {
   /**
-   * Read as they came.
+   * Tokens that were not in the provider's cache.
    *
    * @generated from field: optional double uncached_tokens = 1;
    */
   uncachedTokens?: number | undefined;
 
   /**
-   * Read from the provider's cache.
+   * Tokens read from the provider's cache.
    *
    * @generated from field: optional double cache_read_tokens = 2;
    */
   cacheReadTokens?: number | undefined;
 
   /**
-   * Written to the provider's cache.
+   * Tokens written to the provider's cache.
    *
    * @generated from field: optional double cache_write_tokens = 3;
    */
@@ -544,14 +544,14 @@ export const Llm_InputTokenDetailsSchema: GenMessage<Llm_InputTokenDetails> = /*
  */
 export type Llm_OutputTokenDetails = Message<"weir.ingest.v1.Llm.OutputTokenDetails"> & {
   /**
-   * Spent on reasoning.
+   * Tokens spent on reasoning.
    *
    * @generated from field: optional double reasoning_tokens = 1;
    */
   reasoningTokens?: number | undefined;
 
   /**
-   * Spent on the answer.
+   * Tokens spent on the response.
    *
    * @generated from field: optional double response_tokens = 2;
    */
@@ -586,14 +586,14 @@ export type Tool = Message<"weir.ingest.v1.Tool"> & {
   name?: string | undefined;
 
   /**
-   * What the tool was given, in any shape.
+   * The tool's input, in any shape.
    *
    * @generated from field: google.protobuf.Value input = 2;
    */
   input?: Value | undefined;
 
   /**
-   * What the tool returned, in any shape.
+   * The tool's output, in any shape.
    *
    * @generated from field: google.protobuf.Value output = 3;
    */

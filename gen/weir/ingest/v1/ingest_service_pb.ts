@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_weir_ingest_v1_error_detail } from "./error_detail_pb.ts";
 import type { Event } from "./event_pb.ts";
 import { file_weir_ingest_v1_event } from "./event_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -12,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file weir/ingest/v1/ingest_service.proto.
  */
 export const file_weir_ingest_v1_ingest_service: GenFile = /*@__PURE__*/
-  fileDesc("CiN3ZWlyL2luZ2VzdC92MS9pbmdlc3Rfc2VydmljZS5wcm90bxIOd2Vpci5pbmdlc3QudjEiPAoTSW5nZXN0RXZlbnRzUmVxdWVzdBIlCgZldmVudHMYASADKAsyFS53ZWlyLmluZ2VzdC52MS5FdmVudCInChRJbmdlc3RFdmVudHNSZXNwb25zZRIPCgdtZXNzYWdlGAEgASgJMmoKDUluZ2VzdFNlcnZpY2USWQoMSW5nZXN0RXZlbnRzEiMud2Vpci5pbmdlc3QudjEuSW5nZXN0RXZlbnRzUmVxdWVzdBokLndlaXIuaW5nZXN0LnYxLkluZ2VzdEV2ZW50c1Jlc3BvbnNlQgJQAWIGcHJvdG8z", [file_weir_ingest_v1_event]);
+  fileDesc("CiN3ZWlyL2luZ2VzdC92MS9pbmdlc3Rfc2VydmljZS5wcm90bxIOd2Vpci5pbmdlc3QudjEiPAoTSW5nZXN0RXZlbnRzUmVxdWVzdBIlCgZldmVudHMYASADKAsyFS53ZWlyLmluZ2VzdC52MS5FdmVudCInChRJbmdlc3RFdmVudHNSZXNwb25zZRIPCgdtZXNzYWdlGAEgASgJMmoKDUluZ2VzdFNlcnZpY2USWQoMSW5nZXN0RXZlbnRzEiMud2Vpci5pbmdlc3QudjEuSW5nZXN0RXZlbnRzUmVxdWVzdBokLndlaXIuaW5nZXN0LnYxLkluZ2VzdEV2ZW50c1Jlc3BvbnNlQgJQAWIGcHJvdG8z", [file_weir_ingest_v1_error_detail, file_weir_ingest_v1_event]);
 
 /**
  * A batch of events: at most 500, and at most 4 MiB (4,194,304 bytes) as a message, before and after decompression.
@@ -36,13 +37,13 @@ export const IngestEventsRequestSchema: GenMessage<IngestEventsRequest> = /*@__P
   messageDesc(file_weir_ingest_v1_ingest_service, 0);
 
 /**
- * The batch is on disk, and its events will be in the dashboard within seconds.
+ * The batch is on disk. Its events appear in the dashboard within seconds.
  *
  * @generated from message weir.ingest.v1.IngestEventsResponse
  */
 export type IngestEventsResponse = Message<"weir.ingest.v1.IngestEventsResponse"> & {
   /**
-   * For people, such as "Queued 3 events."
+   * Human-readable, such as "Queued 3 events."
    *
    * @generated from field: string message = 1;
    */
@@ -57,25 +58,25 @@ export const IngestEventsResponseSchema: GenMessage<IngestEventsResponse> = /*@_
   messageDesc(file_weir_ingest_v1_ingest_service, 1);
 
 /**
- * IngestService takes batches of LLM and tool events. It is the protobuf side of `POST /v1/ingest-events`: the same
- * API keys, the same limits, the same checks, the same errors, and the same events in the end.
+ * IngestService accepts batches of LLM and tool events. It is the protobuf side of `POST /v1/ingest-events`: the same API
+ * keys, limits, checks and errors, and the same stored events.
  *
  * It speaks Connect, gRPC and gRPC-Web on one port, over HTTP/1.1 and HTTP/2 (gRPC itself needs HTTP/2).
  *
- * Every call carries the metadata `authorization: Bearer <API_KEY>`. The key decides the space that the events go to.
+ * Every call carries the metadata `authorization: Bearer <API_KEY>`. The key determines the space of the events.
  *
  * @generated from service weir.ingest.v1.IngestService
  */
 export const IngestService: GenService<{
   /**
-   * IngestEvents validates a batch and queues it durably before it answers. Either the whole batch is accepted or
-   * nothing of it.
+   * IngestEvents validates a batch and queues it durably before it responds. The batch is accepted as a whole, or not at
+   * all.
    *
-   * Events are deduplicated by their id, forever: a call that failed with UNAVAILABLE or INTERNAL, or whose answer was
-   * lost, is sent again with the same ids, with backoff, and creates no duplicates. Other failures must not be retried:
-   * the request, the key or the space's plan has to change first.
+   * Events are deduplicated by their id, forever. After UNAVAILABLE, INTERNAL or a lost response, retry with backoff and
+   * the same ids: that creates no duplicates. Do not retry after other failures: the request, the key or the space's plan
+   * has to change first.
    *
-   * A failure carries an ErrorDetail, which tells apart what one code stands for:
+   * A failure carries an ErrorDetail, which distinguishes the errors that share a code:
    *
    *   code                  ErrorDetail.id
    *   INVALID_ARGUMENT      invalid_request_body, invalid_event_batch, too_many_events

@@ -2,8 +2,8 @@
 // @generated from file weir/queue/v1/queue.proto (package weir.queue.v1, syntax proto3)
 /* eslint-disable */
 
-// The private format between services/ingest and services/writer: what one JetStream message carries.
-// Fields are only ever added. A writer must still read what an older ingest left in the stream.
+// The private message format between services/ingest and services/writer.
+// Fields are only added: a writer must read messages that an older ingest left in the stream.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -13,10 +13,10 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file weir/queue/v1/queue.proto.
  */
 export const file_weir_queue_v1_queue: GenFile = /*@__PURE__*/
-  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIisKBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0IrcBCgRQYXJ0EhAKCHNwYWNlX2lkGAEgASgJEhIKCmFwaV9rZXlfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEgoKc2VnbWVudF9pZBgEIAEoCRITCgtldmVudF9jb3VudBgFIAEoDRIRCglyYXdfYnl0ZXMYBiABKAQSJwoHY29sdW1ucxgHIAEoCzIWLndlaXIucXVldWUudjEuQ29sdW1ucxIMCgRib2R5GAggASgMItQDCgdDb2x1bW5zEgoKAmlkGAEgASgJEhUKDXNlZ21lbnRfaW5kZXgYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRuYW1lGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIQCgh0cmFjZV9pZBgHIAEoCRIRCgl0aHJlYWRfaWQYCCABKAkSEAoIYWdlbnRfaWQYCSABKAkSFgoOYWdlbnRfZ3JvdXBfaWQYCiABKAkSDwoHdXNlcl9pZBgLIAEoCRIVCg1zdGFydF90aW1lX21zGAwgASgJEhMKC2VuZF90aW1lX21zGA0gASgJEhMKC2R1cmF0aW9uX21zGA4gASgJEhQKDGlucHV0X3Rva2VucxgPIAEoCRIVCg1vdXRwdXRfdG9rZW5zGBAgASgJEhQKDHRvdGFsX3Rva2VucxgRIAEoCRISCgplcnJvcl9jb2RlGBIgASgJEhkKEWVycm9yX2h0dHBfc3RhdHVzGBMgASgJEhUKDWVycm9yX21lc3NhZ2UYFCABKAkSFQoNaW5wdXRfcHJldmlldxgVIAEoCRIWCg5vdXRwdXRfcHJldmlldxgWIAEoCRISCgphdHRyaWJ1dGVzGBcgASgJYgZwcm90bzM");
+  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIisKBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0IsYBCgRQYXJ0EhAKCHNwYWNlX2lkGAEgASgJEhIKCmFwaV9rZXlfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEgoKc2VnbWVudF9pZBgEIAEoCRITCgtldmVudF9jb3VudBgFIAEoDRIRCglyYXdfYnl0ZXMYBiABKAQSJwoHY29sdW1ucxgHIAEoCzIWLndlaXIucXVldWUudjEuQ29sdW1ucxIMCgRib2R5GAggASgMEg0KBXRlcm1zGAkgASgJIqUECgdDb2x1bW5zEgoKAmlkGAEgASgJEhUKDXNlZ21lbnRfaW5kZXgYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRuYW1lGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIQCgh0cmFjZV9pZBgHIAEoCRIRCgl0aHJlYWRfaWQYCCABKAkSEAoIYWdlbnRfaWQYCSABKAkSFgoOYWdlbnRfZ3JvdXBfaWQYCiABKAkSDwoHdXNlcl9pZBgLIAEoCRIVCg1zdGFydF90aW1lX21zGAwgASgJEhMKC2VuZF90aW1lX21zGA0gASgJEhMKC2R1cmF0aW9uX21zGA4gASgJEhQKDGlucHV0X3Rva2VucxgPIAEoCRIVCg1vdXRwdXRfdG9rZW5zGBAgASgJEhQKDHRvdGFsX3Rva2VucxgRIAEoCRISCgplcnJvcl9jb2RlGBIgASgJEhkKEWVycm9yX2h0dHBfc3RhdHVzGBMgASgJEhUKDWVycm9yX21lc3NhZ2UYFCABKAkSFQoNaW5wdXRfcHJldmlldxgVIAEoCRIWCg5vdXRwdXRfcHJldmlldxgWIAEoCRISCgphdHRyaWJ1dGVzGBcgASgJEhkKEWNhY2hlX3JlYWRfdG9rZW5zGBggASgJEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgZIAEoCRIYChByZWFzb25pbmdfdG9rZW5zGBogASgJYgZwcm90bzM");
 
 /**
- * Group is one JetStream message: the parts that were committed together by one PubAck.
+ * Group is the payload of one JetStream message: parts that are committed together by one PubAck.
  *
  * @generated from message weir.queue.v1.Group
  */
@@ -35,41 +35,42 @@ export const GroupSchema: GenMessage<Group> = /*@__PURE__*/
   messageDesc(file_weir_queue_v1_queue, 0);
 
 /**
- * Part is what one API key sent to one space: its events' columns and the bytes they were read from.
+ * Part holds events that one API key sent to one space: their columns, and the segment with their JSON. A batch that is
+ * too large for one message is several parts with the same segment.
  *
  * @generated from message weir.queue.v1.Part
  */
 export type Part = Message<"weir.queue.v1.Part"> & {
   /**
-   * UUID of the space that the API key belongs to. Every row of the part gets it.
+   * UUID of the API key's space, and so of every row of the part.
    *
    * @generated from field: string space_id = 1;
    */
   spaceId: string;
 
   /**
-   * UUID of the API key that the events came with.
+   * UUID of the API key that sent the events.
    *
    * @generated from field: string api_key_id = 2;
    */
   apiKeyId: string;
 
   /**
-   * When ingest received the events, in milliseconds since the epoch. Its UTC month is the month that is billed.
+   * When ingest received the events, in milliseconds since the epoch. They are billed in its UTC month.
    *
    * @generated from field: int64 received_at_ms = 3;
    */
   receivedAtMs: bigint;
 
   /**
-   * UUIDv7 made at ingest, so that a redelivered message meets the segment it stored before.
+   * UUIDv7 created by ingest, so that a redelivered message has the same segment id.
    *
    * @generated from field: string segment_id = 4;
    */
   segmentId: string;
 
   /**
-   * How many events the columns hold.
+   * Number of events in the columns.
    *
    * @generated from field: uint32 event_count = 5;
    */
@@ -90,11 +91,19 @@ export type Part = Message<"weir.queue.v1.Part"> & {
   columns?: Columns | undefined;
 
   /**
-   * The segment: one or more JSON request bodies as they were sent, one after another, zstd-compressed.
+   * The segment: one or more JSON request bodies as they were sent, concatenated and zstd-compressed.
    *
    * @generated from field: bytes body = 8;
    */
   body: Uint8Array;
+
+  /**
+   * Hashes of the values that the events can be filtered by, each distinct one once, as the inside of a Postgres array
+   * literal of bigint: signed decimal numbers separated by commas. Empty when ingest did not compute them.
+   *
+   * @generated from field: string terms = 9;
+   */
+  terms: string;
 };
 
 /**
@@ -106,8 +115,8 @@ export const PartSchema: GenMessage<Part> = /*@__PURE__*/
 
 /**
  * Columns holds the events column by column. Each field is the inside of a Postgres array literal: event_count
- * elements, quoted where needed, NULL where absent, separated by commas. The writer joins the columns of
- * several parts with a comma and hands them to unnest() unread, so that a row costs it nothing.
+ * elements separated by commas, quoted where needed, NULL where absent. The writer joins the columns of several
+ * parts with commas and passes them to unnest() without parsing them.
  * An empty field stands for event_count NULLs: an older ingest did not know the column.
  *
  * @generated from message weir.queue.v1.Columns
@@ -119,7 +128,7 @@ export type Columns = Message<"weir.queue.v1.Columns"> & {
   id: string;
 
   /**
-   * Position of the event among all events of the segment, from 0.
+   * Index of the event in the segment, from 0.
    *
    * @generated from field: string segment_index = 2;
    */
@@ -136,7 +145,7 @@ export type Columns = Message<"weir.queue.v1.Columns"> & {
   state: string;
 
   /**
-   * The model of an LLM event, the tool's name of a tool event.
+   * The model of an LLM event, or the tool's name.
    *
    * @generated from field: string name = 5;
    */
@@ -233,6 +242,23 @@ export type Columns = Message<"weir.queue.v1.Columns"> & {
    * @generated from field: string attributes = 23;
    */
   attributes: string;
+
+  /**
+   * Counted in the statistics, and no columns of the table.
+   *
+   * @generated from field: string cache_read_tokens = 24;
+   */
+  cacheReadTokens: string;
+
+  /**
+   * @generated from field: string cache_write_tokens = 25;
+   */
+  cacheWriteTokens: string;
+
+  /**
+   * @generated from field: string reasoning_tokens = 26;
+   */
+  reasoningTokens: string;
 };
 
 /**

@@ -29,11 +29,11 @@ import weir.ingest.v1.Llm;
 import weir.ingest.v1.Status;
 import weir.ingest.v1.Tool;
 
-/** Sends two events to Weir over gRPC: a call of a language model, and a call of a tool. */
+/** Sends two events to Weir over gRPC: an LLM call and a tool call. */
 public final class SendEvents {
   private static final int TRIES = 5;
 
-  // After the deadline the batch may be stored or not: as with any lost answer, the same ids are sent again.
+  // After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
   private static final Set<Code> RETRIED =
       EnumSet.of(Code.UNAVAILABLE, Code.INTERNAL, Code.DEADLINE_EXCEEDED);
 
@@ -46,7 +46,7 @@ public final class SendEvents {
     IngestServiceBlockingStub weir =
         IngestServiceGrpc.newBlockingStub(channel)
             .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
-    // Ids are made once: a retry with the same ids never stores an event twice.
+    // Generate the ids once: a retry with the same ids never stores an event twice.
     IngestEventsRequest batch = IngestEventsRequest.newBuilder().addAllEvents(makeEvents()).build();
     boolean queued = send(weir, batch);
     channel.shutdown().awaitTermination(5, TimeUnit.SECONDS);
@@ -82,7 +82,7 @@ public final class SendEvents {
     }
   }
 
-  /** What Weir says of its failures; what gRPC says of those on the way to it. */
+  /** Weir's own error, or gRPC's when the call did not reach Weir. */
   private static String describe(StatusRuntimeException error) {
     for (Any detail : StatusProto.fromThrowable(error).getDetailsList()) {
       if (!detail.is(ErrorDetail.class)) continue;
@@ -151,7 +151,7 @@ public final class SendEvents {
                     .setSource("weather")
                     .setSourcePackage("my-agent"))
             .setContext(Context.newBuilder().setThreadId("thread-1"))
-            // Required, also when it is empty.
+            // Required, even if empty.
             .setAdditionalProperties(Struct.getDefaultInstance())
             .setTool(Tool.newBuilder().setName("get_weather").setInput(Values.of(input)))
             .build();

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { requireConfig } from '../../lib/config.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { eraseEvents } from '../../lib/erasure/erase.ts';
+import { previewErasure } from '../../lib/erasure/preview.ts';
+import type { Subject } from '../../lib/erasure/subject.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { parseId, parseTime } from '../arguments.ts';
+import { readConfig, requireDatabaseUrl, requireSpace } from '../database.ts';
+import { type Host, printJson, printMessage } from '../host.ts';
+import { eraseTimeoutMs } from '../limits.ts';
+
+interface EraseCommandOptions {
+  space: string;
+  user?: string;
+  thread?: string;
+  before?: number;
+  reason?: string;
+  yes?: true;
+}
+
+/** `erase`: events of a user, a thread or a time, for good (docs/erasure.md). */
+export function addEraseCommand(program: Command, host: Host): void {
+  program
+    .command('erase')
+    .description('erase events of a space for good; without --yes say only how many there are')
+    .requiredOption('--space <id>', 'the space')
+    .option('--user <id>', 'the events of this user')
+    .option('--thread <id>', 'the events of this thread')
+    .option(
+      '--before <time>',
+      'the events that started before: ISO 8601, or milliseconds since 1970',
+      parseTime,
+    )
+    .option('--reason <text>', 'kept with the receipt and in the audit log: no personal data')
+    .option('--yes', 'erase')
+    .action(async (options: EraseCommandOptions, command: Command) => {
+      const subject = readSubject(options);
+      if (subject === undefined) return command.error('error: give one of --user, --thread and --before');
+      const spaceId = parseId('space', options.space);
+      await using sql = openPostgres(requireDatabaseUrl(host), {
+        applicationName: 'weir-cli-erase',
+        connectionsMax: 1,
+        statementTimeoutMs: eraseTimeoutMs,
+      });
+      const database = openDatabase(sql);
+      await requireSpace(database, spaceId);
+      if (options.yes !== true) {
+        await printJson(host, { isPreview: true, ...(await previewErasure(database, spaceId, subject)) });
+        return printMessage(host, 'Nothing was erased. Add --yes to erase it for good.');
+      }
+      const config = requireConfig(readConfig(host), ['NATS_URL']);
+      await using nats = await connectQueue(config.NATS_URL, 'weir-cli-erase');
+      const receipt = await eraseEvents(database, nats, spaceId, {
+        subject,
+        reason: options.reason,
+        backupRetentionDays: config.BACKUP_RETENTION_DAYS,
+        report: (text) => printMessage(host, text),
+      });
+      await printJson(host, receipt);
+    });
+}
+
+/** @returns undefined unless there is exactly one. */
+function readSubject({ user, thread, before }: EraseCommandOptions): Subject | undefined {
+  const given: Subject[] = [
+    ...(user === undefined ? [] : [{ kind: 'user', value: user } as const]),
+    ...(thread === undefined ? [] : [{ kind: 'thread', value: thread } as const]),
+    ...(before === undefined ? [] : [{ kind: 'before', timeMs: before } as const]),
+  ];
+  return given.length === 1 ? given[0] : undefined;
+}

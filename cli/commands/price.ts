@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { operator } from '../../lib/accounts/audit.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { listPrices, type ModelPrice, removePrice, setPrice } from '../../lib/prices/prices.ts';
+import { parseDay, parseId, parseName, parsePrice } from '../arguments.ts';
+import { requireSpace, withDatabase } from '../database.ts';
+import { CommandError, type Host, printJson } from '../host.ts';
+
+interface PriceOptions extends Pick<ModelPrice, 'model' | 'input' | 'output'> {
+  space?: string;
+  from: string;
+  cacheRead?: string;
+  cacheWrite?: string;
+}
+
+/** `price set`, `price list` and `price remove`. */
+export function addPriceCommands(program: Command, host: Host): void {
+  const price = program
+    .command('price')
+    .description('what tokens of models cost, for charts: US dollars per million tokens');
+
+  addKey(price.command('set').description('set the price of a model from a day on'))
+    .requiredOption('--input <dollars>', 'a million input tokens', parsePrice)
+    .requiredOption('--output <dollars>', 'a million output tokens', parsePrice)
+    .option('--cache-read <dollars>', 'a million input tokens that were read from a cache', parsePrice)
+    .option('--cache-write <dollars>', 'a million input tokens that were written to a cache', parsePrice)
+    .action((options: PriceOptions) =>
+      withDatabase(host, async (database) => {
+        const spaceId = await readSpace(database, options.space);
+        const { model, from: validFrom, input, output, cacheRead = null, cacheWrite = null } = options;
+        const set = { model, validFrom, input, output, cacheRead, cacheWrite };
+        await setPrice(database, { spaceId, actor: operator }, set);
+        await printJson(host, { spaceId, ...set });
+      }),
+    );
+
+  price
+    .command('list')
+    .description('the prices for all spaces, or those that hold for one')
+    .option('--space <id>', 'the space')
+    .action((options: { space?: string }) =>
+      withDatabase(host, async (database) => {
+        await printJson(host, await listPrices(database, await readSpace(database, options.space)));
+      }),
+    );
+
+  addKey(
+    price.command('remove').description('remove the price of a model that was set from a day on'),
+  ).action((options: PriceOptions) =>
+    withDatabase(host, async (database) => {
+      const spaceId = await readSpace(database, options.space);
+      const removed = { model: options.model, validFrom: options.from };
+      if (!(await removePrice(database, { spaceId, actor: operator }, removed))) {
+        throw new CommandError(`There is no such price: ${removed.model}, from ${removed.validFrom}.`);
+      }
+      await printJson(host, { spaceId, ...removed });
+    }),
+  );
+}
+
+function addKey(command: Command): Command {
+  return command
+    .requiredOption('--model <name>', 'the model, as events name it', parseName)
+    .option('--from <day>', 'the first day (UTC) that it holds for', parseDay, '1970-01-01')
+    .option('--space <id>', 'the space that it holds for; without it, every space that has no own price');
+}
+
+async function readSpace(database: Database, space: string | undefined): Promise<string | null> {
+  if (space === undefined) return null;
+  const spaceId = parseId('space', space);
+  await requireSpace(database, spaceId);
+  return spaceId;
+}

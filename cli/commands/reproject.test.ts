@@ -1,0 +1,38 @@
+import { eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { someEvents } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { events, segments } from '../../lib/db/schema.ts';
+import { insertParts } from '../../lib/write/store.ts';
+import { Operator, unknownId } from '../../test/support/cli/operator.ts';
+
+const operator = new Operator();
+
+test('one space is computed again, and what is damaged is named and left as it is', async () => {
+  const [spaceId, other] = [await operator.createSpace(), await operator.createSpace()];
+  const { database } = operator;
+  const parts = [spaceId, spaceId, other].map((space) => partOf(space, someEvents(2)));
+  await insertParts(database, parts);
+  await database.update(segments).set({ projection: null, terms: null });
+  await database.update(events).set({ userId: null });
+  const damagedId = parts[1]?.segmentId ?? '';
+  await database
+    .update(segments)
+    .set({ body: Buffer.from('damaged') })
+    .where(eq(segments.id, damagedId));
+  const args = ['reproject', '--space', spaceId];
+  const { exitCode, stdout, stderr } = await operator.run(args);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '1 segments computed again\n' });
+  expect(JSON.parse(stdout)).toEqual({ segments: 1, events: 2, recounted: 0, damaged: [damagedId] });
+  const rows = await database.select({ segmentId: events.segmentId, userId: events.userId }).from(events);
+  for (const { segmentId, userId } of rows)
+    expect(userId).toBe(segmentId === parts[0]?.segmentId ? 'user-1' : null);
+});
+
+test('a space that does not exist is refused', async () => {
+  const { exitCode, stderr } = await operator.run(['reproject', '--space', unknownId]);
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('There is no space'),
+  });
+});

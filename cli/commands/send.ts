@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { eventsPerBatchMax } from '../../lib/limits.ts';
+import { readConnection } from '../../lib/local-system.ts';
+import { parseApiKey, parseHttpUrl, wholeNumber } from '../arguments.ts';
+import { readConfig } from '../database.ts';
+import { CommandError, type Host, printJson, printMessage } from '../host.ts';
+import { openProgress } from '../send/progress.ts';
+import { sendFile } from '../send/send-file.ts';
+import { describeSummary } from '../send/send-summary.ts';
+
+/** Enough to saturate ingest on a small machine; more only increases latency. */
+const concurrencyDefault = 4;
+const concurrencyMax = 256;
+
+interface SendOptions {
+  url?: string;
+  key?: string;
+  freshIds?: boolean;
+  batch: number;
+  concurrency: number;
+}
+
+/** `send`. */
+export function addSendCommand(program: Command, host: Host): void {
+  program
+    .command('send')
+    .description(
+      'send a file to ingest, gzip or not: events as NDJSON (one a line), or OpenTelemetry spans as OTLP/JSON',
+    )
+    .argument('<file>', 'the file')
+    .option('--url <url>', 'base URL of ingest; by default the one that `npm start` runs', parseHttpUrl)
+    .option('--key <key>', 'API key; by default the one of the first space', parseApiKey)
+    .option('--fresh-ids', 'give every event a new id, so that a file can be sent again')
+    .option('--batch <n>', 'events a request', wholeNumber(1, eventsPerBatchMax), eventsPerBatchMax)
+    .option('--concurrency <n>', 'requests at once', wholeNumber(1, concurrencyMax), concurrencyDefault)
+    .action((file: string, options: SendOptions) => send(host, file, options));
+}
+
+async function send(host: Host, file: string, options: SendOptions): Promise<void> {
+  const target = findTarget(host, options);
+  const progress = openProgress(host.stderr);
+  const summary = await sendFile(findFile(host, file), {
+    ...target,
+    freshIds: options.freshIds === true,
+    eventsPerBatch: options.batch,
+    concurrency: options.concurrency,
+    progress,
+  }).finally(() => progress.stop());
+  printMessage(host, describeSummary(summary));
+  await printJson(host, summary);
+  if (summary.rejected > 0 || summary.errors.length > 0) {
+    throw new CommandError('Not every event was accepted: see the errors above.');
+  }
+}
+
+function findTarget(host: Host, options: SendOptions): { url: string; apiKey: string } {
+  const config = readConfig(host);
+  const connection = readConnection(config.WEIR_DATA_DIR);
+  const url = options.url ?? connection?.ingestUrl;
+  const apiKey = options.key ?? connection?.apiKey;
+  if (url !== undefined && apiKey !== undefined) return { url, apiKey };
+  throw new CommandError(
+    `Nothing was started in ${config.WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, or give --url and --key.`,
+  );
+}
+
+/** npm runs scripts in the project's directory; INIT_CWD is the directory that npm was called in. */
+function findFile(host: Host, file: string): string {
+  const here = resolve(host.directory, file);
+  const there = resolve(host.env.INIT_CWD ?? host.directory, file);
+  return existsSync(here) ? here : there;
+}

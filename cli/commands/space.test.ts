@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { Operator } from '../../test/support/cli/operator.ts';
+
+const operator = new Operator();
+
+test('a space is created, listed and changed', async () => {
+  const spaceId = await operator.createSpace('--monthly-events', '10', '--billing', 'inactive');
+  const settings = { monthlyEventLimit: 10, billingState: 'inactive', retentionDays: null, plan: null };
+  const created = { spaceId, name: 'a space', ...settings };
+  const listed: unknown[] = await operator.weir('space', 'list');
+  expect(listed).toContainEqual({ ...created, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) });
+  expect(await operator.weir('space', 'set', spaceId, '--billing', 'active')).toMatchObject({
+    ...created,
+    billingState: 'active',
+  });
+  expect(await operator.weir('space', 'set', spaceId, '--monthly-events', 'none')).toMatchObject({
+    monthlyEventLimit: null,
+  });
+  expect(await operator.weir('space', 'set', spaceId.toUpperCase(), '--monthly-events', '0')).toMatchObject({
+    monthlyEventLimit: 0,
+    billingState: 'active',
+  });
+});
+
+test('the plan of a space is named, shown and taken away', async () => {
+  const spaceId = await operator.createSpace('--plan', 'team');
+  const listed: unknown[] = await operator.weir('space', 'list');
+  expect(listed).toContainEqual(expect.objectContaining({ spaceId, plan: 'team' }));
+  const set = (plan: string) => operator.weir('space', 'set', spaceId, '--plan', plan);
+  expect(await set('business')).toMatchObject({ plan: 'business', billingState: 'active' });
+  expect(await set('none')).toMatchObject({ plan: null });
+  expect((await operator.run(['space', 'set', spaceId, '--plan', ''])).exitCode).toBe(2);
+});
+
+test('the retention of a space is set, shown and removed', async () => {
+  const spaceId = await operator.createSpace('--retention-days', '30');
+  const listed: unknown[] = await operator.weir('space', 'list');
+  expect(listed).toContainEqual(expect.objectContaining({ spaceId, retentionDays: 30 }));
+  const set = (days: string) => operator.weir('space', 'set', spaceId, '--retention-days', days);
+  expect(await set('1')).toMatchObject({ retentionDays: 1, billingState: 'active' });
+  expect(await set('none')).toMatchObject({ retentionDays: null });
+  for (const days of ['0', '-1', '1.5', '36501', 'forever']) {
+    const { exitCode, stderr } = await operator.run(['space', 'set', spaceId, '--retention-days', days]);
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('1 to 36500'),
+    });
+  }
+});
+
+test('usage shows the events of the month and the limit', async () => {
+  const spaceId = await operator.createSpace('--monthly-events', '7');
+  expect(await operator.weir('usage', '--space', spaceId)).toEqual({
+    spaceId,
+    month: expect.stringMatching(/^\d{4}-\d\d$/),
+    events: 0,
+    monthlyEventLimit: 7,
+    billingState: 'active',
+    plan: null,
+    forecast: 0,
+    limitReachedAt: null,
+    resetsAt: expect.stringMatching(/-01T00:00:00\.000Z$/),
+  });
+});

@@ -1,0 +1,183 @@
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { auditLog } from '../../lib/db/schema.ts';
+import { runWeir, runWeirProcess } from '../../test/support/cli/command-line.ts';
+import { unknownId } from '../../test/support/cli/operator.ts';
+import {
+  openClient,
+  openDashboard,
+  type TestClient,
+  type TestDashboard,
+} from '../../test/support/dashboard.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+let users = 0;
+const newEmail = () => `user-${++users}@example.org`;
+
+const run = (args: string[], stdin = '') =>
+  runWeir(['user', ...args], { DATABASE_URL: dashboard.databaseUrl }, { stdin });
+
+/** Runs a command that must succeed, and returns the JSON that it printed. */
+async function user(args: string[], stdin = '') {
+  const { exitCode, stdout, stderr } = await run(args, stdin);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+async function signIn(email: string, password: string): Promise<TestClient> {
+  const client = openClient(dashboard.url);
+  await client.trpc.auth.signIn.mutate({ email, password });
+  return client;
+}
+
+const unauthorized = { data: { code: 'UNAUTHORIZED' } };
+
+async function readAudit(spaceId: string) {
+  const { action, actor, details } = auditLog;
+  return dashboard.database
+    .select({ action, actor, details })
+    .from(auditLog)
+    .where(eq(auditLog.spaceId, spaceId))
+    .orderBy(auditLog.id);
+}
+
+test('a created user signs in with the password that was shown once, and has the roles given', async () => {
+  const [first, second] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const email = newEmail();
+  const spaces = ['--space', first.spaceId, '--role', 'admin', '--space', second.spaceId.toUpperCase()];
+  const created = await user(['create', '--email', ` ${email.toUpperCase()}`, ...spaces]);
+  expect(created).toEqual({
+    userId: expect.any(String),
+    email,
+    password: expect.stringMatching(/^[\w-]{16}$/),
+    spaces: [
+      { spaceId: first.spaceId, role: 'admin' },
+      { spaceId: second.spaceId, role: 'viewer' },
+    ],
+  });
+  const { trpc } = await signIn(email, created.password);
+  expect((await trpc.me.query()).spaces).toMatchObject([
+    { id: first.spaceId, role: 'admin' },
+    { id: second.spaceId, role: 'viewer' },
+  ]);
+  expect((await readAudit(second.spaceId)).slice(-2)).toEqual([
+    { action: 'member.set', actor: 'operator', details: { userId: created.userId, role: 'viewer' } },
+    { action: 'session.open', actor: created.userId, details: { method: 'password' } },
+  ]);
+});
+
+test('a password from stdin is not printed', async () => {
+  const email = newEmail();
+  const { exitCode, stdout, stderr } = await runWeirProcess(
+    ['user', 'create', '--email', email, '--password-stdin'],
+    { DATABASE_URL: dashboard.databaseUrl },
+    { stdin: 'correct horse\nignored\n' },
+  );
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(Object.keys(JSON.parse(stdout))).toEqual(['userId', 'email', 'spaces']);
+  await signIn(email, 'correct horse');
+});
+
+test.each(['', 'short', 'x'.repeat(1_025)])(
+  'a password of a wrong length is rejected: %#',
+  async (password) => {
+    const email = newEmail();
+    const { exitCode, stdout, stderr } = await run(
+      ['create', '--email', email, '--password-stdin'],
+      password,
+    );
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toBe('weir: A password has 8 to 1024 characters.\n');
+    expect((await user(['list'])).map((one: { email: string }) => one.email)).not.toContain(email);
+  },
+);
+
+test('a second user with the same e-mail address is rejected, and the first one stays as it was', async () => {
+  const { email, password } = await dashboard.addSpace();
+  const { exitCode, stderr } = await run(['create', '--email', email.toUpperCase()]);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: `weir: There is a user ${email} already.\n`,
+  });
+  await signIn(email, password);
+});
+
+test('a user whose space does not exist is not created', async () => {
+  const email = newEmail();
+  const { exitCode } = await run(['create', '--email', email, '--space', unknownId]);
+  expect(exitCode).toBe(1);
+  expect((await user(['list'])).map((one: { email: string }) => one.email)).not.toContain(email);
+});
+
+test('a new password replaces the old one, ends the sessions of the user, and is audited', async () => {
+  const { spaceId, email, password, client } = await dashboard.addSpace();
+  const other = await dashboard.addSpace();
+  const changed = await user(['password', '--email', email]);
+  await expect(client.trpc.me.query()).rejects.toMatchObject(unauthorized);
+  await expect(signIn(email, password)).rejects.toMatchObject(unauthorized);
+  await signIn(email, changed.password);
+  await other.client.trpc.me.query();
+  await user(['password', '--email', email, '--password-stdin'], 'another one\n');
+  await signIn(email, 'another one');
+  const audit = await readAudit(spaceId);
+  expect(audit.filter(({ action }) => action === 'user.password')).toHaveLength(2);
+  expect(JSON.stringify(audit)).not.toMatch(`${changed.password}|another one`);
+});
+
+test('a role is set, changed and removed, for running sessions too', async () => {
+  const { spaceId } = await dashboard.addSpace();
+  const { email, client } = await dashboard.addSpace();
+  const rolesSeen = async () =>
+    (await client.trpc.me.query()).spaces.filter(({ id }) => id === spaceId).map(({ role }) => role);
+  for (const role of ['member', 'owner']) {
+    const set = await user(['role', '--email', email, '--space', spaceId, '--role', role]);
+    expect(set).toMatchObject({ email, spaceId, role });
+    expect(await rolesSeen()).toEqual([role]);
+  }
+  for (let times = 0; times < 2; times++) {
+    expect(await user(['role', '--email', email, '--space', spaceId, '--role', 'none'])).toMatchObject({
+      role: null,
+    });
+    expect(await rolesSeen()).toEqual([]);
+  }
+  const actions = (await readAudit(spaceId)).map(({ action }) => action);
+  expect(actions.slice(-3)).toEqual(['member.set', 'member.set', 'member.remove']);
+});
+
+test('the list shows every user with the spaces of each, and no hash', async () => {
+  const { spaceId, email } = await dashboard.addSpace({ role: 'viewer' });
+  const alone = newEmail();
+  await user(['create', '--email', alone]);
+  const listed: { email: string }[] = await user(['list']);
+  const shown = { userId: expect.any(String), createdAt: expect.stringMatching(/Z$/) };
+  const spaces = [{ spaceId, name: expect.any(String), role: 'viewer' }];
+  expect(listed).toContainEqual({ ...shown, email, spaces });
+  expect(listed).toContainEqual({ ...shown, email: alone, spaces: [] });
+  expect(JSON.stringify(listed)).not.toContain('argon2');
+});
+
+test('a link signs its user in, once', async () => {
+  const email = newEmail();
+  await user(['create', '--email', email]);
+  const { link } = await user(['link', '--email', email, '--url', `${dashboard.url}/`]);
+  const [address, token] = link.split('#link=');
+  expect(address).toBe(`${dashboard.url}/sign-in`);
+  const client = openClient(dashboard.url);
+  expect(await client.trpc.auth.redeemLink.mutate({ token })).toMatchObject({ user: { email } });
+  expect(await client.trpc.me.query()).toMatchObject({ user: { email } });
+  await expect(openClient(dashboard.url).trpc.auth.redeemLink.mutate({ token })).rejects.toMatchObject(
+    unauthorized,
+  );
+});
+
+test('a link for nobody, or to nowhere, is one sentence', async () => {
+  const unknown = await run(['link', '--email', newEmail(), '--url', dashboard.url]);
+  expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('There is no user') });
+  const nowhere = await run(['link', '--email', newEmail()]);
+  expect(nowhere).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--url') });
+});

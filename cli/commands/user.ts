@@ -1,0 +1,131 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Membership, removeRole, setRole } from '../../lib/accounts/memberships.ts';
+import { generatePassword } from '../../lib/accounts/password.ts';
+import type { Role } from '../../lib/accounts/role.ts';
+import { createSignInLink } from '../../lib/accounts/sign-in-links.ts';
+import { createUser, findUserId, listUsers, setPassword } from '../../lib/accounts/users.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { readConnection } from '../../lib/local-system.ts';
+import { parseEmail, parseHttpUrl, parseId, parseRole, parseRoleOrNone } from '../arguments.ts';
+import { readConfig, requireSpace, withDatabase } from '../database.ts';
+import { CommandError, type Host, printJson } from '../host.ts';
+import { readPassword } from '../password-input.ts';
+
+/** `user create`, `user password`, `user link`, `user role` and `user list`: who may sign in to the dashboard. */
+export function addUserCommands(program: Command, host: Host): void {
+  const user = program.command('user').description('users of the dashboard');
+  addCreate(user, host);
+  addPassword(user, host);
+  addLink(user, host);
+
+  user
+    .command('role')
+    .description("set a user's role in a space, or remove the user from it")
+    .requiredOption('--email <email>', 'the user', parseEmail)
+    .requiredOption('--space <id>', 'the space')
+    .requiredOption('--role <role>', 'owner, admin, member, viewer, or none', parseRoleOrNone)
+    .action((options: { email: string; space: string; role: Role | 'none' }) =>
+      withDatabase(host, async (database) => {
+        const { email, role } = options;
+        const spaceId = parseId('space', options.space);
+        await requireSpace(database, spaceId);
+        const userId = await requireUser(database, email);
+        if (role === 'none') await removeRole(database, spaceId, userId);
+        else await setRole(database, spaceId, { userId, role });
+        await printJson(host, { userId, email, spaceId, role: role === 'none' ? null : role });
+      }),
+    );
+
+  user
+    .command('list')
+    .description('all users, with their spaces')
+    .action(() => withDatabase(host, async (database) => printJson(host, await listUsers(database))));
+}
+
+function addCreate(user: Command, host: Host): void {
+  const memberships: Membership[] = [];
+  addPasswordOption(user.command('create').description('create a user'))
+    .requiredOption('--email <email>', 'what the user signs in with', parseEmail)
+    .option('--space <id>', 'a space of the user; may be repeated', (text) => {
+      memberships.push({ spaceId: parseId('space', text), role: 'viewer' });
+    })
+    .option(
+      '--role <role>',
+      'role in the --space before it: owner, admin, member, or viewer (default)',
+      (text) => {
+        const last = memberships.at(-1);
+        if (last === undefined) throw new InvalidArgumentError('It must follow a --space.');
+        last.role = parseRole(text);
+      },
+    )
+    .action(async (options: PasswordOptions & { email: string }) => {
+      const { email } = options;
+      const password = await choosePassword(host, options);
+      await withDatabase(host, async (database) => {
+        for (const { spaceId } of memberships) await requireSpace(database, spaceId);
+        const created = await createUser(database, { email, password: password.text, memberships });
+        if (created === undefined) throw new CommandError(`There is a user ${email} already.`);
+        await printJson(host, { ...created, email, ...password.shown, spaces: memberships });
+      });
+    });
+}
+
+function addPassword(user: Command, host: Host): void {
+  addPasswordOption(
+    user.command('password').description('set a new password, and end every session of the user'),
+  )
+    .requiredOption('--email <email>', 'the user', parseEmail)
+    .action(async (options: PasswordOptions & { email: string }) => {
+      const { email } = options;
+      const password = await choosePassword(host, options);
+      await withDatabase(host, async (database) => {
+        const userId = await requireUser(database, email);
+        await setPassword(database, userId, password.text);
+        await printJson(host, { userId, email, ...password.shown });
+      });
+    });
+}
+
+function addLink(user: Command, host: Host): void {
+  user
+    .command('link')
+    .description('a link that signs the user in once, within a quarter of an hour')
+    .requiredOption('--email <email>', 'the user', parseEmail)
+    .option('--url <url>', 'address of the dashboard; by default the one that `npm start` runs', parseHttpUrl)
+    .action(({ email, url }: { email: string; url?: string }) =>
+      withDatabase(host, async (database) => {
+        const dashboardUrl = url ?? readConnection(readConfig(host).WEIR_DATA_DIR)?.dashboardUrl;
+        if (dashboardUrl === undefined) throw new CommandError('Give the address of the dashboard: --url.');
+        const userId = await requireUser(database, email);
+        const link = await createSignInLink(database, userId, dashboardUrl.replace(/\/+$/, ''));
+        await printJson(host, { userId, email, link });
+      }),
+    );
+}
+
+interface PasswordOptions {
+  passwordStdin?: boolean;
+}
+
+function addPasswordOption(command: Command): Command {
+  return command.option(
+    '--password-stdin',
+    'take the password from the first line of stdin; without it one is generated and shown once',
+  );
+}
+
+/** @returns the password, and what to print of it: only a generated one. */
+async function choosePassword(
+  host: Host,
+  { passwordStdin }: PasswordOptions,
+): Promise<{ text: string; shown: { password?: string } }> {
+  if (passwordStdin) return { text: await readPassword(host), shown: {} };
+  const password = generatePassword();
+  return { text: password, shown: { password } };
+}
+
+async function requireUser(database: Database, email: string): Promise<string> {
+  const userId = await findUserId(database, email);
+  if (userId === undefined) throw new CommandError(`There is no user ${email}.`);
+  return userId;
+}

@@ -1,0 +1,21 @@
+/**
+ * Events that `weir events` reads at a time, if their text fits into `printedCharsMax`. Many, because events that started
+ * together may each be in another segment, and every page decompresses every segment that it touches.
+ */
+export const printedEventsPage = 5_000;
+export const printedCharsMax = 64 * 1024 * 1024;
+
+/** How long `weir send` waits for an answer: longer than a slow line needs for 4 MiB. Ingest times out much earlier. */
+export const sendTimeoutMs = 30_000;
+
+/**
+ * How long `weir send` retries one batch. A crashed service is back within seconds; 90 s also cover a restart of all
+ * services of a machine, and still end when nothing will ever answer.
+ */
+export const sendRetryForMs = 90_000;
+
+/** Most distinct errors in the summary of `weir send`: each may quote a part of the input. */
+export const sendErrorsMax = 100;
+
+/** Longest statement of `weir erase`: copying a partition of a million events, or waiting for retention to end its pass. */
+export const eraseTimeoutMs = 30 * 60_000;

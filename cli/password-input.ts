@@ -1,0 +1,31 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { passwordCharsMax, passwordCharsMin } from '../lib/accounts/limits.ts';
+import { CommandError, type Host } from './host.ts';
+
+/**
+ * Reads a password from the first line of stdin. On a terminal it prompts for it on stderr, without echo. Never an
+ * argument: other users of the machine see those.
+ *
+ * @throws CommandError when the password is too short or too long.
+ */
+export async function readPassword(host: Host): Promise<string> {
+  const isTerminal = host.stdin.isTTY === true;
+  if (isTerminal) host.stderr.write('Password: ');
+  const password = await readLine(host, isTerminal);
+  if (isTerminal) host.stderr.write('\n');
+  if (password.length >= passwordCharsMin && password.length <= passwordCharsMax) return password;
+  throw new CommandError(`A password has ${passwordCharsMin} to ${passwordCharsMax} characters.`);
+}
+
+async function readLine({ stdin }: Host, isTerminal: boolean): Promise<string> {
+  // readline disables the terminal's own echo, and writes its echo to `output`.
+  const discarded = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: discarded, terminal: isTerminal });
+  try {
+    for await (const line of lines) return line;
+    return '';
+  } finally {
+    lines.close();
+  }
+}

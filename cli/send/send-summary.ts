@@ -1,0 +1,111 @@
+import type { Latencies } from '../../lib/client/latencies.ts';
+import type { SendError } from '../../lib/client/send-with-retry.ts';
+import { sendErrorsMax } from '../limits.ts';
+
+/** An error, and the number of events with it. `status` is null when there was no answer. */
+export interface CountedError extends SendError {
+  events: number;
+}
+
+/** The result that `send` prints. */
+export interface SendSummary {
+  accepted: number;
+  /** Events that were not accepted, including lines that could not be sent. */
+  rejected: number;
+  /** Spans that are no calls of models or tools; absent for a file of events. */
+  filtered?: number;
+  errors: CountedError[];
+  /** Requests, including retries. */
+  requests: number;
+  retries: number;
+  eventsPerSecond: number;
+  /** Latency of the answered requests. */
+  p50Ms: number;
+  p99Ms: number;
+}
+
+/** Counts the outcomes of events. */
+export interface Tally {
+  addAccepted(events: number): void;
+  addRejected(error: SendError, events: number): void;
+  addFiltered(spans: number): void;
+  /** Adds the requests that one body took. */
+  addRequests(attempts: number): void;
+  accepted(): number;
+  rejected(): number;
+  sum(durationMs: number, latencies: Latencies): SendSummary;
+}
+
+export function createTally(): Tally {
+  const errors = new Map<string, CountedError>();
+  let accepted = 0;
+  let rejected = 0;
+  let filtered: number | undefined;
+  let requests = 0;
+  let retries = 0;
+  return {
+    addAccepted: (events) => {
+      accepted += events;
+    },
+    addRejected: (error, events) => {
+      rejected += events;
+      countError(errors, error, events);
+    },
+    addFiltered: (spans) => {
+      filtered = (filtered ?? 0) + spans;
+    },
+    addRequests: (attempts) => {
+      requests += attempts;
+      retries += attempts - 1;
+    },
+    accepted: () => accepted,
+    rejected: () => rejected,
+    sum: (durationMs, latencies) => ({
+      accepted,
+      rejected,
+      ...(filtered !== undefined && { filtered }),
+      errors: [...errors.values()],
+      requests,
+      retries,
+      eventsPerSecond: durationMs === 0 ? 0 : Math.round((accepted / durationMs) * 1_000),
+      p50Ms: round(latencies.percentileMs(50)),
+      p99Ms: round(latencies.percentileMs(99)),
+    }),
+  };
+}
+
+/** Equal errors share an entry. When there are too many distinct ones, those of one status and id share an entry. */
+function countError(errors: Map<string, CountedError>, error: SendError, events: number): void {
+  const exact = JSON.stringify([error.status, error.id, error.details]);
+  const full = errors.size >= sendErrorsMax && !errors.has(exact);
+  const key = full ? JSON.stringify([error.status, error.id]) : exact;
+  const counted = errors.get(key);
+  if (counted !== undefined) counted.events += events;
+  else errors.set(key, { ...error, ...(full && { details: 'more of this kind' }), events });
+}
+
+/** The summary as text for people. */
+export function describeSummary(summary: SendSummary): string {
+  const { accepted, rejected, filtered, requests, retries } = summary;
+  const lines = [
+    `Accepted ${count(accepted, 'event')} at ${summary.eventsPerSecond.toLocaleString('en')} events/s, in ${count(requests, 'request')} (${count(retries, 'retry', 'retries')}), p50 ${summary.p50Ms} ms, p99 ${summary.p99Ms} ms.`,
+  ];
+  if (filtered !== undefined && filtered > 0) {
+    lines.push(
+      `Left out ${count(filtered, 'span')} that ${filtered === 1 ? 'is no call' : 'are no calls'} of a model or a tool.`,
+    );
+  }
+  if (rejected > 0 || summary.errors.length > 0) lines.push(`Rejected ${count(rejected, 'event')}:`);
+  for (const { events, status, id, details } of summary.errors) {
+    lines.push(`  ${events.toLocaleString('en')} × ${status === null ? '' : `${status} `}${id}: ${details}`);
+  }
+  return lines.join('\n');
+}
+
+function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? noun : plural}`;
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

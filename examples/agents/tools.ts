@@ -1,0 +1,22 @@
+/** The two tools of the agents. */
+export const tools = {
+  async get_weather({ city }: { city: string }) {
+    return { city, celsius: 21 };
+  },
+  async get_rate({ symbol }: { symbol: string }) {
+    return { symbol, perEuro: 0.94 };
+  },
+};
+
+/** What a model is told of them. */
+export const descriptions = [
+  { name: 'get_weather', description: 'The weather of a city.', parameters: objectWith('city') },
+  { name: 'get_rate', description: 'The exchange rate of a currency.', parameters: objectWith('symbol') },
+];
+
+/** Most answers of the model in one run. */
+export const stepsMax = 5;
+
+function objectWith(field: string) {
+  return { type: 'object' as const, properties: { [field]: { type: 'string' } }, required: [field] };
+}

@@ -1,0 +1,122 @@
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpLink,
+  httpSubscriptionLink,
+  retryLink,
+  splitLink,
+  type TRPCClientError,
+} from '@trpc/client';
+import { Agent, EventSource } from 'undici';
+import type { AppRouter } from '../services/dashboard-api/router.ts';
+
+/**
+ * A client of the dashboard API, to start a front end from: all calls are typed by `AppRouter`, a type-only import.
+ *
+ * In a browser the session's cookie is kept and sent by itself, and EventSource is there: leave `fetch`, `EventSource` and
+ * `eventSourceOptions` out. Outside of one, this file keeps the cookie.
+ *
+ * @param origin such as `http://127.0.0.1:8081`.
+ */
+export function openDashboardClient(origin: string) {
+  const url = `${origin}/trpc`;
+  const cookies = openCookieJar();
+  const links = { url, fetch: cookies.fetch };
+  return createTRPCClient<AppRouter>({
+    links: [
+      splitLink({
+        condition: ({ type }) => type === 'subscription',
+        true: [
+          // EventSource reconnects by itself, except after an answer such as a proxy's 502. This goes on with the last id.
+          retryLink({ retry: ({ error }) => isTransient(error), retryDelayMs: backOffMs }),
+          httpSubscriptionLink({
+            url,
+            EventSource,
+            // A member that the types of undici lack.
+            eventSourceOptions: { node: { dispatcher: cookies.dispatcher } } as object,
+          }),
+        ],
+        false: splitLink({
+          // Calls in a batch wait for the slowest one, and their responses cannot set cookies one by one.
+          condition: ({ path }) => path.startsWith('auth.') || path === 'events.get',
+          true: httpLink(links),
+          false: httpBatchLink({ ...links, maxItems: 20, maxURLLength: 8_000 }),
+        }),
+      }),
+    ],
+  });
+}
+
+/** Signs in, prints the newest events, then each new one as it is stored, until the signal is aborted. */
+export async function followEvents(
+  trpc: ReturnType<typeof openDashboardClient>,
+  { email, password }: { email: string; password: string },
+  { print, signal }: { print: (line: string) => void; signal: AbortSignal },
+): Promise<void> {
+  const { spaces } = await trpc.auth.signIn.mutate({ email, password });
+  const spaceId = spaces[0]?.id;
+  // Before the list, so that nothing is stored unseen between them. An event that both show has one id.
+  const { cursor } = await trpc.live.since.query({ spaceId });
+  const { events } = await trpc.events.list.query({ spaceId, limit: 20 });
+  const shown = new Set(events.map(({ id }) => id));
+  for (const event of events.toReversed()) print(lineOf(event));
+  await new Promise<void>((resolve, reject) => {
+    const subscription = trpc.live.tail.subscribe(
+      { spaceId, lastEventId: cursor },
+      {
+        onData: ({ data }) => {
+          if (data.type === 'skipped')
+            print(`… ${data.skipped.events ?? 'some'} events were stored meanwhile`);
+          if (data.type !== 'events') return;
+          for (const event of data.events) if (!shown.has(event.id)) print(lineOf(event));
+        },
+        // The session is over, or the role is gone: sign in again.
+        onError: reject,
+      },
+    );
+    signal.addEventListener('abort', () => {
+      subscription.unsubscribe();
+      resolve();
+    });
+  });
+}
+
+function lineOf({
+  id,
+  type,
+  name,
+  durationMs,
+}: {
+  id: string;
+  type: string;
+  name: string | null;
+  durationMs: number;
+}) {
+  return `${id} ${type} ${name ?? ''} ${durationMs} ms`;
+}
+
+/** Whether the error may be over at the next attempt: no answer, or one of the server's faults. */
+function isTransient(error: TRPCClientError<AppRouter>): boolean {
+  return (error.data?.httpStatus ?? 503) >= 500;
+}
+
+function backOffMs(attempt: number): number {
+  return Math.min(250 * 2 ** attempt, 10_000) * (0.5 + Math.random() / 2);
+}
+
+/** What a browser does: keeps the cookie of the session, and sends it. */
+function openCookieJar() {
+  let cookie = '';
+  const dispatcher = new Agent({ bodyTimeout: 0 }).compose((dispatch) => (options, handler) => {
+    const headers = { ...(options.headers as Record<string, string>), cookie };
+    return dispatch({ ...options, headers }, handler);
+  });
+  const keep = async (address: URL | string | Request, init?: { headers?: unknown }): Promise<Response> => {
+    const headers = { ...(init?.headers as Record<string, string>), cookie };
+    const response = await fetch(address, { ...(init as RequestInit), headers });
+    const [set] = response.headers.getSetCookie();
+    if (set !== undefined) cookie = set.split(';')[0] ?? '';
+    return response;
+  };
+  return { dispatcher, fetch: keep };
+}

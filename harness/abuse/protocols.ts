@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { Pool } from 'undici';
+import { envelopeBytes } from '../../lib/limits.ts';
+import type { PayloadForm } from './payloads.ts';
+
+/** A request whose bytes are written as they are. */
+export interface AbusiveRequest {
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Sends a request and reads its answer. @returns the HTTP status; 0 when there was no answer. */
+export type Send = (request: AbusiveRequest) => Promise<number>;
+
+/** A protocol that ingest speaks. */
+export interface Protocol {
+  name: string;
+  form: PayloadForm;
+  httpVersion: '1.1' | '2';
+  path: string;
+  contentType: string;
+  /** Whether a message has gRPC's envelope. */
+  isEnveloped: boolean;
+}
+
+const rpcPath = '/weir.ingest.v1.IngestService/IngestEvents';
+const jsonApi = {
+  form: 'json',
+  path: '/v1/ingest-events',
+  contentType: 'application/json',
+  isEnveloped: false,
+} as const;
+const rpc = (contentType: string, form: PayloadForm) => ({
+  form,
+  path: rpcPath,
+  contentType,
+  isEnveloped: contentType.includes('grpc'),
+});
+
+export const protocols: readonly Protocol[] = [
+  { name: 'JSON over HTTP/1.1', httpVersion: '1.1', ...jsonApi },
+  { name: 'JSON over HTTP/2', httpVersion: '2', ...jsonApi },
+  { name: 'Connect', httpVersion: '1.1', ...rpc('application/proto', 'protobuf') },
+  { name: 'Connect in JSON', httpVersion: '2', ...rpc('application/json', 'protobufJson') },
+  { name: 'gRPC', httpVersion: '2', ...rpc('application/grpc+proto', 'protobuf') },
+  { name: 'gRPC in JSON', httpVersion: '2', ...rpc('application/grpc+json', 'protobufJson') },
+  { name: 'gRPC-Web', httpVersion: '1.1', ...rpc('application/grpc-web+proto', 'protobuf') },
+  { name: 'gRPC-Web in JSON', httpVersion: '1.1', ...rpc('application/grpc-web+json', 'protobufJson') },
+];
+
+export function inEnvelope(message: Buffer, flags: number, length = message.length): Buffer {
+  const head = Buffer.alloc(envelopeBytes);
+  head.writeUInt8(flags, 0);
+  head.writeUInt32BE(length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** Clients of both versions of HTTP. A connection that ingest closes is opened again. */
+export function openClients(url: string): Record<Protocol['httpVersion'], Send> & AsyncDisposable {
+  const pool = new Pool(url, { connections: 16, pipelining: 1 });
+  let session: ClientHttp2Session | undefined;
+  const openSession = () => {
+    session = connect(url);
+    session.on('error', () => {});
+    return session;
+  };
+  return {
+    '1.1': async (request) => {
+      try {
+        const { statusCode, body } = await pool.request({ method: 'POST', ...request });
+        await body.dump();
+        return statusCode;
+      } catch {
+        return 0;
+      }
+    },
+    '2': ({ path, headers, body }) => {
+      const open = session === undefined || session.closed || session.destroyed ? openSession() : session;
+      return sendOnStream(open, { ':method': 'POST', ':path': path, ...headers }, body);
+    },
+    async [Symbol.asyncDispose]() {
+      session?.destroy();
+      await pool.destroy();
+    },
+  };
+}
+
+async function sendOnStream(
+  session: ClientHttp2Session,
+  headers: Record<string, string>,
+  body: Buffer,
+): Promise<number> {
+  try {
+    const stream = session.request(headers);
+    let status = 0;
+    stream.on('response', (response) => {
+      status = Number(response[':status']);
+    });
+    stream.on('error', () => {});
+    const closed = once(stream, 'close');
+    stream.end(body);
+    stream.resume();
+    await closed;
+    return status;
+  } catch {
+    return 0;
+  }
+}

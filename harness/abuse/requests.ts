@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { createApiKey } from '../../lib/accounts/api-key.ts';
+import { type ContentEncoding, contentEncodings as encodings } from '../../lib/content-encoding.ts';
+import { payloads } from './payloads.ts';
+import { type AbusiveRequest, inEnvelope, type Protocol, protocols } from './protocols.ts';
+
+/** One kind of abuse: a name, and how its request is made. */
+export interface Abuse {
+  name: string;
+  protocol: Protocol;
+  make(apiKey: string): AbusiveRequest;
+}
+
+/** The fastest level of each: the sender shares the machine. */
+const compressors: Record<ContentEncoding, (bytes: Buffer) => Buffer> = {
+  gzip: (bytes) => gzipSync(bytes, { level: 1 }),
+  deflate: (bytes) => deflateSync(bytes, { level: 1 }),
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  zstd: (bytes) => zstdCompressSync(bytes),
+};
+
+const bombBytes = 64 * 1024 ** 2;
+
+/**
+ * Every payload through every protocol, plain and in one of the encodings; decompression bombs in each; and requests that
+ * are malformed around their message.
+ */
+export const abuses: readonly Abuse[] = protocols.flatMap((protocol) => [
+  ...Object.entries(payloads[protocol.form]).flatMap(([name, payload], index) => {
+    const encoding = encodings[index % encodings.length] ?? 'gzip';
+    return [
+      { name, protocol, make: (apiKey: string) => plain(protocol, apiKey, payload()) },
+      {
+        name: `${name} in ${encoding}`,
+        protocol,
+        make: (apiKey: string) => compressed(protocol, apiKey, { encoding, bytes: payload() }),
+      },
+    ];
+  }),
+  ...encodings.map((encoding) => ({
+    name: `a bomb in ${encoding}`,
+    protocol,
+    make: (apiKey: string) => compressed(protocol, apiKey, { encoding, bytes: Buffer.alloc(bombBytes) }),
+  })),
+  ...malformedRequests(protocol),
+]);
+
+function malformedRequests(protocol: Protocol): Abuse[] {
+  const message = Buffer.alloc(1024 ** 2, ' ');
+  const request = (apiKey: string, body: Buffer, headers: Record<string, string> = {}): AbusiveRequest => {
+    const { path, contentType } = protocol;
+    const authorization = `Bearer ${apiKey}`;
+    return { path, headers: { authorization, 'content-type': contentType, ...headers }, body };
+  };
+  const makes: Record<string, Abuse['make']> = {
+    'an unknown key': () => request(createApiKey(), message),
+    'a malformed key': () => request(randomUUID(), message),
+    'an unknown encoding': (apiKey) =>
+      request(apiKey, inEnvelope(message, 1), { 'content-encoding': 'x', 'grpc-encoding': 'x' }),
+    'damaged compression': (apiKey) =>
+      request(apiKey, inEnvelope(message, 1), { 'content-encoding': 'zstd', 'grpc-encoding': 'zstd' }),
+    'a length of 4 GiB': (apiKey) => request(apiKey, inEnvelope(message, 0, 2 ** 32 - 1)),
+    'two messages': (apiKey) =>
+      request(apiKey, Buffer.concat([inEnvelope(message, 0), inEnvelope(message, 0)])),
+    'another path': (apiKey) => ({ ...request(apiKey, message), path: '/nothing' }),
+  };
+  return Object.entries(makes).map(([name, make]) => ({ name, protocol, make }));
+}
+
+function plain({ path, contentType, isEnveloped }: Protocol, apiKey: string, bytes: Buffer): AbusiveRequest {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': contentType };
+  return { path, headers, body: isEnveloped ? inEnvelope(bytes, 0) : bytes };
+}
+
+function compressed(
+  { path, contentType, isEnveloped }: Protocol,
+  apiKey: string,
+  { encoding, bytes }: { encoding: ContentEncoding; bytes: Buffer },
+): AbusiveRequest {
+  const body = compressors[encoding](bytes);
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': contentType };
+  return isEnveloped
+    ? { path, headers: { ...headers, 'grpc-encoding': encoding }, body: inEnvelope(body, 1) }
+    : { path, headers: { ...headers, 'content-encoding': encoding }, body };
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { createSpace } from '../../lib/accounts/spaces.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { eraseEvents } from '../../lib/erasure/erase.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { insertParts } from '../../lib/write/store.ts';
+import { bodyPart } from '../fixtures/part.ts';
+import type { RunningWeir } from '../system/weir.ts';
+import type { Figures } from './measures.ts';
+import type { Workload } from './workload.ts';
+
+/** Events of the user in each segment; all others are of other users. */
+const ownEvery = 50;
+
+/** Measures how long it takes to erase a user who has ten events in each of many segments, of so many events in all. */
+export async function measureErasure(
+  weir: RunningWeir,
+  workload: Workload,
+  { events, log }: { events: number; log: (text: string) => void },
+): Promise<Figures> {
+  const options = { applicationName: 'weir-harness', connectionsMax: 1, statementTimeoutMs: 0 };
+  await using sql = openPostgres(weir.connection.databaseUrl, options);
+  const database = openDatabase(sql);
+  await using nats = await connectQueue(weir.connection.natsUrl, 'weir-harness');
+  const { id: spaceId } = await createSpace(database, 'erasure');
+  log(`storing ${events} events …`);
+  for (let stored = 0; stored < events; ) {
+    const body: { events: Record<string, unknown>[] } = JSON.parse(workload.nextBatch().toString());
+    const sent = body.events.map((event, i) => ({
+      ...event,
+      id: randomUUID(),
+      ...(i % ownEvery === 0 && { context: { userId: 'erased' } }),
+    }));
+    await insertParts(database, [bodyPart(spaceId, JSON.stringify({ events: sent }))]);
+    stored += sent.length;
+  }
+  await weir.sql`VACUUM ANALYZE`;
+  log('measuring …');
+  const startedMs = performance.now();
+  let rowsMs = startedMs;
+  const { erased } = await eraseEvents(database, nats, spaceId, {
+    subject: { kind: 'user', value: 'erased' },
+    report: (text) => {
+      if (/erased$/.test(text)) rowsMs = performance.now();
+    },
+  });
+  return {
+    erasedEvents: erased.events,
+    erasedSegments: erased.segmentsRewritten,
+    erasureRowsSeconds: (rowsMs - startedMs) / 1_000,
+    erasureSeconds: (performance.now() - startedMs) / 1_000,
+  };
+}

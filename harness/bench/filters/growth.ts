@@ -1,0 +1,122 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import { type Part, PartSchema } from '../../../gen/weir/queue/v1/queue_pb.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { ensurePartitions } from '../../../lib/db/partitions.ts';
+import type { IngestEvent } from '../../../lib/event/event.ts';
+import { projectEvents } from '../../../lib/event/projection.ts';
+import { inSpace } from '../../../lib/event/terms.ts';
+import { insertParts } from '../../../lib/write/store.ts';
+
+/** The events fill this time until now, whatever their number. */
+export const grownDays = 30;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** Every twentieth event is sent in a request of its own; all others 500 a request. */
+const requestEvents = 500;
+const singleEvery = 20;
+
+/** Bytes of a segment for each event, of real events compressed 500 at a time and alone. */
+const segmentBytes = { many: 164, one: 900 };
+
+/** Values that few events have, at any time, and values that a fifth of the older half have. */
+export const rare = 'rare';
+export const retired = 'retired';
+/** One in so many events has a rare value. */
+const rareEvery = 400_000;
+
+/** Statements that run concurrently. */
+const lanes = 3;
+
+/** Fills a space with so many events, as the writer stores them. */
+export async function growSpace(
+  database: Database,
+  spaceId: string,
+  { rows, nowMs, say }: { rows: number; nowMs: number; say: (text: string) => void },
+): Promise<void> {
+  for (let day = grownDays + 7; day >= 0; day -= 7) await ensurePartitions(database, nowMs - day * dayMs);
+  const stepMs = (grownDays * dayMs) / rows;
+  const startOf = (index: number) => Math.round(nowMs - (rows - index) * stepMs);
+  let next = 0;
+  const fill = async () => {
+    while (next < rows) {
+      const from = next;
+      next += requestEvents;
+      const events = Array.from({ length: Math.min(requestEvents, rows - from) }, (_, i) =>
+        makeEvent(from + i, { rows, startTimeMs: startOf(from + i) }),
+      );
+      await insertParts(database, toParts(spaceId, events));
+      if ((from / requestEvents) % 200 === 0) say(`${from} of ${rows} events`);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, fill));
+  await database.execute('VACUUM ANALYZE');
+}
+
+function toParts(spaceId: string, events: readonly IngestEvent[]): Part[] {
+  const alone = events.filter((_, i) => i % singleEvery === 1);
+  const together = events.filter((_, i) => i % singleEvery !== 1);
+  return [together, ...alone.map((event) => [event])].map((request) => toPart(spaceId, request));
+}
+
+function toPart(spaceId: string, events: readonly IngestEvent[]): Part {
+  const { eventCount, columns, terms } = projectEvents(events);
+  const receivedAtMs = Math.max(...events.map(({ startTimeMs }) => startTimeMs));
+  const body = randomBytes(eventCount === 1 ? segmentBytes.one : segmentBytes.many * eventCount);
+  return create(PartSchema, {
+    spaceId,
+    apiKeyId: spaceId,
+    receivedAtMs: BigInt(receivedAtMs),
+    segmentId: uuidOf(receivedAtMs),
+    eventCount,
+    columns,
+    rawBytes: BigInt(body.length),
+    body,
+    terms: inSpace(spaceId, terms).join(','),
+  });
+}
+
+/** A UUIDv7 of that time. */
+function uuidOf(atMs: number): string {
+  const hex = atMs.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+function makeEvent(index: number, { rows, startTimeMs }: { rows: number; startTimeMs: number }): IngestEvent {
+  const isRetired = index < rows / 2 && index % 5 === 0;
+  const isRare = index % rareEvery === rareEvery >> 1;
+  const special = isRare ? rare : isRetired ? retired : undefined;
+  // Sixteen sessions at a time, of 25 events each.
+  const session = Math.floor(index / 400) * 16 + (index % 16);
+  const isError = index % 50 === 7;
+  const durationMs = isRare ? 100_000 : 200 + ((index * 7919) % 3_000);
+  const common = {
+    id: randomUUID(),
+    traceId: uuidOfNumber(session),
+    startTimeMs,
+    endTimeMs: startTimeMs + durationMs,
+    durationMs,
+    status: isError
+      ? { state: 'error' as const, error: { code: special ?? `code-${index % 4}`, httpStatus: 500 } }
+      : { state: 'ok' as const },
+    instrumentation: { vendor: 'weir', source: special ?? `source-${index % 3}`, sourcePackage: 'p' },
+    context: {
+      threadId: special ?? `thread-${Math.floor(session / 4)}`,
+      agentId: special ?? `agent-${session % 20}`,
+      agentGroupId: special ?? `group-${session % 5}`,
+      userId: special ?? `user-${(session * 31) % 5_000}`,
+    },
+    additionalProperties: { plan: special ?? `plan-${session % 3}`, seats: session % 100 },
+  };
+  const name = special ?? `name-${index % 6}`;
+  if (index % 3 === 0) {
+    return { ...common, type: 'tool', properties: { tool: { name, input: { city: 'Bern' }, output: '21' } } };
+  }
+  const usage = { inputTokens: 1_200, outputTokens: 80, totalTokens: 1_280 };
+  const llm = { model: name, input: { prompt: `Hello, ${index}` }, output: { response: 'Hi!' }, usage };
+  return { ...common, type: 'llm', properties: { llm } };
+}
+
+export function uuidOfNumber(value: number): string {
+  return `00000000-0000-4000-8000-${value.toString(16).padStart(12, '0')}`;
+}

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { changeSpace, createSpace } from '../../lib/accounts/spaces.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
+import { ensurePartitions } from '../../lib/db/partitions.ts';
+import { type TimeRange, weekOf } from '../../lib/db/weeks.ts';
+import { expireData } from '../../lib/retention/expire.ts';
+import { insertParts } from '../../lib/write/store.ts';
+import { someEvents } from '../fixtures/events.ts';
+import { partOf } from '../fixtures/part.ts';
+import type { RunningWeir } from '../system/weir.ts';
+import type { Figures } from './measures.ts';
+
+/** How many statements store events at the same time, as a writer's do, and how long each pauses: the machine is not idle. */
+const lanes = 3;
+const lanePauseMs = 20;
+
+const quietMs = 10_000;
+
+/** The share of the events of the second measurement that stay: events of a space that keeps them for ever. */
+const keptOneIn = 10;
+
+export interface RetentionOptions {
+  /** Events of the partition that is dropped. A tenth as many are deleted in batches. */
+  events: number;
+  log: (text: string) => void;
+}
+
+/**
+ * Measures how long it takes to drop a week of expired events, and to delete most events of a week in batches, while a writer
+ * stores others. The expired events are copies of those that are stored.
+ */
+export async function measureRetention(
+  weir: RunningWeir,
+  { events, log }: RetentionOptions,
+): Promise<Figures> {
+  await using sql = openPostgres(weir.connection.databaseUrl, {
+    applicationName: 'weir-harness',
+    connectionsMax: 1,
+    statementTimeoutMs: 0,
+  });
+  const database = openDatabase(sql);
+  const [expiring, keeping] = [
+    await createSpace(database, 'expiring'),
+    await createSpace(database, 'keeping'),
+  ];
+  // A week apart: when all of the first has expired, so have the first days after it.
+  const [dropped, mixed] = [weekOf(Date.now(), -8), weekOf(Date.now(), -6)];
+  for (const { fromMs } of [dropped, mixed]) await ensurePartitions(database, fromMs);
+  log(`copying ${events} events …`);
+  const copied = await copyEvents(weir, { events, week: dropped, spaceIds: [expiring.id] });
+  const spaceIds = Array.from({ length: keptOneIn }, (_, i) => (i === 0 ? keeping.id : expiring.id));
+  const mixedEvents = await copyEvents(weir, { events: events / 10, week: mixed, spaceIds });
+  await weir.sql`ANALYZE events`;
+  await weir.sql`CHECKPOINT`;
+
+  log('measuring …');
+  const quiet = await whileWriting(weir, keeping.id, () => sleep(quietMs));
+  const days = (week: TimeRange) => Math.floor((Date.now() - week.toMs) / 86_400_000) - 1;
+  await changeSpace(database, expiring.id, { retentionDays: days(dropped) });
+  const drop = await whileWriting(weir, keeping.id, () => expireUntilGone(weir, database, dropped));
+  const before = await bytesOf(weir, mixed);
+  await changeSpace(database, expiring.id, { retentionDays: days(mixed) });
+  const batches = await whileWriting(weir, keeping.id, () =>
+    expireUntilGone(weir, database, mixed, expiring.id),
+  );
+  return {
+    quietWriteMaxMs: quiet.slowestMs,
+    droppedEvents: copied,
+    dropSeconds: drop.seconds,
+    dropWriteMaxMs: drop.slowestMs,
+    batchPerSecond: (mixedEvents * (1 - 1 / keptOneIn)) / batches.seconds,
+    batchWriteMaxMs: batches.slowestMs,
+    reclaimedShare: 1 - (await bytesOf(weir, mixed)) / before,
+  };
+}
+
+interface CopyOptions {
+  events: number;
+  week: TimeRange;
+  /** The segments belong to these spaces in turn. */
+  spaceIds: readonly string[];
+}
+
+/** Copies the stored events again and again, with ids of a week. @returns how many there are then, at least `events`. */
+async function copyEvents(
+  { sql, connection }: RunningWeir,
+  { events, week, spaceIds }: CopyOptions,
+): Promise<number> {
+  const [stored] = await sql<{ events: number }[]>`
+    SELECT count(*)::float8 AS events FROM events WHERE space_id = ${connection.spaceId}`;
+  const copies = Math.ceil(events / Math.max(1, stored?.events ?? 0));
+  const [columns, segmentColumns] = [await otherColumns(sql, 'events'), await otherColumns(sql, 'segments')];
+  for (let copy = 0; copy < copies; copy++) {
+    const atMs = Math.floor(week.fromMs + ((week.toMs - week.fromMs) * copy) / copies);
+    const moved = (column: string) => `(lpad(to_hex(${atMs}), 12, '0')
+      || substr(replace(${column}::text, '-', ''), 13, 16) || lpad(to_hex(${copy}), 4, '0'))::uuid`;
+    const owner = (column: string) =>
+      `(ARRAY['${spaceIds.join("','")}']::uuid[])[1 + abs(hashtext(${column}::text)) % ${spaceIds.length}]`;
+    const receivedAt = `to_timestamp(${atMs} / 1000.0)`;
+    await sql.unsafe(`INSERT INTO segments (space_id, id, received_at, ${segmentColumns})
+      SELECT ${owner('id')}, ${moved('id')}, ${receivedAt}, ${segmentColumns}
+      FROM segments WHERE space_id = '${connection.spaceId}'`);
+    await sql.unsafe(`INSERT INTO events (space_id, id, segment_id, received_at, ${columns})
+      SELECT ${owner('segment_id')}, gen_random_uuid(), ${moved('segment_id')}, ${receivedAt}, ${columns}
+      FROM events WHERE space_id = '${connection.spaceId}' ORDER BY segment_id, segment_index`);
+  }
+  return copies * (stored?.events ?? 0);
+}
+
+/** The columns of a table that a copy takes over, as SQL. */
+async function otherColumns(sql: RunningWeir['sql'], table: string): Promise<string> {
+  const rows = await sql<{ name: string }[]>`
+    SELECT attname AS name FROM pg_attribute WHERE attrelid = ${table}::regclass AND attnum > 0 AND NOT attisdropped
+      AND attname NOT IN ('space_id', 'id', 'segment_id', 'received_at')`;
+  return rows.map(({ name }) => `"${name}"`).join();
+}
+
+/** Expires data until the week's partition is gone, or holds nothing of the space. */
+async function expireUntilGone(
+  { sql }: RunningWeir,
+  database: Database,
+  week: TimeRange,
+  spaceId?: string,
+): Promise<void> {
+  const isGone = async () => {
+    const [name] = await findPartitions(sql, week);
+    if (name === undefined) return true;
+    if (spaceId === undefined) return false;
+    const rows = await sql`SELECT FROM ${sql(name)} WHERE space_id = ${spaceId} LIMIT 1`;
+    return rows.length === 0;
+  };
+  do {
+    // Undefined while the running writer does it.
+    const result = await expireData(database, { retentionDaysMax: undefined, nowMs: Date.now() });
+    if (result === undefined) await sleep(10);
+  } while (!(await isGone()));
+}
+
+async function findPartitions(sql: RunningWeir['sql'], { fromMs }: TimeRange): Promise<string[]> {
+  const date = new Date(fromMs).toISOString().slice(0, 10).replaceAll('-', '');
+  const rows = await sql<{ name: string }[]>`
+    SELECT relname AS name FROM pg_class WHERE relname IN (${`events_${date}`}, ${`segments_${date}`}) ORDER BY relname`;
+  return rows.map(({ name }) => name);
+}
+
+async function bytesOf({ sql }: RunningWeir, week: TimeRange): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`
+    SELECT sum(pg_total_relation_size(relname::regclass))::float8 AS bytes
+    FROM pg_class WHERE relname IN ${sql(await findPartitions(sql, week))}`;
+  return row?.bytes ?? Number.NaN;
+}
+
+/** Stores events as a writer does while something else runs. */
+async function whileWriting(
+  { connection }: RunningWeir,
+  spaceId: string,
+  run: () => Promise<unknown>,
+): Promise<{ seconds: number; slowestMs: number }> {
+  await using sql = openPostgres(connection.databaseUrl, {
+    applicationName: 'weir-harness-writes',
+    connectionsMax: lanes,
+    statementTimeoutMs: 0,
+  });
+  const database = openDatabase(sql);
+  let slowestMs = 0;
+  let isOver = false;
+  const write = async (isMeasured: boolean) => {
+    const part = partOf(spaceId, someEvents(20));
+    const startedMs = performance.now();
+    await insertParts(database, [part]);
+    if (isMeasured) slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+  };
+  // Connecting and preparing is not measured.
+  for (let i = 0; i < 2; i++) await Promise.all(Array.from({ length: lanes }, () => write(false)));
+  const writing = Array.from({ length: lanes }, async () => {
+    for (; !isOver; await sleep(lanePauseMs)) await write(true);
+  });
+  const startedMs = performance.now();
+  await run();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  isOver = true;
+  await Promise.all(writing);
+  return { seconds, slowestMs };
+}

@@ -1,0 +1,135 @@
+import { openPostgres } from '../../../lib/db/connect.ts';
+import { cpuTimeMs } from '../../system/process-stats.ts';
+import type { RunningWeir } from '../../system/weir.ts';
+import type { Figures } from '../measures.ts';
+import { medianFigures } from '../report.ts';
+import type { Workload } from '../workload.ts';
+import { type PartSource, partEvents, preparePartSource } from './parts.ts';
+import { measureSizes } from './sizes.ts';
+import { createStore, lanes, type Store, variantNames } from './stores.ts';
+
+export interface StorageOptions {
+  /** Events of the database in which storing is measured a second time. */
+  rows: number;
+  rounds: number;
+  seconds: number;
+  log: (text: string) => void;
+}
+
+const spaceId = '01900000-0000-7000-8000-000000000001';
+
+/** The start times of all events lie in this time before now. Statistics have a row a minute. */
+const spreadMs = 30 * 24 * 60 * 60_000;
+
+/**
+ * Measures the store statement beside the one before the ledger, in databases of their own on one Postgres: first empty, then
+ * with so many events, all in the partition of this week. Each round measures every variant, so that other work on the machine
+ * affects all alike.
+ */
+export async function measureStorage(
+  weir: RunningWeir,
+  workload: Workload,
+  { rows, rounds, seconds, log }: StorageOptions,
+): Promise<Figures> {
+  await using stack = new AsyncDisposableStack();
+  const administration = stack.use(
+    openPostgres(weir.connection.databaseUrl, {
+      applicationName: 'weir-bench',
+      connectionsMax: 1,
+      statementTimeoutMs: 0,
+    }),
+  );
+  const clock = startTimes(rows);
+  const source = preparePartSource(workload.events);
+  const stores: Store[] = [];
+  for (const name of variantNames)
+    stores.push(stack.use(await createStore(administration, weir.connection.databaseUrl, name)));
+  const measure = async (among: readonly Store[], when: string) => {
+    const results: Figures[] = [];
+    for (let round = 0; round <= rounds; round++) {
+      const result: Figures = {};
+      for (const store of among) {
+        const { perSecond, cpuMs } = await measureRate(store, source, clock, seconds);
+        result[`${store.variant}${when}PerSecond`] = perSecond;
+        result[`${store.variant}${when}CpuMs`] = cpuMs;
+      }
+      // The first round connects, prepares and fills caches.
+      if (round > 0) results.push(result);
+    }
+    return medianFigures(results);
+  };
+  log('storing into empty databases …');
+  const empty = await measure(stores, 'Empty');
+  const grown = stores.filter(({ variant }) => variant === 'baseline' || variant === 'now');
+  for (const store of grown) await grow(store, source, clock, { rows, log });
+  log('storing into full databases …');
+  return { rows, ...empty, ...(await measure(grown, 'Full')), ...(await measureSizes(grown)) };
+}
+
+type Clock = () => number;
+
+/** Start times that move on by as much with each part as fills the spread with all rows. */
+function startTimes(rows: number): Clock {
+  const beginMs = Date.now() - spreadMs;
+  let parts = 0;
+  return () => beginMs + ((parts++ * partEvents) / rows / 2) * spreadMs;
+}
+
+/** @returns events per second, and milliseconds of CPU that the connections' backends use for 500 events. */
+async function measureRate(
+  store: Store,
+  source: PartSource,
+  clock: Clock,
+  seconds: number,
+): Promise<{ perSecond: number; cpuMs: number }> {
+  const backends = await findBackends(store);
+  const usedMs = () => backends.reduce((sum, pid) => sum + cpuTimeMs(pid), 0);
+  const [beforeMs, startedMs] = [usedMs(), performance.now()];
+  const endMs = startedMs + seconds * 1_000;
+  let parts = 0;
+  await inLanes(async () => {
+    if (performance.now() > endMs) return false;
+    await store.store(source.next(spaceId, clock()));
+    parts += 1;
+    return true;
+  });
+  return {
+    perSecond: (parts * partEvents * 1_000) / (performance.now() - startedMs),
+    cpuMs: (usedMs() - beforeMs) / parts,
+  };
+}
+
+async function grow(
+  store: Store,
+  source: PartSource,
+  clock: Clock,
+  { rows, log }: { rows: number; log: (text: string) => void },
+): Promise<void> {
+  let left = rows;
+  await inLanes(async () => {
+    if (left <= 0) return false;
+    left -= partEvents;
+    if ((left / partEvents) % 400 === 0) log(`${store.variant}: ${rows - left} of ${rows} events`);
+    await store.store(source.next(spaceId, clock()));
+    return true;
+  });
+  await store.sql`VACUUM ANALYZE`;
+  await store.sql`CHECKPOINT`;
+}
+
+/** Runs a step in each lane until it returns false. */
+async function inLanes(step: () => Promise<boolean>): Promise<void> {
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (await step());
+    }),
+  );
+}
+
+async function findBackends({ sql, variant }: Store): Promise<number[]> {
+  // All connections at once, so that all are open.
+  await Promise.all(Array.from({ length: lanes }, () => sql`SELECT pg_sleep(0.05)`));
+  const rows = await sql<{ pid: number }[]>`
+    SELECT pid FROM pg_stat_activity WHERE application_name = ${`weir-bench-${variant}`}`;
+  return rows.map(({ pid }) => pid);
+}

@@ -1,0 +1,57 @@
+import { getTableName } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { distributedTables } from '../../../lib/db/distribution.ts';
+import {
+  agentStats,
+  agentStatsRollups,
+  eventIds,
+  eventStats,
+  eventStatsRollups,
+  events,
+  quarantine,
+  segmentAdditions,
+  segments,
+} from '../../../lib/db/schema.ts';
+import type { Figures } from '../measures.ts';
+import type { Store } from './stores.ts';
+
+/** What grows, and what of it stays when events have expired. */
+const stored = distributedTables;
+const expiring: readonly PgTable[] = [events, segments, segmentAdditions, quarantine];
+const lasting = stored.filter((table) => !expiring.includes(table));
+const statistics = [eventStats, agentStats, eventStatsRollups, agentStatsRollups];
+
+/** The bytes of a database per event, with indexes and TOAST. */
+export async function measureSizes(stores: readonly Store[]): Promise<Figures> {
+  const figures: Figures = {};
+  for (const store of stores) {
+    const bytes = await bytesPerEvent(store, stored);
+    figures[`${store.variant}Bytes`] = bytes;
+    if (store.variant !== 'now') continue;
+    figures.lastingBytes = await bytesPerEvent(store, lasting);
+    figures.ledgerBytes = await bytesPerEvent(store, [eventIds]);
+    figures.statisticsBytes = await bytesPerEvent(store, statistics);
+    figures.eventsPerStatistic = await measureEventsPerRow(store, eventStats);
+    figures.termsBytes = await bytesPerEvent(store, [], 'segments_by_term');
+  }
+  return figures;
+}
+
+/** @param index counted beside the tables. */
+async function bytesPerEvent({ sql }: Store, tables: readonly PgTable[], index = ''): Promise<number> {
+  const names = [...tables.map(getTableName), index].filter(Boolean);
+  const [row] = await sql<{ bytes: number }[]>`
+    SELECT sum(pg_total_relation_size(coalesce(relid, to_regclass(name))))::float8
+      / (SELECT sum(events) FROM usage_months)::float8 AS bytes
+    FROM unnest(string_to_array(${names.join()}, ',')) AS name
+    -- No row for a table that has no partitions.
+    LEFT JOIN LATERAL pg_partition_tree(to_regclass(name)) ON true`;
+  return row?.bytes ?? Number.NaN;
+}
+
+async function measureEventsPerRow({ sql }: Store, table: PgTable): Promise<number> {
+  const [row] = await sql<
+    { events: number }[]
+  >`SELECT avg(events)::float8 AS events FROM ${sql(getTableName(table))}`;
+  return row?.events ?? Number.NaN;
+}

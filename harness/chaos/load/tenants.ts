@@ -1,0 +1,19 @@
+import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
+import { createSpace, type SpaceChange } from '../../../lib/accounts/spaces.ts';
+import type { System } from '../../system/system.ts';
+
+/** A space with an API key. */
+export interface Tenant {
+  spaceId: string;
+  apiKey: string;
+}
+
+/** Creates a space with an API key. */
+export async function createTenant(
+  { database, pepper }: Pick<System, 'database' | 'pepper'>,
+  settings: SpaceChange = {},
+): Promise<Tenant> {
+  const { id: spaceId } = await createSpace(database, 'chaos', settings);
+  const { apiKey } = await issueApiKey(database, spaceId, { name: 'chaos', pepper });
+  return { spaceId, apiKey };
+}

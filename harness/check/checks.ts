@@ -1,0 +1,96 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildWeb } from '../../launcher/provision/web/web-build.ts';
+import { describeApi } from '../../lib/openapi/document.ts';
+import { findDifferences } from './directories.ts';
+import { findLockFiles, findMissingOptional } from './lockfile.ts';
+import { runTool } from './tool.ts';
+import { findOverweight, measureWeb } from './web-size.ts';
+
+/** One check of `npm run check`. */
+export interface Check {
+  name: string;
+  /** @throws Error with the reason when the check fails. */
+  run(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export const checks: readonly Check[] = [
+  { name: 'format and lint (biome)', run: () => runTool(root, 'biome', ['ci', '--colors=off', '.']) },
+  { name: 'types (tsc)', run: () => runTool(root, 'tsc', ['--noEmit']) },
+  {
+    name: 'types of the pages (tsc)',
+    run: () => runTool(root, 'tsc', ['--noEmit', '-p', 'services/dashboard-web']),
+  },
+  { name: 'dead code and dependencies (knip)', run: () => runTool(root, 'knip', ['--no-progress']) },
+  { name: 'protobuf contracts (buf lint)', run: () => runTool(root, 'buf', ['lint']) },
+  {
+    name: 'protobuf contracts are compatible with the last release (buf breaking)',
+    run: () => runTool(root, 'buf', ['breaking', '--against', 'proto/released.binpb']),
+  },
+  { name: 'the OpenAPI document (redocly lint)', run: () => inScratch(checkOpenApi) },
+  { name: 'gen/ is what buf generates', run: () => inScratch(checkGenerated) },
+  { name: 'the migrations match the schema', run: () => inScratch(checkMigrations) },
+  { name: 'lock files are complete', run: checkLockFiles },
+  { name: 'the pages are within their sizes', run: () => inScratch(checkWebSize) },
+];
+
+async function checkOpenApi(scratch: string): Promise<void> {
+  const file = join(scratch, 'openapi.json');
+  writeFileSync(file, JSON.stringify(describeApi('weir'), null, 2));
+  await runTool(root, 'redocly', ['lint', '--extends=recommended-strict', '--format=stylish', file]);
+}
+
+async function checkGenerated(scratch: string): Promise<void> {
+  await runTool(root, 'buf', ['generate', '--output', scratch]);
+  refuseDifferences(findDifferences(join(root, 'gen'), join(scratch, 'gen')), 'gen');
+}
+
+/** drizzle-kit generates another migration when the schema has changed since the last one. */
+async function checkMigrations(scratch: string): Promise<void> {
+  const migrations = join(root, 'lib', 'db', 'migrations');
+  const copy = join(scratch, 'migrations');
+  cpSync(migrations, copy, { recursive: true });
+  const schema = join('lib', 'db', 'schema.ts');
+  await runTool(root, 'drizzle-kit', [
+    'generate',
+    '--dialect=postgresql',
+    `--schema=${schema}`,
+    `--out=${copy}`,
+  ]);
+  refuseDifferences(findDifferences(migrations, copy), 'lib/db/migrations');
+}
+
+async function checkWebSize(scratch: string): Promise<void> {
+  const { directory } = await buildWeb({ cacheDir: scratch });
+  const overweight = findOverweight(measureWeb(directory));
+  if (overweight.length > 0) throw new Error(overweight.join('\n'));
+}
+
+async function checkLockFiles(): Promise<void> {
+  const missing = findLockFiles(root).flatMap((file) => {
+    const lock = JSON.parse(readFileSync(join(root, file), 'utf8'));
+    return findMissingOptional(lock.packages).map(({ name }) => `${name} in ${file}`);
+  });
+  if (missing.length === 0) return;
+  throw new Error(
+    `These packages are missing, and npm ci fails without them: ${missing.join(', ')}. Run: node harness/check/complete-lockfile.ts`,
+  );
+}
+
+function refuseDifferences(differences: readonly string[], directory: string): void {
+  if (differences.length === 0) return;
+  throw new Error(`${directory} is out of date: ${differences.join(', ')}. Run: npm run generate`);
+}
+
+async function inScratch(run: (scratch: string) => Promise<void>): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), 'weir-check-'));
+  try {
+    await run(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}

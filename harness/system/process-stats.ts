@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+
+/** Linux reports CPU time to user space in units of 10 ms. */
+const tickMs = 10;
+
+/** The CPU time that a process has used, in milliseconds; NaN without /proc. */
+export function cpuTimeMs(pid: number): number {
+  const fields = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
+  return (Number(fields?.[11]) + Number(fields?.[12])) * tickMs;
+}
+
+/** The peak resident memory of a process, in bytes; NaN without /proc. */
+export function peakResidentBytes(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`) ?? '')?.[1]) * 1024;
+}
+
+/** The current resident memory of a process, in bytes; NaN without /proc. */
+export function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`) ?? '')?.[1]) * 1024;
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { startNatsServer } from '../../launcher/provision/nats/nats-server.ts';
+import { chooseFreePorts } from '../../launcher/provision/ports.ts';
+import { startPostgres } from '../../launcher/provision/postgres/postgres.ts';
+import { watchNats } from '../../launcher/supervise/nats-watchdog.ts';
+import { watchPostgres } from '../../launcher/supervise/postgres-watchdog.ts';
+import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
+import { openProxies, type ProxiedKind, type ServiceProxies } from './service-proxies.ts';
+import type { SystemContext } from './system-options.ts';
+
+const password = 'chaos';
+
+/** `max_file` of nats-server. Small, because no round queues more; the stream's `max_bytes` is below it. */
+const natsFileBytesMax = 2 * 1024 ** 3;
+
+/** The Postgres and the nats-servers of a system. */
+export interface Servers {
+  readonly processes: readonly ManagedProcess[];
+  /** Connects to Postgres without a proxy. */
+  readonly databaseUrl: string;
+  /** Connect to the nats-servers without a proxy, in the order of their names. */
+  readonly natsUrls: readonly string[];
+  readonly monitorUrls: readonly string[];
+  /** Undefined in a system without proxies. */
+  readonly proxies: ServiceProxies | undefined;
+  /** The configuration of services of a kind: the URLs of the servers. */
+  serviceEnv(kind: ProxiedKind): Record<string, string>;
+}
+
+interface NatsMember {
+  name: string;
+  port: number;
+  monitorPort: number;
+  clusterPort: number;
+}
+
+export async function startServers(context: SystemContext): Promise<Servers> {
+  const { options, stack } = context;
+  const [postgresPort = 0, ...ports] = await chooseFreePorts(1 + 3 * options.natsServers);
+  const members = Array.from({ length: options.natsServers }, (_, i): NatsMember => {
+    const [port = 0, monitorPort = 0, clusterPort = 0] = ports.slice(3 * i, 3 * i + 3);
+    return { name: `nats-${i + 1}`, port, monitorPort, clusterPort };
+  });
+  const proxies = options.proxied ? await openProxies(postgresPort, members, stack) : undefined;
+  const postgres = await startManagedPostgres(context, postgresPort);
+  const routePorts = (member: NatsMember) =>
+    members
+      .filter(({ name }) => name !== member.name)
+      .map(({ name, clusterPort }) => proxies?.routePort(member.name, name) ?? clusterPort);
+  const nats = await Promise.all(
+    members.map((member) => startManagedNats(context, member, routePorts(member))),
+  );
+  const databaseUrlAt = (port: number) => `postgres://weir:${password}@127.0.0.1:${port}/weir`;
+  const natsUrlAt = (port: number) => `nats://weir:${password}@127.0.0.1:${port}`;
+  const monitorUrls = members.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`);
+  return {
+    processes: [postgres, ...nats],
+    proxies,
+    databaseUrl: databaseUrlAt(postgresPort),
+    natsUrls: members.map(({ port }) => natsUrlAt(port)),
+    monitorUrls,
+    serviceEnv: (kind) => ({
+      DATABASE_URL: databaseUrlAt(proxies?.[kind].postgres.port ?? postgresPort),
+      NATS_URL: members.map(({ port }, i) => natsUrlAt(proxies?.[kind].nats[i]?.port ?? port)).join(','),
+      NATS_MONITOR_URL: monitorUrls.join(','),
+      NATS_REPLICAS: String(options.natsServers),
+      NATS_ALLOW_UNSYNCED: String(options.natsSyncInterval !== undefined),
+      QUEUE_BYTES_MAX: String(options.streamBytesMax ?? natsFileBytesMax / 2),
+    }),
+  };
+}
+
+async function startManagedPostgres(context: SystemContext, port: number): Promise<ManagedProcess> {
+  const { directory, options, stack, log } = context;
+  const logFile = join(directory, 'logs', 'postgres.log');
+  const dataDir = join((await options.storeOf?.('postgres', stack)) ?? directory, 'postgres');
+  const start = async (onSpawn: (pid: number) => void) => {
+    const server = await startPostgres({
+      dataDir,
+      port,
+      password,
+      logFile,
+      onSpawn,
+      ...(options.postgresSettings && { settings: options.postgresSettings }),
+    });
+    void watchPostgres({ ...server, logFile }, log);
+    return server;
+  };
+  return stack.use(await startManagedProcess({ name: 'postgres', kind: 'postgres', logFile }, start, log));
+}
+
+async function startManagedNats(
+  { directory, options, natsBinary, stack, log }: SystemContext,
+  { name, port, monitorPort, clusterPort }: NatsMember,
+  routePorts: readonly number[],
+): Promise<ManagedProcess> {
+  const logFile = join(directory, 'logs', `${name}.log`);
+  const storeDir = join((await options.storeOf?.(name, stack)) ?? directory, name);
+  const routes = routePorts.map((routePort) => `127.0.0.1:${routePort}`);
+  const start = async (onSpawn: (pid: number) => void) => {
+    const server = await startNatsServer({
+      binary: natsBinary,
+      storeDir,
+      port,
+      monitorPort,
+      password,
+      maxFileBytes: natsFileBytesMax,
+      logFile,
+      onSpawn,
+      ...(options.natsSyncInterval !== undefined && { syncInterval: options.natsSyncInterval }),
+      ...(routes.length > 0 && { cluster: { name, port: clusterPort, routes } }),
+    });
+    void watchNats({ ...server, storeDir }, log);
+    return server;
+  };
+  return stack.use(await startManagedProcess({ name, kind: 'nats', logFile }, start, log));
+}

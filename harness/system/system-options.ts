@@ -1,0 +1,33 @@
+/** The composition of a system. */
+export interface SystemOptions {
+  natsServers: 1 | 3;
+  ingests: number;
+  writers: number;
+  /** The stream's `max_bytes`. */
+  streamBytesMax?: number;
+  /** Overrides nats-server's `sync_interval`, for controls. */
+  natsSyncInterval?: string;
+  /** Override our settings of Postgres, for controls. */
+  postgresSettings?: Record<string, string>;
+  /** More configuration of the services. */
+  env?: Record<string, string>;
+  /** Whether the services connect to nats-server and Postgres through TCP proxies. */
+  proxied: boolean;
+  /**
+   * The directory for the data of `nats-1` … or `postgres`, e.g. on a mounted file system; undefined for the default one.
+   * The directory must exist; resources it needs are pushed onto `resources`. Such a system is not reused for other faults.
+   */
+  storeOf?(server: string, resources: AsyncDisposableStack): Promise<string | undefined>;
+}
+
+/** The dependencies of the functions that start a system's processes. */
+export interface SystemContext {
+  options: SystemOptions;
+  directory: string;
+  natsBinary: string;
+  env: Record<string, string | undefined>;
+  pepper: string;
+  log(line: string): void;
+  /** Everything that is started is pushed here. */
+  stack: AsyncDisposableStack;
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { chooseFreePorts } from '../../launcher/provision/ports.ts';
+import { openPostgres, type Sql } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
+import { migrateDatabase } from '../../lib/db/migrate.ts';
+import type { ManagedProcess } from './managed-process.ts';
+import { type Servers, startServers } from './servers.ts';
+import { startServices } from './services.ts';
+import type { SystemContext, SystemOptions } from './system-options.ts';
+
+export const defaultSystem: SystemOptions = { natsServers: 1, ingests: 1, writers: 1, proxied: false };
+
+/** Where and how systems are started. */
+export interface SystemEnvironment {
+  /** The path of the nats-server program. */
+  natsBinary: string;
+  /** The parent of the systems' directories. Every user must be able to pass it. */
+  parentDirectory: string;
+  env: Record<string, string | undefined>;
+  /** Whether to keep the directories, with their logs, after the run. */
+  keep: boolean;
+  log(line: string): void;
+}
+
+/**
+ * A Weir composed of single processes, in its own directory and on its own ports, so that each process and each connection
+ * can be made to fail. Every process is restarted when it exits. `weir.ts` runs a Weir as `npm start` does instead.
+ */
+export interface System extends AsyncDisposable, Servers {
+  readonly options: SystemOptions;
+  /** Every process, in the order of the starts. */
+  readonly processes: readonly ManagedProcess[];
+  /** Finds `ingest-1`, `writer-1`, `nats-1` or `postgres`. @throws Error when no process has that name. */
+  process(name: string): ManagedProcess;
+  /** The URLs of ingest-1, ingest-2, …; they stay the same across restarts. */
+  readonly ingestUrls: readonly string[];
+  /** Connects without a proxy. It reconnects after a restart of Postgres; statements that were running fail. */
+  readonly sql: Sql;
+  readonly database: Database;
+  readonly pepper: string;
+  readonly directory: string;
+  readonly log: (line: string) => void;
+}
+
+/** Starts a system, and resolves when it accepts events. */
+export async function startSystem(
+  options: SystemOptions,
+  { parentDirectory, natsBinary, env, keep, log }: SystemEnvironment,
+): Promise<System> {
+  await using stack = new AsyncDisposableStack();
+  const directory = mkdtempSync(join(parentDirectory, 'weir-chaos-'));
+  if (!keep) stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+  chmodSync(directory, 0o755);
+  mkdirSync(join(directory, 'logs'));
+  const pepper = randomBytes(24).toString('hex');
+  const context: SystemContext = { directory, options, natsBinary, env, log, stack, pepper };
+  const servers = await startServers(context);
+  await migrateDatabase(servers.databaseUrl);
+  const openPool = () =>
+    stack.use(
+      openPostgres(servers.databaseUrl, {
+        applicationName: 'chaos',
+        connectionsMax: 2,
+        statementTimeoutMs: 0,
+      }),
+    );
+  const [sql, database] = [openPool(), openDatabase(openPool())];
+  const ports = await chooseFreePorts(options.ingests);
+  const services = await startServices(context, servers, ports);
+  const processes = [...servers.processes, ...services];
+  const owned = stack.move();
+  return {
+    ...servers,
+    options,
+    processes,
+    process(name) {
+      const found = processes.find((one) => one.name === name);
+      if (found === undefined) throw new Error(`the system has no process ${name}`);
+      return found;
+    },
+    ingestUrls: ports.map((port) => `http://127.0.0.1:${port}`),
+    sql,
+    database,
+    pepper,
+    directory,
+    log,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execPath, kill, env as processEnv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { readJson } from '../../launcher/data-directory/json-file.ts';
+import type { SupervisorRecord } from '../../launcher/instance/supervisor-state.ts';
+import { readProcess } from '../../launcher/process/process-identity.ts';
+import { openPostgres, type Sql } from '../../lib/db/connect.ts';
+import { type Connection, readConnection } from '../../lib/local-system.ts';
+import { until } from '../wait.ts';
+
+/** A data directory for one Weir. Disposing it kills what still runs in it, and removes it. */
+export interface WeirDirectory extends AsyncDisposable {
+  readonly dataDir: string;
+  /**
+   * Starts the whole system on free ports, without waiting for it.
+   *
+   * @param variables beside the environment of this process, without npm's.
+   * @param command default: what `npm start` runs.
+   */
+  launch(variables?: Record<string, string>, command?: readonly string[]): LaunchedWeir;
+  /** @throws Error when the system is not ready. */
+  connection(): Connection;
+  /** @throws Error when nothing was started. */
+  record(): SupervisorRecord;
+  /** @throws Error when no such process was started. */
+  pidOf(name: string): number;
+  /** The supervisor and its children that are running. */
+  pids(): number[];
+}
+
+/** The process of `npm start`. */
+export interface LaunchedWeir {
+  readonly pid: number;
+  /** Everything it has printed so far. */
+  output(): string;
+  /** Waits until the system is ready. @throws Error with the output when it exits first. */
+  ready(): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  /** Closes its stdout and stderr, as a closed terminal does. */
+  closeOutput(): void;
+  /** Resolves with the exit code, or with the signal that ended it. */
+  readonly exited: Promise<number | string>;
+}
+
+/** A running Weir, with a connection to its database. */
+export interface RunningWeir extends AsyncDisposable {
+  readonly connection: Connection;
+  readonly sql: Sql;
+  pidOf(name: 'ingest' | 'writer' | 'dashboard-api' | 'nats-server' | 'postgres'): number;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const startCommand = [execPath, 'launcher/run.mjs', 'launcher/start.ts'] as const;
+const readyTimeoutMs = 60_000;
+
+export function createWeirDirectory(): WeirDirectory {
+  const dataDir = mkdtempSync(join(tmpdir(), 'weir-'));
+  // Run as root, the embedded Postgres has another user, who must be able to pass the directory.
+  chmodSync(dataDir, 0o755);
+  const readRecord = () => readJson<SupervisorRecord>(join(dataDir, 'supervisor.json'));
+  const record = () => readRecord() ?? fail('nothing was started');
+  const pids = () => {
+    const found = readRecord();
+    return found ? [found, ...found.children].map(({ pid }) => pid).filter((pid) => readProcess(pid)) : [];
+  };
+  return {
+    dataDir,
+    record,
+    pids,
+    pidOf: (name) =>
+      record().children.find((child) => child.name === name)?.pid ?? fail(`${name} is not running`),
+    connection: () => readConnection(dataDir) ?? fail('the system is not ready: there is no connection.json'),
+    launch: (variables = {}, command = startCommand) => launch(dataDir, variables, command),
+    async [Symbol.asyncDispose]() {
+      for (const pid of pids()) kill(pid, 'SIGKILL');
+      await until(() => pids().length === 0);
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Starts a Weir in a directory of its own, and resolves when it is ready. Disposing it stops it. */
+export async function startWeir(): Promise<RunningWeir> {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(createWeirDirectory());
+  // With this variable it behaves as under npm: it stops when its parent, this process, has exited.
+  const weir = directory.launch({ npm_lifecycle_event: 'harness' });
+  stack.defer(async () => {
+    weir.kill('SIGTERM');
+    await weir.exited;
+  });
+  await weir.ready();
+  const connection = directory.connection();
+  const sql = stack.use(
+    openPostgres(connection.databaseUrl, {
+      applicationName: 'weir-harness',
+      connectionsMax: 2,
+      statementTimeoutMs: 0,
+    }),
+  );
+  const owned = stack.move();
+  return {
+    connection,
+    sql,
+    pidOf: (name) => directory.pidOf(name),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function launch(
+  dataDir: string,
+  variables: Record<string, string>,
+  [file = '', ...args]: readonly string[],
+): LaunchedWeir {
+  const own = {
+    WEIR_DATA_DIR: dataDir,
+    INGEST_PORT: '0',
+    DASHBOARD_PORT: '0',
+    DATABASE_URL: '',
+    NATS_URL: '',
+  };
+  const child = spawn(file, args, {
+    cwd: root,
+    env: { ...withoutRunner(processEnv), ...own, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = collectOutput(child);
+  let hasExited = false;
+  const exited = once(child, 'exit').then(([code, signal]: (number | string)[]) => {
+    hasExited = true;
+    return signal ?? code ?? '';
+  });
+  return {
+    pid: child.pid ?? fail('it could not be spawned'),
+    output,
+    exited,
+    kill: (signal) => child.kill(signal),
+    closeOutput() {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
+    ready: () =>
+      until(() => {
+        if (hasExited) throw new Error(`the system exited before it was ready:\n${output()}`);
+        return output().includes('Weir is ready') && existsSync(join(dataDir, 'connection.json'));
+      }, readyTimeoutMs),
+  };
+}
+
+function collectOutput(child: ChildProcess): () => string {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  return () => output;
+}
+
+/** Removes the variables of npm and of the test runner: the system must not watch the npm that runs this process. */
+function withoutRunner(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(variables).filter(([name]) => !/^(npm_|VITEST|NODE_ENV)/.test(name)),
+  );
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const pollMs = 20;
+const retryPauseMs = 200;
+
+/**
+ * Polls until a condition holds.
+ *
+ * @param message says what did not happen, for the error.
+ * @throws Error when the condition does not hold within the time.
+ */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 20_000,
+  message: string | (() => string) = () => `the condition does not hold: ${condition}`,
+): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadlineMs) {
+      throw new Error(
+        `${typeof message === 'string' ? message : message()} (waited ${Math.round(timeoutMs)} ms)`,
+      );
+    }
+    await sleep(pollMs);
+  }
+}
+
+/**
+ * Retries an operation that fails while Postgres restarts.
+ *
+ * @throws the last error when it still fails after the time.
+ */
+export async function retry<T>(run: () => PromiseLike<T>, timeoutMs = 30_000): Promise<T> {
+  const deadlineMs = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (performance.now() > deadlineMs) throw error;
+      await sleep(retryPauseMs);
+    }
+  }
+}

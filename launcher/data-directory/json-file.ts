@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+
+/** Writes a file with mode 0600, atomically and fsynced: a power failure leaves the old or the new content. */
+export function writePrivateJson(path: string, value: unknown): void {
+  renameSync(writeDraft(path, value), path);
+}
+
+/**
+ * The same for a file that must not exist yet. Of several concurrent callers one succeeds.
+ *
+ * @returns false when the file exists.
+ */
+export function createPrivateJson(path: string, value: unknown): boolean {
+  const draft = writeDraft(path, value);
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function writeDraft(path: string, value: unknown): string {
+  const draft = `${path}.${randomUUID()}`;
+  const descriptor = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(descriptor, `${JSON.stringify(value, null, 2)}\n`);
+    fsyncSync(descriptor);
+    return draft;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** @returns undefined when the file does not exist. */
+export function readJson<T>(path: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,101 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { hashApiKey } from '../lib/accounts/api-key.ts';
+import { issueApiKey } from '../lib/accounts/api-keys.ts';
+import { generatePassword } from '../lib/accounts/password.ts';
+import { createSignInLink } from '../lib/accounts/sign-in-links.ts';
+import { createSpace } from '../lib/accounts/spaces.ts';
+import { createOwner, findUserId } from '../lib/accounts/users.ts';
+import { openPostgres } from '../lib/db/connect.ts';
+import { type Database, openDatabase } from '../lib/db/database.ts';
+import { apiKeys, memberships, spaces, users } from '../lib/db/schema.ts';
+import type { Connection } from '../lib/local-system.ts';
+import { readJson, writePrivateJson } from './data-directory/json-file.ts';
+
+/** The credentials with which the first event of a new system can be sent and viewed. */
+export type FirstAccess = Pick<Connection, 'spaceId' | 'apiKey' | 'email' | 'password'>;
+
+const ownerEmail = 'owner@weir.local';
+
+const statementTimeoutMs = 10_000;
+
+/**
+ * Creates the first space, its API key and its owner, and stores them in a file. Later calls reuse what is in the file and
+ * in the database, and recreate what is missing, e.g. in another database or after the key was revoked.
+ */
+export async function ensureFirstAccess(options: {
+  file: string;
+  databaseUrl: string;
+  pepper: string;
+}): Promise<FirstAccess> {
+  await using sql = openStartPool(options.databaseUrl);
+  const database = openDatabase(sql);
+  const kept = readJson<FirstAccess>(options.file);
+  const spaceId = await keepSpace(database, kept?.spaceId);
+  const access: FirstAccess = {
+    spaceId,
+    apiKey: await keepApiKey(database, { spaceId, apiKey: kept?.apiKey, pepper: options.pepper }),
+    ...(await keepOwner(database, spaceId, kept)),
+  };
+  writePrivateJson(options.file, access);
+  return access;
+}
+
+/**
+ * Creates a link that signs the owner in to the dashboard, once, within a quarter of an hour.
+ *
+ * @returns undefined when the owner was deleted.
+ */
+export async function createOwnerLink({
+  databaseUrl,
+  dashboardUrl,
+  email,
+}: Pick<Connection, 'databaseUrl' | 'dashboardUrl' | 'email'>): Promise<string | undefined> {
+  await using sql = openStartPool(databaseUrl);
+  const database = openDatabase(sql);
+  const userId = await findUserId(database, email);
+  return userId === undefined ? undefined : await createSignInLink(database, userId, dashboardUrl);
+}
+
+function openStartPool(databaseUrl: string) {
+  return openPostgres(databaseUrl, { applicationName: 'weir-start', connectionsMax: 1, statementTimeoutMs });
+}
+
+async function keepSpace(database: Database, spaceId: string | undefined): Promise<string> {
+  if (spaceId !== undefined) {
+    const found = await database.select({ id: spaces.id }).from(spaces).where(eq(spaces.id, spaceId));
+    if (found.length > 0) return spaceId;
+  }
+  return (await createSpace(database, 'first')).id;
+}
+
+async function keepApiKey(
+  database: Database,
+  { spaceId, apiKey, pepper }: { spaceId: string; apiKey: string | undefined; pepper: string },
+): Promise<string> {
+  if (apiKey !== undefined) {
+    const usable = and(
+      eq(apiKeys.hash, hashApiKey(apiKey, pepper)),
+      eq(apiKeys.spaceId, spaceId),
+      isNull(apiKeys.revokedAt),
+    );
+    if ((await database.select({ id: apiKeys.id }).from(apiKeys).where(usable)).length > 0) return apiKey;
+  }
+  return (await issueApiKey(database, spaceId, { name: 'first', pepper })).apiKey;
+}
+
+async function keepOwner(
+  database: Database,
+  spaceId: string,
+  kept: Partial<FirstAccess> | undefined,
+): Promise<Pick<FirstAccess, 'email' | 'password'>> {
+  const email = kept?.email ?? ownerEmail;
+  const password = kept?.password ?? generatePassword();
+  const found = await database
+    .select({ id: users.id })
+    .from(users)
+    .innerJoin(memberships, and(eq(memberships.userId, users.id), eq(memberships.spaceId, spaceId)))
+    .where(eq(users.email, email));
+  if (kept?.password === undefined || found.length === 0)
+    await createOwner(database, { email, password, spaceId });
+  return { email, password };
+}

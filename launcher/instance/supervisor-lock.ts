@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { ConfigError } from '../../lib/config.ts';
+import { createPrivateJson } from '../data-directory/json-file.ts';
+import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
+import { exitsWithin, stopOrphans } from './orphans.ts';
+import { parseRecord, type SupervisorRecord, SupervisorState } from './supervisor-state.ts';
+
+/** A stopping supervisor drains its services and waits for Postgres to write a checkpoint. */
+const predecessorTimeoutMs = 45_000;
+
+export interface SupervisorLockOptions {
+  /** supervisor.json: the process that created it owns the data directory. */
+  file: string;
+  self: ProcessIdentity;
+  /** The npm that started this supervisor. */
+  launcher?: ProcessIdentity | undefined;
+  kill: (pid: number, signal: NodeJS.Signals) => void;
+  /** Called before the wait for a predecessor that is stopping or killed: its connection.json is no longer valid. */
+  onPredecessorGone: () => void;
+  /** Called with what the start waits for. */
+  report: (text: string) => void;
+}
+
+/**
+ * Becomes the only supervisor of a data directory. Waits for one that is stopping, and stops the processes that a killed
+ * one left running. The file is not deleted on exit: it keeps the ports for the next start, and it locks the directory
+ * only while its process runs.
+ *
+ * @throws ConfigError when another supervisor runs.
+ */
+export async function acquireSupervisorLock(options: SupervisorLockOptions): Promise<SupervisorState> {
+  const { file, self, launcher } = options;
+  let ports: SupervisorRecord['ports'] = {};
+  for (;;) {
+    const record = { ...self, ...(launcher && { launcher }), isStopping: false, children: [], ports };
+    if (createPrivateJson(file, record)) {
+      return new SupervisorState(file, record);
+    }
+    const text = readText(file);
+    if (text === undefined) continue;
+    const other = parseRecord(text);
+    if (other) {
+      await awaitPredecessor(other, options);
+      ports = other.ports;
+    }
+    remove(file, text);
+  }
+}
+
+async function awaitPredecessor(other: SupervisorRecord, options: SupervisorLockOptions): Promise<void> {
+  if (isAlive(other)) rejectRunning(other, options.file);
+  options.onPredecessorGone();
+  if (isAlive(other)) await awaitExit(other, options);
+  const orphans = await stopOrphans(other.children, options.kill);
+  if (orphans.length > 0) options.report(`stopped the processes of a killed start: ${orphans.join(', ')}`);
+}
+
+/** A supervisor that is stopping, or whose npm was killed and that is about to stop, does not count as running. */
+function rejectRunning(other: SupervisorRecord, file: string): void {
+  const launcherIsGone = other.launcher !== undefined && !isAlive(other.launcher);
+  if (other.isStopping || launcherIsGone) return;
+  throw new ConfigError(
+    `Weir already runs in this data directory (process ${other.pid}, ${file}). Stop it first, or set WEIR_DATA_DIR, INGEST_PORT and DASHBOARD_PORT to run another one beside it.`,
+  );
+}
+
+async function awaitExit(other: SupervisorRecord, { kill, report }: SupervisorLockOptions): Promise<void> {
+  report(`waiting for the previous start (process ${other.pid}) to stop`);
+  if (await exitsWithin(other, predecessorTimeoutMs)) return;
+  kill(other.pid, 'SIGKILL');
+  await exitsWithin(other, predecessorTimeoutMs);
+}
+
+/**
+ * Removes the file of a dead supervisor. If a concurrent start has replaced it with its own in the meantime, that file is
+ * put back.
+ */
+function remove(file: string, expected: string): void {
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    renameSync(file, aside);
+    if (readText(aside) !== expected) linkSync(aside, file);
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import { type Config, ConfigError } from '../lib/config.ts';
+import { migrateDatabase } from '../lib/db/migrate.ts';
+import { connectQueue } from '../lib/queue/connect.ts';
+import { requireSyncAlways } from '../lib/queue/sync-always.ts';
+import { findPortFault } from './provision/ports.ts';
+
+type PreflightConfig = Pick<
+  Config,
+  | 'INGEST_HOST'
+  | 'INGEST_PORT'
+  | 'DASHBOARD_HOST'
+  | 'DASHBOARD_PORT'
+  | 'DATABASE_URL'
+  | 'NATS_URL'
+  | 'NATS_MONITOR_URL'
+  | 'NATS_REPLICAS'
+  | 'NATS_ALLOW_UNSYNCED'
+>;
+
+/**
+ * Checks the operator's configuration before anything is started: the ports, and the operator's own Postgres and
+ * nats-server if they are configured.
+ *
+ * @throws ConfigError with all errors, and how to fix each.
+ */
+export async function preflight(config: PreflightConfig): Promise<void> {
+  const checks = await Promise.allSettled([
+    checkPort('INGEST', config.INGEST_HOST, config.INGEST_PORT),
+    checkPort('DASHBOARD', config.DASHBOARD_HOST, config.DASHBOARD_PORT),
+    rejectSamePort(config),
+    checkDatabase(config.DATABASE_URL),
+    checkNats(config),
+  ]);
+  const faults = checks.filter((check) => check.status === 'rejected').map((check) => check.reason as Error);
+  const unexpected = faults.find((fault) => !(fault instanceof ConfigError));
+  if (unexpected) throw unexpected;
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => fault.message).join('\n'));
+}
+
+async function checkPort(service: 'INGEST' | 'DASHBOARD', host: string, port: number): Promise<void> {
+  const fault = await findPortFault(host, port);
+  if (fault === undefined) return;
+  const what = `${service}_PORT ${port}`;
+  const messages: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that listens there, or set ${service}_PORT to another port (0 chooses a free one).`,
+    EACCES: `Port ${port} requires more privileges: set ${service}_PORT to a port above 1023.`,
+  };
+  throw new ConfigError(
+    messages[fault] ??
+      `${what} cannot be opened on ${host} (${fault}): set ${service}_HOST to an address of this machine.`,
+  );
+}
+
+async function rejectSamePort({ INGEST_PORT, DASHBOARD_PORT }: PreflightConfig): Promise<void> {
+  if (INGEST_PORT === 0 || INGEST_PORT !== DASHBOARD_PORT) return;
+  throw new ConfigError(`INGEST_PORT and DASHBOARD_PORT are both ${INGEST_PORT}: set different ports.`);
+}
+
+/** Migrates the database: this connects, checks the version, and is needed in any case. */
+async function checkDatabase(url: string | undefined): Promise<void> {
+  if (url === undefined) return;
+  try {
+    await migrateDatabase(url);
+  } catch (error) {
+    throw explainDatabaseError(url, error);
+  }
+}
+
+function explainDatabaseError(url: string, error: unknown): unknown {
+  const { host, username, pathname } = new URL(url);
+  const code = (error as { code?: string }).code ?? '';
+  const reason = error instanceof Error ? error.message : String(error);
+  const messages: Record<string, string> = {
+    '28P01': `Postgres at ${host} rejects the password of ${username}`,
+    '28000': `Postgres at ${host} rejects the user ${username}`,
+    '3D000': `Postgres at ${host} has no database ${pathname.slice(1)}: create it first`,
+    '42501': `${username} has no permission to create tables in ${pathname.slice(1)} on ${host}`,
+    ECONNREFUSED: `No Postgres responds at ${host}`,
+    CONNECT_TIMEOUT: `No Postgres responds at ${host}`,
+    CONNECTION_CLOSED: `The server at ${host} closes the connection; it may not be Postgres`,
+    ENOTFOUND: `The host ${host} does not exist`,
+    EAI_AGAIN: `The host name ${host} cannot be resolved`,
+    EHOSTUNREACH: `The host ${host} is unreachable`,
+    ENETUNREACH: `The host ${host} is unreachable`,
+    ETIMEDOUT: `No Postgres responds at ${host}`,
+  };
+  const message = messages[code];
+  if (message === undefined) return error;
+  return new ConfigError(
+    `${message} (${reason}). Fix DATABASE_URL, or unset it to use the embedded Postgres.`,
+  );
+}
+
+async function checkNats(config: PreflightConfig): Promise<void> {
+  if (config.NATS_URL === undefined) return;
+  await using connection = await connectQueue(config.NATS_URL, 'weir-start');
+  if (!config.NATS_ALLOW_UNSYNCED) await requireSyncAlways(connection, config);
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { exitOf, type SpawnedProcess, type StopSignals, stopProcess } from './child-process.ts';
+
+/** A server that we started and that accepts connections. Disposing it stops it. */
+export interface ServerProcess extends SpawnedProcess, AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** Optional arguments of every server start. */
+export interface StartHooks {
+  /** Called with the pid right after the spawn. */
+  onSpawn?: (pid: number) => void;
+  /** Aborts the start; the server is then stopped. */
+  signal?: AbortSignal;
+}
+
+/** Another process took the port between the check that it was free and the server's bind. */
+export class PortTakenError extends Error {
+  override name = 'PortTakenError';
+}
+
+/**
+ * Spawns a server that writes its output to a log file. It gets a process group of its own, so that Ctrl-C in a
+ * terminal reaches only the supervisor, which stops the servers in order.
+ *
+ * @throws the system's error when the command cannot be executed.
+ */
+export async function spawnServer(
+  command: readonly [string, ...string[]],
+  options: {
+    logFile: string;
+    stopSignals: StopSignals;
+    /** Called with the pid right after the spawn. */
+    onSpawn?: ((pid: number) => void) | undefined;
+    spawn?: SpawnOptions;
+  },
+): Promise<SpawnedProcess> {
+  mkdirSync(dirname(options.logFile), { recursive: true });
+  const log = openSync(options.logFile, 'a', 0o600);
+  try {
+    const [file, ...args] = command;
+    const child = spawn(file, args, { ...options.spawn, detached: true, stdio: ['ignore', log, log] });
+    const exited = exitOf(child);
+    const pid = await spawned(child);
+    options.onSpawn?.(pid);
+    return { pid, exited, stop: () => stopProcess(child, exited, options.stopSignals) };
+  } finally {
+    closeSync(log);
+  }
+}
+
+function spawned(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('spawn', () => resolve(child.pid ?? 0));
+    child.once('error', reject);
+  });
+}

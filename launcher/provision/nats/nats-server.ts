@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeExit, type StopSignals } from '../../process/child-process.ts';
+import { lastLogLines, logBytes } from '../../process/log-file.ts';
+import {
+  PortTakenError,
+  type ServerProcess,
+  type StartHooks,
+  spawnServer,
+} from '../../process/server-process.ts';
+import { readNatsHealth } from './nats-health.ts';
+
+export interface NatsServerOptions extends StartHooks {
+  /** The path of the program, from `findNatsServer`. */
+  binary: string;
+  /** Created when it does not exist. It also holds the configuration file, which contains the password. */
+  storeDir: string;
+  port: number;
+  monitorPort: number;
+  /** The password of the user `weir`. */
+  password: string;
+  /** `max_file`: the limit of all streams together, in bytes. */
+  maxFileBytes: number;
+  logFile: string;
+  /** Default `always`. Tests override it to show that events are lost without it. */
+  syncInterval?: string;
+  /** Set for a member of a cluster. Start the members concurrently: none is healthy before a majority runs. */
+  cluster?: ClusterMember;
+}
+
+/** One member of a cluster of nats-servers. */
+export interface ClusterMember {
+  /** Unique in the cluster, and the same at every start. */
+  name: string;
+  /** Where the other members connect to this one. */
+  port: number;
+  /** `host:port` where this member connects to the others. */
+  routes: readonly string[];
+}
+
+export interface NatsServer extends ServerProcess {
+  /** The URL of the monitoring endpoints, which report whether `sync_interval: always` is in force. */
+  readonly monitorUrl: string;
+}
+
+/** On SIGTERM nats-server closes its files and exits. Lame duck mode would wait for clients, which have all stopped. */
+const stopSignals: StopSignals = [{ signal: 'SIGTERM', waitMs: 15_000 }];
+
+/** Reading a store of 10 GiB after a crash takes seconds. */
+const startTimeoutMs = 120_000;
+
+/** The time-out of one health request to a starting server. */
+const healthTimeoutMs = 2_000;
+
+/**
+ * Runs a nats-server with JetStream on loopback, with every message fsynced before its acknowledgement
+ * (docs/durability.md). Resolves when it is healthy.
+ *
+ * @throws PortTakenError when another process listens on one of the ports.
+ * @throws Error with the server's last output when it does not start.
+ */
+export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
+  const { port, monitorPort, logFile } = options;
+  // The server reports its tags, so that another server on our port is not mistaken for ours.
+  const startTag = `start:${randomUUID()}`;
+  const configFile = writeConfig({ ...options, storeDir: resolve(options.storeDir) }, startTag);
+  const logStart = logBytes(logFile);
+  const server = await spawnServer([options.binary, '--config', configFile], {
+    logFile,
+    stopSignals,
+    onSpawn: options.onSpawn,
+  });
+  const monitorUrl = `http://127.0.0.1:${monitorPort}`;
+  if (await becomesHealthy(monitorUrl, startTag, { ...server, signal: options.signal })) {
+    const url = `nats://weir:${options.password}@127.0.0.1:${port}`;
+    return { ...server, url, port, monitorUrl, [Symbol.asyncDispose]: server.stop };
+  }
+  await server.stop();
+  options.signal?.throwIfAborted();
+  const lastOutput = lastLogLines(logFile, logStart);
+  if (/address already in use/.test(lastOutput)) {
+    const ports = [port, monitorPort, options.cluster?.port].filter((one) => one !== undefined);
+    throw new PortTakenError(`One of the ports ${ports.join(', ')} is taken.`);
+  }
+  throw new Error(
+    `nats-server did not start (${describeExit(await server.exited)}). Its log, ${logFile}, ends with:\n${lastOutput}`,
+  );
+}
+
+function writeConfig(options: NatsServerOptions, startTag: string): string {
+  const file = join(options.storeDir, 'nats-server.conf');
+  mkdirSync(options.storeDir, { recursive: true, mode: 0o700 });
+  // Removed first, because `mode` applies only to a new file, and this one contains the password.
+  rmSync(file, { force: true });
+  writeFileSync(file, renderConfig(options, startTag), { mode: 0o600 });
+  return file;
+}
+
+/** The configuration with which an acknowledged message is durable. nats-server accepts JSON's string syntax. */
+function renderConfig(options: NatsServerOptions, startTag: string): string {
+  return `# Generated at every start.
+server_name: ${JSON.stringify(options.cluster?.name ?? 'weir')}
+server_tags: [${JSON.stringify(startTag)}]
+host: "127.0.0.1"
+port: ${options.port}
+http: "127.0.0.1:${options.monitorPort}"
+max_payload: 8MB
+jetstream {
+  store_dir: ${JSON.stringify(options.storeDir)}
+  sync_interval: ${options.syncInterval ?? 'always'}
+  max_file: ${options.maxFileBytes}
+}
+authorization { user: "weir", password: ${JSON.stringify(options.password)} }
+${options.cluster === undefined ? '' : renderCluster(options.cluster, options.password)}`;
+}
+
+/** Cluster routes use the clients' password: on loopback a second one would protect nothing. */
+function renderCluster(member: ClusterMember, password: string): string {
+  const routes = member.routes.map((address) => JSON.stringify(`nats://weir:${password}@${address}`));
+  return `# How long a member that does not read can delay the messages to the others; the default is 10 s.
+write_deadline: "2s"
+cluster {
+  name: weir
+  listen: "127.0.0.1:${member.port}"
+  # Servers and clients use only the addresses they are configured with: gossiped ones would bypass a proxy.
+  advertise: "127.0.0.1:1"
+  no_advertise: true
+  authorization { user: "weir", password: ${JSON.stringify(password)} }
+  routes: [${routes.join(', ')}]
+}
+`;
+}
+
+/** Resolves to false when the server exits first, the time is over, or the start is aborted. */
+async function becomesHealthy(
+  monitorUrl: string,
+  startTag: string,
+  { exited, signal }: { exited: Promise<unknown>; signal: AbortSignal | undefined },
+): Promise<boolean> {
+  const deadline = Date.now() + startTimeoutMs;
+  let hasExited = false;
+  exited.then(() => {
+    hasExited = true;
+  });
+  while (!hasExited && !signal?.aborted && Date.now() < deadline) {
+    if (await isUp(monitorUrl, startTag)) return true;
+    await sleep(25);
+  }
+  return false;
+}
+
+async function isUp(monitorUrl: string, startTag: string): Promise<boolean> {
+  try {
+    const { isHealthy, writeError } = await readNatsHealth(monitorUrl, healthTimeoutMs);
+    // With a full disk the start has succeeded all the same; the watchdog (nats-watchdog.ts) handles the error.
+    if (!isHealthy && writeError === undefined) return false;
+    const signal = AbortSignal.timeout(healthTimeoutMs);
+    const { tags } = (await (await fetch(`${monitorUrl}/varz`, { signal })).json()) as { tags?: string[] };
+    return tags?.includes(startTag) ?? false;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,34 @@
+import { runProgram } from '../../process/run-program.ts';
+
+/** The version that we download. */
+export const natsVersion = '2.15.1';
+
+/** The oldest supported version: it has `sync_interval: always`, and message ids in work-queue streams. */
+export const natsVersionMin = '2.11.0';
+
+/**
+ * Runs a program to check that it is a usable nats-server. A download must be run before it is used: it may be built for
+ * another processor or another libc.
+ *
+ * @returns its version.
+ * @throws Error with the reason why it cannot be used.
+ */
+export async function readNatsVersion(binary: string): Promise<string> {
+  const output = await runProgram(binary, ['--version'], { timeoutMs: 10_000 });
+  const version = /v(\d+\.\d+\.\d+)/.exec(output)?.[1];
+  if (version === undefined) throw new Error(`${binary} printed no version, but: ${output.trim()}`);
+  if (compareVersions(version, natsVersionMin) < 0) {
+    throw new Error(`${binary} is ${version}, and Weir needs ${natsVersionMin} or newer`);
+  }
+  return version;
+}
+
+/** A comparator of `major.minor.patch`, as Array.sort takes it. */
+export function compareVersions(a: string, b: string): number {
+  const [as, bs] = [a.split('.').map(Number), b.split('.').map(Number)];
+  for (let i = 0; i < 3; i++) {
+    const difference = (as[i] ?? 0) - (bs[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

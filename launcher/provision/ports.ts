@@ -1,0 +1,57 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import { PortTakenError } from '../process/server-process.ts';
+
+/**
+ * Embedded servers listen below the ephemeral port range of outgoing connections, so that the port of a crashed server is
+ * still free at its restart.
+ */
+const portMin = 20_000;
+const portMax = 31_999;
+
+const triesMax = 200;
+const startsMax = 5;
+
+/** The reason why an address cannot be listened on: the system's error code. */
+export type PortFault = 'EADDRINUSE' | 'EACCES' | 'EADDRNOTAVAIL' | 'ENOTFOUND' | (string & {});
+
+/** Listens on an address and closes immediately. @returns undefined when that works. */
+export function findPortFault(host: string, port: number): Promise<PortFault | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** Chooses distinct free ports on loopback for embedded servers. */
+export async function chooseFreePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  for (let tries = 0; ports.size < count && tries < triesMax; tries++) {
+    const port = randomInt(portMin, portMax + 1);
+    if ((await findPortFault('127.0.0.1', port)) === undefined) ports.add(port);
+  }
+  if (ports.size < count) throw new Error(`No free ports between ${portMin} and ${portMax} on 127.0.0.1.`);
+  return [...ports];
+}
+
+/**
+ * Starts a server on free ports, and again on other ports when another process takes one in the meantime.
+ *
+ * @param preferred tried first, e.g. the ports of the last run.
+ * @throws what `start` throws, unless it is a PortTakenError and starts are left.
+ */
+export async function startOnFreePorts<T>(
+  count: number,
+  start: (ports: number[]) => Promise<T>,
+  preferred?: readonly number[],
+): Promise<T> {
+  for (let starts = 1; ; starts++) {
+    const ports = starts === 1 && preferred ? [...preferred] : await chooseFreePorts(count);
+    try {
+      return await start(ports);
+    } catch (error) {
+      if (!(error instanceof PortTakenError) || starts === startsMax) throw error;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { describeExit, exitOf } from '../../process/child-process.ts';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import type { PostgresUser } from './postgres-user.ts';
+
+/**
+ * Creates a Postgres data directory with the superuser `weir`, data checksums, UTF-8 and password authentication. It is
+ * created under another name and then renamed, so that a killed start leaves no incomplete data directory.
+ *
+ * @throws Error with initdb's stderr.
+ */
+export async function initDatabaseDirectory(options: {
+  dataDir: string;
+  binaries: PostgresBinaries;
+  user: PostgresUser;
+  password: string;
+}): Promise<void> {
+  const { dataDir, user } = options;
+  const draft = `${dataDir}.new`;
+  const passwordFile = `${dataDir}.password`;
+  try {
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { mode: 0o700 });
+    rmSync(passwordFile, { force: true });
+    writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
+    user.own(draft);
+    user.own(passwordFile);
+    await runInitdb(options, draft, passwordFile);
+    renameSync(draft, dataDir);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+async function runInitdb(
+  { binaries, user }: { binaries: PostgresBinaries; user: PostgresUser },
+  directory: string,
+  passwordFile: string,
+): Promise<void> {
+  const [file, ...args] = user.command(binaries.initdb, [
+    `--pgdata=${directory}`,
+    '--username=weir',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // Fast, and the same order on every machine. We do not need language-specific collation.
+    '--locale=C',
+    '--data-checksums',
+    '--no-instructions',
+  ]);
+  const child = spawn(file, args, { ...user.spawn, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [exit, errors] = await Promise.all([exitOf(child), text(child.stderr)]);
+  if (exit.code !== 0) throw new Error(`initdb failed (${describeExit(exit)}):\n${errors.trim()}`);
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import type { ProcessExit } from '../../process/child-process.ts';
+
+/** The pause between two connection attempts. A start without recovery takes about 100 ms. */
+const retryMs = 50;
+
+export interface ReadyOptions {
+  url: string;
+  /** The server's data directory: tells it from another server on the port, on which ours is about to fail. */
+  dataDir: string;
+  exited: Promise<ProcessExit>;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Waits until the server accepts connections, and creates the database `weir` when it is missing.
+ *
+ * @returns false when the server exited, the time was over, or the wait was aborted.
+ * @throws the server's error when it rejects us permanently, e.g. for a wrong password.
+ */
+export async function waitUntilReady(options: ReadyOptions): Promise<boolean> {
+  const { exited, timeoutMs, signal } = options;
+  const deadline = Date.now() + timeoutMs;
+  let hasExited = false;
+  exited.then(() => {
+    hasExited = true;
+  });
+  while (!hasExited && !signal?.aborted && Date.now() < deadline) {
+    try {
+      if (await ensureDatabase(options)) return true;
+    } catch (error) {
+      if (!isStarting(error)) throw error;
+    }
+    await sleep(retryMs);
+  }
+  return false;
+}
+
+/** @returns false when another server listens on the port. */
+async function ensureDatabase({ url, dataDir }: ReadyOptions): Promise<boolean> {
+  const maintenance = new URL(url);
+  maintenance.pathname = '/postgres';
+  const sql = postgres(maintenance.href, { max: 1, connect_timeout: 5, onnotice: () => {} });
+  try {
+    const [server] = await sql`
+      SELECT current_setting('data_directory') AS directory,
+        EXISTS (SELECT FROM pg_database WHERE datname = 'weir') AS is_complete`;
+    if (server?.directory !== dataDir) return false;
+    if (!server.is_complete) await sql`CREATE DATABASE weir`;
+    return true;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Not listening yet, or still recovering (57P03 cannot_connect_now). */
+function isStarting(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return (
+    code === 'ECONNREFUSED' ||
+    code === 'ECONNRESET' ||
+    code === 'CONNECTION_CLOSED' ||
+    code === 'CONNECT_TIMEOUT' ||
+    code === '57P03'
+  );
+}

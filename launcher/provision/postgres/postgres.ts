@@ -1,0 +1,151 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  describeExit,
+  type SpawnedProcess,
+  type StopSignals,
+  settlesWithin,
+} from '../../process/child-process.ts';
+import { lastLogLines, logBytes } from '../../process/log-file.ts';
+import {
+  PortTakenError,
+  type ServerProcess,
+  type StartHooks,
+  spawnServer,
+} from '../../process/server-process.ts';
+import { locatePostgres, postgresMajor } from './postgres-binaries.ts';
+import { initDatabaseDirectory } from './postgres-init.ts';
+import { type ReadyOptions, waitUntilReady } from './postgres-ready.ts';
+import { choosePostgresUser, type PostgresUser } from './postgres-user.ts';
+
+export interface PostgresOptions extends StartHooks {
+  /** Created when it does not exist; its parent must exist. */
+  dataDir: string;
+  port: number;
+  /** The password of the user `weir`. It is set when the data directory is created, and must be the same later. */
+  password: string;
+  logFile: string;
+  /** Override our settings, e.g. in a test that shows what breaks without them. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Fast shutdown first, then immediate shutdown: the next start then has to recover, but no backend keeps running, which a
+ * SIGKILL of the postmaster would cause.
+ */
+const stopSignals: StopSignals = [
+  { signal: 'SIGINT', waitMs: 20_000 },
+  { signal: 'SIGQUIT', waitMs: 5_000 },
+];
+
+/** How long a start waits for the backends of a killed Postgres, which finish their current statement first. */
+const predecessorWaitMs = 60_000;
+
+/** Recovery after a crash replays at most max_wal_size, which takes far less. */
+const startTimeoutMs = 300_000;
+
+const settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '100',
+  shared_buffers: '256MB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  // One server without replicas: the WAL needs only what crash recovery needs.
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // With the default of 1 GB, bulk writing causes constant checkpoints, and each one doubles the WAL volume.
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  // A list locks each weekly partition and its indexes: with five years of them some 1,800 locks. The default of 64 is enough for
+  // 25 such lists at the same time (ADR 0016).
+  max_locks_per_transaction: '512',
+  // Our statements are short: JIT compilation costs more than it saves.
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  logging_collector: 'off',
+  // By default Postgres logs the whole row that a constraint rejects. A row contains event content.
+  log_error_verbosity: 'terse',
+};
+
+/**
+ * Runs the embedded Postgres on a data directory, on loopback only, with a user and a database `weir`. Resolves when it
+ * accepts connections, after crash recovery if it is needed.
+ *
+ * @throws PortTakenError when another process listens on the port.
+ * @throws Error with the server's last output when it does not start.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<ServerProcess> {
+  const dataDir = resolve(options.dataDir);
+  const binaries = locatePostgres();
+  rejectOtherMajor(dataDir);
+  const user = choosePostgresUser(dataDir, [binaries.postgres, dataDir]);
+  if (!existsSync(join(dataDir, 'PG_VERSION'))) {
+    await initDatabaseDirectory({ dataDir, binaries, user, password: options.password });
+  }
+  const url = `postgres://weir:${options.password}@127.0.0.1:${options.port}/weir`;
+  const deadline = Date.now() + predecessorWaitMs;
+  for (;;) {
+    const logStart = logBytes(options.logFile);
+    const server = await spawnPostgres({ ...options, dataDir }, binaries.postgres, user);
+    if (await isOpen(server, { url, dataDir, signal: options.signal })) {
+      return { ...server, url, port: options.port, [Symbol.asyncDispose]: server.stop };
+    }
+    options.signal?.throwIfAborted();
+    const lastOutput = lastLogLines(options.logFile, logStart);
+    if (/Address already in use/.test(lastOutput)) throw new PortTakenError(`Port ${options.port} is taken.`);
+    if (!hasPredecessor(lastOutput) || Date.now() > deadline) {
+      throw new Error(
+        `Postgres did not start (${describeExit(await server.exited)}). Its log, ${options.logFile}, ends with:\n${lastOutput}`,
+      );
+    }
+    await sleep(100);
+  }
+}
+
+/** Whether the server is ready; if not, it has exited. */
+async function isOpen(
+  server: SpawnedProcess,
+  options: Pick<ReadyOptions, 'url' | 'dataDir' | 'signal'>,
+): Promise<boolean> {
+  try {
+    if (await waitUntilReady({ ...options, exited: server.exited, timeoutMs: startTimeoutMs })) return true;
+  } catch (error) {
+    // Another server may have responded on the port, while ours is about to exit because of it.
+    if (!(await settlesWithin(server.exited, 5_000))) {
+      await server.stop();
+      throw error;
+    }
+  }
+  await server.stop();
+  return false;
+}
+
+function spawnPostgres(
+  { dataDir, port, logFile, onSpawn, settings: changes }: PostgresOptions,
+  binary: string,
+  user: PostgresUser,
+): Promise<SpawnedProcess> {
+  const args = ['-D', dataDir, '-p', String(port)];
+  for (const [name, value] of Object.entries({ ...settings, ...changes }))
+    args.push('-c', `${name}=${value}`);
+  return spawnServer(user.command(binary, args), { logFile, stopSignals, onSpawn, spawn: user.spawn });
+}
+
+/** Whether the server exited because processes of a killed Postgres still use the data directory. */
+function hasPredecessor(lastOutput: string): boolean {
+  return /pre-existing shared memory block|lock file "postmaster\.pid" already exists/.test(lastOutput);
+}
+
+function rejectOtherMajor(dataDir: string): void {
+  const file = join(dataDir, 'PG_VERSION');
+  if (!existsSync(file)) return;
+  const major = readFileSync(file, 'utf8').trim();
+  if (major === String(postgresMajor)) return;
+  throw new Error(
+    `${dataDir} was written by Postgres ${major}, and this version of Weir runs Postgres ${postgresMajor}. Start the version that wrote it, or set WEIR_DATA_DIR to another directory than ${dirname(dataDir)}.`,
+  );
+}

@@ -1,0 +1,78 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { ConfigError, parseConfig } from '../lib/config.ts';
+import { openDataDirectory } from './data-directory/data-directory.ts';
+import { createOwnerLink } from './first-run.ts';
+import { findNpmProcess, watchNpmProcess } from './instance/npm-process.ts';
+import { acquireSupervisorLock } from './instance/supervisor-lock.ts';
+import type { SupervisorState } from './instance/supervisor-state.ts';
+import { preflight } from './preflight.ts';
+import { identifyProcess, isAlive } from './process/process-identity.ts';
+import { cacheDirectory } from './provision/cache-directory.ts';
+import { startSystem } from './supervise/system.ts';
+import { renderBanner } from './terminal/banner.ts';
+import { openProgress } from './terminal/progress.ts';
+import { listenForStopSignals, type StopRequests } from './terminal/stop-signals.ts';
+
+/** `npm start`: runs the whole system until it is stopped. */
+let state: SupervisorState | undefined;
+const progress = openProgress(process.stdout);
+// A closed terminal or pipe must not crash the supervisor: it stops on a signal, and in order.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+const stop = listenForStopSignals(process, forceStop);
+
+try {
+  await main(stop);
+} catch (error) {
+  if (!stop.signal.aborted) {
+    process.stderr.write(`\n${error instanceof ConfigError ? error.message : describe(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function main({ signal, requested, request }: StopRequests): Promise<void> {
+  const config = parseConfig(process.env);
+  const data = openDataDirectory(config.WEIR_DATA_DIR);
+  const kill = (pid: number, name: NodeJS.Signals) => void process.kill(pid, name);
+  const npm = findNpmProcess(process);
+  const self = identifyProcess(process.pid);
+  const report = (text: string) => progress.note(`  … ${text}`);
+  const onPredecessorGone = () => rmSync(data.file('connection.json'), { force: true });
+  state = await acquireSupervisorLock({
+    file: data.file('supervisor.json'),
+    self,
+    launcher: npm,
+    kill,
+    report,
+    onPredecessorGone,
+  });
+  if (npm) watchNpmProcess(process, npm, () => request('npm exited'));
+  await progress.step('preflight', () => preflight(config));
+  signal.throwIfAborted();
+  await using resources = new AsyncDisposableStack();
+  const cacheDir = cacheDirectory(process.env, join(data.path, 'cache'));
+  const context = { config, env: process.env, data, cacheDir, state, progress, resources, signal };
+  try {
+    const connection = await startSystem(context);
+    const signInLink = await createOwnerLink(connection);
+    const { WEIR_VENDOR: vendor, WEIR_DATA_DIR: dataDir } = config;
+    process.stdout.write(renderBanner(connection, { signInLink, vendor, dataDir, nowMs: Date.now() }));
+    const reason = await requested;
+    progress.note(`\n  ${reason}: draining, then stopping (press Ctrl-C again to stop immediately) …`);
+  } finally {
+    state.beginStop();
+  }
+}
+
+/** The second Ctrl-C. Nothing is lost: every acknowledged event is on disk, and the next start recovers. */
+function forceStop(): void {
+  for (const child of state?.children ?? []) {
+    if (isAlive(child)) process.kill(child.pid, 'SIGKILL');
+  }
+  process.exit(130);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

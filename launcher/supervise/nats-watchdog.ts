@@ -1,0 +1,68 @@
+import { open, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readNatsHealth } from '../provision/nats/nats-health.ts';
+import type { NatsServer } from '../provision/nats/nats-server.ts';
+
+/** Bounds how late an error, and free space, are noticed. One request costs nats-server a millisecond. */
+const pollMs = 1_000;
+
+/** Far longer than the response takes. A server that is paused or slow responds later, and is not stopped. */
+const responseTimeoutMs = 5_000;
+
+/** A block of the store plus the largest message: with less space nats-server would fail again with the next batch. */
+const freeBytesMin = 16 * 1024 * 1024;
+
+/** The parts of a running nats-server that the watchdog needs. */
+export interface WatchedServer extends Pick<NatsServer, 'monitorUrl' | 'exited' | 'stop'> {
+  storeDir: string;
+}
+
+/**
+ * Stops a nats-server that rejects every write after a disk error, once the disk is writable again, so that its restart
+ * loop restarts it. Without a restart nats-server rejects writes for ever, even after space has returned, and its clients
+ * see only time-outs.
+ *
+ * Only the server's own health report counts. A missing response does not: a restart would make neither a paused server
+ * nor a slow disk faster.
+ *
+ * @returns when the server has exited.
+ */
+export async function watchNats(server: WatchedServer, report: (line: string) => void): Promise<void> {
+  let hasExited = false;
+  const exited = server.exited.then(() => {
+    hasExited = true;
+  });
+  let isReported = false;
+  while (!hasExited) {
+    const health = await readNatsHealth(server.monitorUrl, responseTimeoutMs).catch(() => undefined);
+    const writeError = health?.writeError;
+    if (writeError !== undefined && !hasExited) {
+      if (!isReported)
+        report(`nats-server accepts no events: ${writeError}. It is restarted when the disk is writable`);
+      isReported = true;
+      if (await isWritable(server.storeDir)) {
+        report('the disk is writable again: stopping nats-server for a restart');
+        return server.stop();
+      }
+    }
+    await Promise.race([exited, sleep(pollMs, undefined, { ref: false })]);
+  }
+}
+
+/** Whether the disk has space and an fsync succeeds. On a full disk nats-server starts, and then rejects writes again. */
+async function isWritable(directory: string): Promise<boolean> {
+  const file = join(directory, 'write-probe');
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    if (bavail * bsize < freeBytesMin) return false;
+    await using probe = await open(file, 'w', 0o600);
+    await probe.write(Buffer.alloc(4096));
+    await probe.sync();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(file, { force: true }).catch(() => {});
+  }
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { logBytes, readLog } from '../process/log-file.ts';
+import type { ServerProcess } from '../process/server-process.ts';
+
+const pollMs = 2_000;
+
+/** After a PANIC Postgres logs its next step within a second; a core dump of its shared memory takes longer. */
+const silenceMsMax = 15_000;
+
+/** The parts of a running Postgres that the watchdog needs. */
+export interface WatchedPostgres extends Pick<ServerProcess, 'exited' | 'stop'> {
+  logFile: string;
+}
+
+/**
+ * Stops a Postgres that hangs after a PANIC during recovery, so that its restart loop restarts it and it recovers. When
+ * the process that recovers after a crash cannot fsync, Postgres 18.4 waits for it for ever, even after the disk works
+ * again, and rejects every client with "in recovery mode".
+ *
+ * Detection reads the log: the last entry, ignoring rejected clients, is a PANIC.
+ *
+ * @returns when the server has exited.
+ */
+export async function watchPostgres(
+  { logFile, exited, stop }: WatchedPostgres,
+  report: (line: string) => void,
+): Promise<void> {
+  let hasExited = false;
+  const exit = exited.then(() => {
+    hasExited = true;
+  });
+  const hasPanicked = createPanicWatch();
+  let readUntil = logBytes(logFile);
+  while (!hasExited) {
+    const text = readLog(logFile, readUntil);
+    readUntil = logBytes(logFile);
+    if (hasPanicked(text, performance.now())) {
+      report('Postgres hangs after a PANIC in its recovery: stopping it for a restart');
+      return stop();
+    }
+    await Promise.race([exit, sleep(pollMs, undefined, { ref: false })]);
+  }
+}
+
+/**
+ * @returns a function that is called with the log text since its last call, and tells whether the last entry was a PANIC
+ *   more than `silenceMsMax` ago.
+ */
+export function createPanicWatch(): (text: string, nowMs: number) => boolean {
+  let panickedAtMs: number | undefined;
+  return (text, nowMs) => {
+    const last = text.split('\n').filter(isServerEntry).at(-1);
+    if (last !== undefined) panickedAtMs = last.includes(' PANIC: ') ? nowMs : undefined;
+    return panickedAtMs !== undefined && nowMs - panickedAtMs > silenceMsMax;
+  };
+}
+
+/** Excludes continuation lines, and the entries about clients that are rejected during recovery. */
+function isServerEntry(line: string): boolean {
+  return /\[\d+\] (LOG|PANIC|FATAL|ERROR|WARNING): /.test(line) && !line.includes('the database system is ');
+}

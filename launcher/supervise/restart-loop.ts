@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeExit, type ProcessExit, type SpawnedProcess } from '../process/child-process.ts';
+
+/** Exponential back-off between restarts of a process that exits right after its start. */
+const backoffMinMs = 100;
+const backoffMaxMs = 5_000;
+
+/**
+ * A process that ran this long did not fail at its start: the back-off is reset. It is short, so that a process that is
+ * killed repeatedly is back quickly each time.
+ */
+const healthyAfterMs = 1_500;
+
+export interface RestartLoopOptions {
+  name: string;
+  /** Starts the process, and resolves when it is ready. */
+  start: () => Promise<Pick<SpawnedProcess, 'exited' | 'stop'>>;
+  /** The last output of the process, reported with its exit. */
+  lastOutput: () => string;
+  /** Called with one line for the operator. */
+  report: (line: string) => void;
+  clock?: Clock;
+}
+
+/** Time, as the loop sees it: a test replaces it. */
+export interface Clock {
+  nowMs(): number;
+  /** Rejects when the signal is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<unknown>;
+}
+
+const systemClock: Clock = {
+  nowMs: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};
+
+/**
+ * Starts a process and restarts it whenever it exits, with exponential back-off. Disposing the loop stops the process and
+ * ends the restarts.
+ *
+ * @throws what the first start throws: a configuration error must stop the whole system immediately.
+ */
+export async function startRestartLoop(options: RestartLoopOptions): Promise<AsyncDisposable> {
+  const { clock = systemClock } = options;
+  const stopping = new AbortController();
+  let current = await options.start();
+  const loop = async () => {
+    let backoffMs = backoffMinMs;
+    while (!stopping.signal.aborted) {
+      const startedMs = clock.nowMs();
+      const exit = await current.exited;
+      if (stopping.signal.aborted) return;
+      options.report(describeRestart(options, exit));
+      if (clock.nowMs() - startedMs > healthyAfterMs) backoffMs = backoffMinMs;
+      while (!stopping.signal.aborted) {
+        await clock.sleep(backoffMs, stopping.signal).catch(() => {});
+        backoffMs = Math.min(backoffMs * 2, backoffMaxMs);
+        const next = stopping.signal.aborted ? undefined : await restart(options);
+        if (next === undefined) continue;
+        current = next;
+        break;
+      }
+    }
+  };
+  const ended = loop();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await current.stop();
+      await ended;
+      // A restart that was in progress may have replaced the process.
+      await current.stop();
+    },
+  };
+}
+
+function describeRestart({ name, lastOutput }: RestartLoopOptions, exit: ProcessExit): string {
+  const output = lastOutput();
+  return `${name} exited (${describeExit(exit)})${output && `: ${output}`}; restarting`;
+}
+
+async function restart({ name, start, report }: RestartLoopOptions) {
+  try {
+    const next = await start();
+    report(`${name} restarted`);
+    return next;
+  } catch (error) {
+    report(`${name} could not be restarted: ${error instanceof Error ? error.message : error}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { drainTimeoutMs } from '../../lib/service.ts';
+import {
+  describeExit,
+  exitOf,
+  type SpawnedProcess,
+  type StopSignals,
+  stopProcess,
+} from '../process/child-process.ts';
+import { lastLogLines, logBytes } from '../process/log-file.ts';
+
+export type ServiceName = 'ingest' | 'writer' | 'dashboard-api';
+
+/** A service exits by itself when its drain takes too long (lib/service.ts); SIGKILL is for one that hangs. */
+const stopSignals: StopSignals = [{ signal: 'SIGTERM', waitMs: drainTimeoutMs + 2_000 }];
+
+/** A service loads its code, connects, and checks the queue: seconds on a slow machine, more in a cluster. */
+const readyTimeoutMs = 60_000;
+
+/**
+ * 0 gives V8 one worker thread less than there are cores. Node's default is four threads on any machine: on two cores a
+ * garbage collection then takes both cores from all other work (ADR 0008).
+ *
+ * The import makes loading Drizzle cheap (ADR 0014), and corrects the Postgres driver (ADR 0004).
+ */
+export const nodeOptions = [
+  '--v8-pool-size=0',
+  `--import=${new URL('../../lib/db/fast-imports.ts', import.meta.url).href}`,
+];
+
+/**
+ * Settings of glibc's malloc, which other C libraries ignore. Allocations of 4 MiB and more are returned to the system when they
+ * are freed; by default that ends with the first large one, and each thread keeps what it has freed. The resident memory
+ * of ingest after abuse was a third larger (ADR 0013).
+ */
+const mallocVariables = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: String(4 * 1024 ** 2),
+  MALLOC_TRIM_THRESHOLD_: String(8 * 1024 ** 2),
+};
+
+/** The message that a service sends over IPC when it is ready. */
+export interface ReadyMessage {
+  /** The address it listens on, if it listens. */
+  url?: string;
+}
+
+export interface ServiceProcess extends SpawnedProcess {
+  ready: ReadyMessage;
+}
+
+/**
+ * Starts one of our services, and resolves when it reports that it is ready.
+ *
+ * @throws Error with the service's last output when it exits first or is not ready in time.
+ */
+export async function startService(options: {
+  name: ServiceName;
+  env: Record<string, string | undefined>;
+  logFile: string;
+  /** Called with the pid right after the spawn. */
+  onSpawn: (pid: number) => void;
+  /** Aborts the start; the service is then stopped. */
+  signal?: AbortSignal;
+}): Promise<ServiceProcess> {
+  const logStart = logBytes(options.logFile);
+  const child = spawnService(options);
+  const exited = exitOf(child);
+  if (child.pid !== undefined) options.onSpawn(child.pid);
+  const ready = readyMessage(child);
+  const signals = options.signal === undefined ? [] : [options.signal];
+  const timeout = AbortSignal.any([...signals, AbortSignal.timeout(readyTimeoutMs)]);
+  const details = await Promise.race([ready, exited.then(() => undefined), aborted(timeout)]);
+  const stop = () => stopProcess(child, exited, stopSignals);
+  if (details !== undefined) return { pid: child.pid ?? 0, exited, ready: details, stop };
+  await stop();
+  options.signal?.throwIfAborted();
+  throw new Error(
+    `${options.name} did not start (${describeExit(await exited)}).\n${plainLines(options.logFile, logStart).join('\n')}`,
+  );
+}
+
+/** The last line of a service's output that is neither a log entry nor part of a stack: the reason of its exit. */
+export function lastPlainLine(logFile: string, logStart: number): string {
+  return (
+    plainLines(logFile, logStart)
+      .filter((line) => !/^\s|^Node\.js v/.test(line))
+      .at(-1) ?? ''
+  );
+}
+
+/** The lines that are no log entries, which are JSON. */
+function plainLines(logFile: string, logStart: number): string[] {
+  return lastLogLines(logFile, logStart, 200)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('{'));
+}
+
+/**
+ * The service writes directly to the log file: when the supervisor is killed, no output is lost and the service gets no
+ * EPIPE. It has a process group of its own, so that Ctrl-C does not reach it before we stop it in order.
+ */
+function spawnService({
+  name,
+  env,
+  logFile,
+}: {
+  name: ServiceName;
+  env: Record<string, string | undefined>;
+  logFile: string;
+}): ChildProcess {
+  const script = fileURLToPath(new URL(`../../services/${name}/main.ts`, import.meta.url));
+  const log = openSync(logFile, 'a', 0o600);
+  try {
+    return spawn(execPath, [...nodeOptions, script], {
+      env: { ...mallocVariables, ...env },
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
+function readyMessage(child: ChildProcess): Promise<ReadyMessage> {
+  return new Promise((resolve) => {
+    child.on('message', (message: { ready?: boolean } & ReadyMessage) => {
+      if (message.ready) resolve(message);
+    });
+  });
+}

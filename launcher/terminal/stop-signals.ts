@@ -1,0 +1,38 @@
+/** npm forwards a Ctrl-C that the terminal has sent us too: a second signal within this time is a duplicate. */
+const duplicateMs = 700;
+
+export interface StopRequests {
+  /** Aborted with a readable reason when the process shall stop. */
+  signal: AbortSignal;
+  /** Resolves with the reason when the process shall stop. */
+  requested: Promise<string>;
+  /** Requests a stop for another reason than a signal. */
+  request(reason: string): void;
+}
+
+/** Listens for SIGINT, SIGTERM and SIGHUP. Calls `onForce` on a second signal. */
+export function listenForStopSignals(
+  host: { on(signal: NodeJS.Signals, listener: () => void): unknown },
+  onForce: () => void,
+  now: () => number = Date.now,
+): StopRequests {
+  const stopping = new AbortController();
+  const { promise: requested, resolve } = Promise.withResolvers<string>();
+  let firstAt: number | undefined;
+  const request = (reason: string) => {
+    if (firstAt === undefined) {
+      firstAt = now();
+      stopping.abort(new StopRequestedError(reason));
+      resolve(reason);
+    } else if (now() - firstAt > duplicateMs) {
+      onForce();
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) host.on(signal, () => request(signal));
+  return { signal: stopping.signal, requested, request };
+}
+
+/** Aborts a start that is in progress. It is not a failure. */
+export class StopRequestedError extends Error {
+  override name = 'StopRequestedError';
+}

@@ -1,0 +1,145 @@
+import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { apiKeys } from '../db/schema.ts';
+import { nameOf, namesOf } from '../db/statement.ts';
+import { createApiKey, hashApiKey } from './api-key.ts';
+import { type Actor, auditChanged, operator } from './audit.ts';
+
+/** What may be shown of an API key. */
+export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
+
+/** A key that was just created. The key itself is returned here only: the database holds its hash. */
+export interface IssuedApiKey {
+  keyId: string;
+  apiKey: string;
+}
+
+/** Creates an API key for a space. It never expires without `expiresAt`. */
+export async function issueApiKey(
+  database: Database,
+  spaceId: string,
+  options: { name: string; pepper: string; expiresAt?: Date | undefined; actor?: Actor },
+): Promise<IssuedApiKey> {
+  const { name, pepper, expiresAt, actor = operator } = options;
+  const apiKey = createApiKey();
+  const created = database.$with('created').as(
+    database
+      .insert(apiKeys)
+      .values({
+        spaceId,
+        name,
+        hash: hashApiKey(apiKey, pepper),
+        lastFour: apiKey.slice(-4),
+        expiresAt,
+        createdBy: actor.id,
+      })
+      .returning({ id: apiKeys.id, spaceId: apiKeys.spaceId }),
+  );
+  const audited = auditChanged(database, created, {
+    spaceId: created.spaceId,
+    actor,
+    action: 'api_key.create',
+    target: created.id,
+    details: { name, ...(expiresAt !== undefined && { expiresAt }) },
+  });
+  const [row] = await database.with(created, audited).select({ keyId: created.id }).from(created);
+  if (row === undefined) throw new Error('INSERT returned no key');
+  return { ...row, apiKey };
+}
+
+/**
+ * Creates a key that takes the place of another one, with its name and its lifetime. The old key expires after `overlapMs`, or
+ * when it would have expired anyway. Of two concurrent calls one succeeds.
+ *
+ * @returns undefined when the space has no such key that is in force, or it was rolled before.
+ */
+export async function rollApiKey(
+  database: Database,
+  spaceId: string,
+  options: { keyId: string; overlapMs: number; pepper: string; actor: Actor },
+): Promise<IssuedApiKey | undefined> {
+  const { keyId, overlapMs, pepper, actor } = options;
+  const apiKey = createApiKey();
+  const { name, hash, lastFour, createdBy, replaces } = apiKeys;
+  const lifetime = sql`${apiKeys.expiresAt} - ${apiKeys.createdAt}`;
+  const created = database.$with('created', { id: apiKeys.id, spaceId: apiKeys.spaceId }).as(sql`
+    INSERT INTO ${apiKeys} (${namesOf([apiKeys.spaceId, name, hash, lastFour, createdBy, replaces, apiKeys.expiresAt])})
+    SELECT ${apiKeys.spaceId}, ${name}, ${hashApiKey(apiKey, pepper)}::bytea, ${apiKey.slice(-4)}::text,
+      ${actor.id}::text, ${apiKeys.id}, now() + (${lifetime})
+    FROM ${apiKeys} WHERE ${and(eq(apiKeys.id, keyId), eq(apiKeys.spaceId, spaceId), isInForce)}
+    ON CONFLICT (${nameOf(replaces)}) DO NOTHING
+    RETURNING ${namesOf([apiKeys.id, apiKeys.spaceId])}`);
+  const expiresAt = sql`least(${apiKeys.expiresAt}, now() + ${overlapMs}::float8 * interval '1 millisecond')`;
+  const ending = database
+    .$with('ending')
+    .as(
+      database
+        .update(apiKeys)
+        .set({ expiresAt })
+        .from(created)
+        .where(eq(apiKeys.id, keyId))
+        .returning({ id: apiKeys.id }),
+    );
+  const audited = auditChanged(database, created, {
+    spaceId: created.spaceId,
+    actor,
+    action: 'api_key.roll',
+    target: keyId,
+    details: { overlapMs },
+  });
+  const [row] = await database.with(created, ending, audited).select({ keyId: created.id }).from(created);
+  return row && { ...row, apiKey };
+}
+
+/**
+ * Revokes an API key. A trigger notifies ingest, which rejects the key within a second. Revoking twice changes nothing.
+ *
+ * @param options `spaceId`: only a key of this space.
+ * @returns undefined when the key does not exist.
+ */
+export async function revokeApiKey(
+  database: Database,
+  keyId: string,
+  { spaceId, actor = operator }: { spaceId?: string; actor?: Actor } = {},
+): Promise<ApiKeyInfo | undefined> {
+  const isKey = and(eq(apiKeys.id, keyId), spaceId === undefined ? undefined : eq(apiKeys.spaceId, spaceId));
+  const revoked = database.$with('revoked').as(
+    database
+      .update(apiKeys)
+      .set({ revokedAt: sql`now()` })
+      .where(and(isKey, isNull(apiKeys.revokedAt)))
+      .returning({ id: apiKeys.id, spaceId: apiKeys.spaceId }),
+  );
+  const audited = auditChanged(database, revoked, {
+    spaceId: revoked.spaceId,
+    actor,
+    action: 'api_key.revoke',
+    target: revoked.id,
+  });
+  await database.with(revoked, audited).select().from(revoked);
+  const [key] = await database.select(shown).from(apiKeys).where(isKey);
+  return key;
+}
+
+/** A space's API keys, the oldest first. */
+export async function listApiKeys(database: Database, spaceId: string): Promise<ApiKeyInfo[]> {
+  return database.select(shown).from(apiKeys).where(eq(apiKeys.spaceId, spaceId)).orderBy(apiKeys.id);
+}
+
+const isInForce = and(
+  isNull(apiKeys.revokedAt),
+  or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)),
+);
+
+const shown = {
+  id: apiKeys.id,
+  spaceId: apiKeys.spaceId,
+  name: apiKeys.name,
+  lastFour: apiKeys.lastFour,
+  createdAt: apiKeys.createdAt,
+  createdBy: apiKeys.createdBy,
+  expiresAt: apiKeys.expiresAt,
+  revokedAt: apiKeys.revokedAt,
+  lastUsedAt: apiKeys.lastUsedAt,
+  replaces: apiKeys.replaces,
+};

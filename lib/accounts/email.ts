@@ -1,0 +1,14 @@
+import { emailCharsMax } from './limits.ts';
+
+/** Something before and after one `@`, without spaces and control characters. Only delivery proves more. */
+const shape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u;
+
+/** An e-mail address as it is stored and looked up: trimmed, in lower case. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+/** Whether a normalized text can be an e-mail address. */
+export function isEmail(text: string): boolean {
+  return text.length <= emailCharsMax && shape.test(text);
+}

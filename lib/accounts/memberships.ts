@@ -1,0 +1,52 @@
+import { and, eq } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { memberships } from '../db/schema.ts';
+import { auditChanged, operator, type Transaction } from './audit.ts';
+import type { Role } from './role.ts';
+
+/** A user's role in a space. */
+export interface Membership {
+  spaceId: string;
+  role: Role;
+}
+
+/** Gives a user a role in a space, instead of the one they had there. Both must exist. */
+export async function setRole(
+  database: Database | Transaction,
+  spaceId: string,
+  { userId, role }: { userId: string; role: Role },
+): Promise<void> {
+  const changed = database.$with('changed').as(
+    database
+      .insert(memberships)
+      .values({ spaceId, userId, role })
+      .onConflictDoUpdate({ target: [memberships.spaceId, memberships.userId], set: { role } })
+      .returning({ spaceId: memberships.spaceId }),
+  );
+  const audited = auditChanged(database, changed, {
+    spaceId: changed.spaceId,
+    actor: operator,
+    action: 'member.set',
+    target: userId,
+    details: { userId, role },
+  });
+  await database.with(changed, audited).select().from(changed);
+}
+
+/** Removes a user from a space. Removing one who is no member changes nothing. */
+export async function removeRole(database: Database, spaceId: string, userId: string): Promise<void> {
+  const changed = database.$with('changed').as(
+    database
+      .delete(memberships)
+      .where(and(eq(memberships.spaceId, spaceId), eq(memberships.userId, userId)))
+      .returning({ spaceId: memberships.spaceId }),
+  );
+  const audited = auditChanged(database, changed, {
+    spaceId: changed.spaceId,
+    actor: operator,
+    action: 'member.remove',
+    target: userId,
+    details: { userId },
+  });
+  await database.with(changed, audited).select().from(changed);
+}

@@ -1,0 +1,20 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** The secrets in cookies and links: 256 random bits. Postgres holds their SHA-256 only. */
+const tokenBytes = 32;
+const tokenShape = /^[A-Za-z0-9_-]{43}$/;
+
+/** A new random token, 43 characters of base64url. */
+export function createToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}
+
+/** Whether a text has the shape of a token, so that anything else is rejected without a query. */
+export function isToken(text: string): boolean {
+  return tokenShape.test(text);
+}
+
+/** The hash that is stored of a token, and that it is looked up by. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

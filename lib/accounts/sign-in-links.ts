@@ -1,0 +1,26 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { signInLinks } from '../db/schema.ts';
+import { signInLinkTtlMs } from './limits.ts';
+import { createToken, hashToken } from './secret-token.ts';
+
+/**
+ * Creates a link that signs a user in, once, within a quarter of an hour. The token is in the fragment, which browsers send to no
+ * server; the page posts it to `auth.redeemLink`. Earlier links that have expired are deleted.
+ *
+ * @param dashboardUrl the address at which the browser reaches the dashboard.
+ */
+export async function createSignInLink(
+  database: Database,
+  userId: string,
+  dashboardUrl: string,
+): Promise<string> {
+  const token = createToken();
+  await database.delete(signInLinks).where(sql`${signInLinks.expiresAt} <= now()`);
+  await database.insert(signInLinks).values({
+    tokenHash: hashToken(token),
+    userId,
+    expiresAt: sql`now() + ${signInLinkTtlMs}::float8 * interval '1 millisecond'`,
+  });
+  return `${dashboardUrl}/sign-in#link=${token}`;
+}

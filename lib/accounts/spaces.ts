@@ -1,0 +1,95 @@
+import { eq, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { memberships, spaces } from '../db/schema.ts';
+import { namesOf } from '../db/statement.ts';
+import { type Actor, auditChanged, operator } from './audit.ts';
+import type { Role } from './role.ts';
+
+export type Space = typeof spaces.$inferSelect;
+export type BillingState = Space['billingState'];
+
+export interface SpaceChange {
+  /** Events a month; null is unlimited. */
+  monthlyEventLimit?: number | null;
+  billingState?: BillingState;
+  /** Days for which events are kept; null is for ever. */
+  retentionDays?: number | null;
+  /** What people call its plan. */
+  plan?: string | null;
+}
+
+/**
+ * Creates a space, by default active and without a limit.
+ *
+ * @param owner the user who creates it, and becomes its owner; without one the operator creates it.
+ */
+export async function createSpace(
+  database: Database,
+  name: string,
+  settings: SpaceChange = {},
+  owner?: Actor,
+): Promise<Space> {
+  const created = database.$with('created').as(
+    database
+      .insert(spaces)
+      .values({ name, ...settings })
+      .returning(),
+  );
+  const audited = auditChanged(database, created, {
+    spaceId: created.id,
+    actor: owner ?? operator,
+    action: 'space.create',
+    details: { name, ...settings },
+  });
+  const joined = database.$with('joined', {}).as(sql`
+    INSERT INTO ${memberships} (${namesOf([memberships.spaceId, memberships.userId, memberships.role])})
+    SELECT ${created.id}, ${owner?.id ?? null}::uuid, ${'owner' satisfies Role}::text FROM ${created}`);
+  const parts = owner === undefined ? [created, audited] : [created, audited, joined];
+  const [space] = await database
+    .with(...parts)
+    .select()
+    .from(created);
+  if (space === undefined) throw new Error('INSERT returned no space');
+  return space;
+}
+
+/**
+ * Changes a space's quota, billing state, plan, retention or name. A trigger notifies ingest, which applies it within a second;
+ * a writer reads the retention when it next deletes what has expired.
+ *
+ * @returns undefined when the space does not exist.
+ */
+export async function changeSpace(
+  database: Database,
+  spaceId: string,
+  change: SpaceChange & { name?: string },
+  actor: Actor = operator,
+): Promise<Space | undefined> {
+  const changed = database
+    .$with('changed')
+    .as(database.update(spaces).set(change).where(eq(spaces.id, spaceId)).returning());
+  const audited = auditChanged(database, changed, {
+    spaceId: changed.id,
+    actor,
+    action: 'space.change',
+    details: { ...change },
+  });
+  const [space] = await database.with(changed, audited).select().from(changed);
+  return space;
+}
+
+/** @returns undefined when the space does not exist. */
+export async function readSpace(database: Database, spaceId: string): Promise<Space | undefined> {
+  const [space] = await database.select().from(spaces).where(eq(spaces.id, spaceId));
+  return space;
+}
+
+export async function spaceExists(database: Database, spaceId: string): Promise<boolean> {
+  const found = await database.select({ id: spaces.id }).from(spaces).where(eq(spaces.id, spaceId));
+  return found.length > 0;
+}
+
+/** All spaces, the oldest first. */
+export async function listSpaces(database: Database): Promise<Space[]> {
+  return database.select().from(spaces).orderBy(spaces.id);
+}

@@ -1,0 +1,124 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { memberships, sessions, spaces, users } from '../db/schema.ts';
+import { auditUsers, operator, type Transaction } from './audit.ts';
+import { normalizeEmail } from './email.ts';
+import { type Membership, setRole } from './memberships.ts';
+import { hashPassword } from './password.ts';
+
+/** What may be shown of a user. */
+export interface UserInfo {
+  userId: string;
+  email: string;
+  createdAt: Date;
+  spaces: (Membership & { name: string })[];
+}
+
+/**
+ * Creates a user with the roles given. Every space must exist.
+ *
+ * @returns undefined when a user has the e-mail address already.
+ */
+export async function createUser(
+  database: Database,
+  user: { email: string; password: string; memberships: readonly Membership[] },
+): Promise<{ userId: string } | undefined> {
+  const email = normalizeEmail(user.email);
+  const passwordHash = await hashPassword(user.password);
+  return database.transaction(async (transaction) => {
+    const [row] = await transaction
+      .insert(users)
+      .values({ email, passwordHash })
+      .onConflictDoNothing()
+      .returning({ userId: users.id });
+    if (row === undefined) return undefined;
+    for (const { spaceId, role } of user.memberships) {
+      await setRole(transaction, spaceId, { userId: row.userId, role });
+    }
+    return row;
+  });
+}
+
+/** Sets a user's password and ends every session of the user. Each of the user's spaces gets an audit row. */
+export async function setPassword(database: Database, userId: string, password: string): Promise<void> {
+  const passwordHash = await hashPassword(password);
+  await database.transaction(async (transaction) => {
+    const changed = transaction
+      .$with('changed')
+      .as(
+        transaction
+          .update(users)
+          .set({ passwordHash })
+          .where(eq(users.id, userId))
+          .returning({ userId: users.id }),
+      );
+    const audited = auditUsers(transaction, changed, {
+      actor: operator,
+      action: 'user.password',
+      target: userId,
+      details: { userId },
+    });
+    await transaction.with(changed, audited).select().from(changed);
+    await endSessions(transaction, userId);
+  });
+}
+
+/**
+ * Makes a user the owner of a space. A user who exists gets the new password, and every session opened with the old one
+ * ends.
+ *
+ * @throws Error when the space does not exist.
+ */
+export async function createOwner(
+  database: Database,
+  owner: { email: string; password: string; spaceId: string },
+): Promise<void> {
+  const email = normalizeEmail(owner.email);
+  const passwordHash = await hashPassword(owner.password);
+  // One transaction: a user without the membership could sign in and see nothing.
+  await database.transaction(async (transaction) => {
+    const [user] = await transaction
+      .insert(users)
+      .values({ email, passwordHash })
+      .onConflictDoUpdate({ target: users.email, set: { passwordHash } })
+      .returning({ id: users.id });
+    if (user === undefined) throw new Error('INSERT returned no user');
+    await endSessions(transaction, user.id);
+    await setRole(transaction, owner.spaceId, { userId: user.id, role: 'owner' });
+  });
+}
+
+/** @returns undefined when no user has the e-mail address. */
+export async function findUserId(database: Database, email: string): Promise<string | undefined> {
+  const [user] = await database
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.email, normalizeEmail(email)));
+  return user?.id;
+}
+
+/** Every user, by e-mail address, with the spaces of each. */
+export async function listUsers(database: Database): Promise<UserInfo[]> {
+  const rows = await database
+    .select({
+      user: { userId: users.id, email: users.email, createdAt: users.createdAt },
+      spaceId: spaces.id,
+      name: spaces.name,
+      role: memberships.role,
+    })
+    .from(users)
+    .leftJoin(memberships, eq(memberships.userId, users.id))
+    .leftJoin(spaces, eq(spaces.id, memberships.spaceId))
+    .orderBy(users.email, spaces.id);
+  const listed = new Map<string, UserInfo>();
+  for (const { user, spaceId, name, role } of rows) {
+    const shown = listed.get(user.userId) ?? { ...user, spaces: [] };
+    listed.set(user.userId, shown);
+    if (spaceId !== null && name !== null && role !== null) shown.spaces.push({ spaceId, name, role });
+  }
+  return [...listed.values()];
+}
+
+async function endSessions(transaction: Transaction, userId: string): Promise<void> {
+  await transaction.delete(sessions).where(eq(sessions.userId, userId));
+}

@@ -1,0 +1,94 @@
+import { getTableName, is, sql } from 'drizzle-orm';
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
+import { ConfigError } from '../config.ts';
+import type { Database } from './database.ts';
+import * as schema from './schema.ts';
+
+/**
+ * How the tables are spread over a Citus cluster (docs/cluster.md): those whose primary key begins with the space are
+ * distributed by it, so that all rows of a space are on one worker. The others are local tables of the coordinator: they are
+ * small, refer to each other, and their triggers notify on the server that ingest listens to.
+ */
+
+const spaceColumn = schema.events.spaceId.name;
+
+/** One row for each erasure, with the snapshot of the coordinator, by which it knows what was stored before. */
+const ofCoordinator: readonly PgTable[] = [schema.erasures];
+
+/** The distributed tables; the first is the one that the shards of all others lie beside. */
+export const distributedTables: readonly PgTable[] = Object.values(schema)
+  .filter((one) => is(one, PgTable))
+  .filter(isOfSpaces)
+  .toSorted((a, b) => Number(b === schema.events) - Number(a === schema.events));
+
+/** Shards for each worker when the tables are distributed: room to move some of them to a second one. */
+const shardsPerWorker = 2;
+const shardsMin = 4;
+
+/** A foreign key to a local table cannot be distributed. */
+function isOfSpaces(table: PgTable): boolean {
+  if (table === schema.events) return true;
+  if (ofCoordinator.includes(table)) return false;
+  const { primaryKeys, foreignKeys } = getTableConfig(table);
+  return foreignKeys.length === 0 && primaryKeys[0]?.columns[0]?.name === spaceColumn;
+}
+
+/**
+ * Distributes the tables that are not distributed yet. Rows that a table has move to the workers; while that takes, it cannot
+ * be written to.
+ *
+ * @param database of one connection without a statement timeout, to the coordinator.
+ * @param shards how many, when the first table is distributed; default: two for each worker, at least four.
+ * @returns the tables that were distributed now.
+ * @throws ConfigError when the server is no coordinator of a Citus cluster.
+ */
+export async function distributeTables(database: Database, shards?: number): Promise<string[]> {
+  const workers = await countWorkers(database);
+  const shardCount = shards ?? Math.max(shardsMin, shardsPerWorker * workers);
+  const distributed: string[] = [];
+  const [first] = distributedTables;
+  for (const table of distributedTables) {
+    const name = getTableName(table);
+    const [found] = await database.execute(sql`
+      SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(${name})`);
+    if (found !== undefined) continue;
+    const placement =
+      table === first
+        ? sql`colocate_with => 'none', shard_count => ${shardCount}`
+        : sql`colocate_with => ${getTableName(first ?? table)}`;
+    await database.execute(sql`SELECT create_distributed_table(${name}, ${spaceColumn}, ${placement})`);
+    distributed.push(name);
+  }
+  return distributed;
+}
+
+/**
+ * Lets DDL on distributed tables be followed by CREATE FUNCTION in one transaction, which Citus refuses otherwise. Does
+ * nothing on a Postgres without Citus.
+ *
+ * @param database of one connection.
+ */
+export async function changeShardsInSequence(database: Database): Promise<void> {
+  await database.execute(sql`
+    SELECT set_config('citus.multi_shard_modify_mode', 'sequential', false) FROM pg_extension WHERE extname = 'citus'`);
+}
+
+/** Whether the database has Citus. */
+export async function hasCitus(database: Database): Promise<boolean> {
+  const rows = await database.execute(sql`SELECT FROM pg_extension WHERE extname = 'citus'`);
+  return rows.length > 0;
+}
+
+async function countWorkers(database: Database): Promise<number> {
+  if (!(await hasCitus(database)))
+    throw new ConfigError('The database has no Citus: run CREATE EXTENSION citus on every node.');
+  const [row] = await database.execute<{ workers: number }>(sql`
+    SELECT count(*)::integer AS workers FROM pg_dist_node
+    WHERE noderole = 'primary' AND isactive AND shouldhaveshards`);
+  if (row === undefined || row.workers === 0) {
+    throw new ConfigError(
+      'No node of the Citus cluster takes shards: add the workers with citus_add_node on the coordinator first.',
+    );
+  }
+  return row.workers;
+}

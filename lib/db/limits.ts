@@ -1,0 +1,10 @@
+/** Longest retention, in days: a hundred years. */
+export const retentionDaysMax = 36_500;
+
+/** How long a transaction waits for a row or a table that another one holds, and how often it is tried again. */
+export const lockTimeoutMs = 5_000;
+export const lockTries = 60;
+export const lockPauseMs = 1_000;
+
+/** The version of what is computed of events when they are stored. Raise it for what `weir reproject` shall bring to stored ones. */
+export const projectionVersion = 1;

@@ -1,0 +1,20 @@
+CREATE TABLE "erasures" (
+	"space_id" uuid NOT NULL,
+	"id" uuid DEFAULT uuidv7() NOT NULL,
+	"subject" text NOT NULL,
+	"term" bigint,
+	"before_ms" double precision,
+	"reason" text,
+	"started_at" timestamp with time zone NOT NULL,
+	"snapshot" text NOT NULL,
+	"events" bigint DEFAULT 0 NOT NULL,
+	"copies" bigint DEFAULT 0 NOT NULL,
+	"segments_rewritten" bigint DEFAULT 0 NOT NULL,
+	"segments_deleted" bigint DEFAULT 0 NOT NULL,
+	"quarantine_events" bigint DEFAULT 0 NOT NULL,
+	"quarantine_rewritten" bigint DEFAULT 0 NOT NULL,
+	"quarantine_deleted" bigint DEFAULT 0 NOT NULL,
+	"unwritten" text[] NOT NULL,
+	"completed_at" timestamp with time zone,
+	CONSTRAINT "erasures_space_id_id_pk" PRIMARY KEY("space_id","id")
+);

@@ -1,0 +1,1 @@
+ALTER TABLE "identities" ADD CONSTRAINT "identities_once_by_issuer" UNIQUE("user_id","issuer");

@@ -1,0 +1,107 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { someEvents } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
+import { insertParts } from '../write/store.ts';
+import { openPostgres, type Sql } from './connect.ts';
+import { type Database, openDatabase } from './database.ts';
+import { ensurePartitions, findPartitionFaults, listPartitions, serverTimeMs } from './partitions.ts';
+import { events, segments } from './schema.ts';
+import { boundOf, weekOf } from './weeks.ts';
+
+const weekMs = 7 * 86_400_000;
+
+let resources: AsyncDisposableStack;
+let sql: Sql;
+let database: Database;
+let nowMs: number;
+beforeEach(async () => {
+  resources = new AsyncDisposableStack();
+  const { url } = resources.use(await createDatabase());
+  const options = { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 30_000 };
+  sql = resources.use(openPostgres(url, options));
+  database = openDatabase(sql);
+  nowMs = await serverTimeMs(database);
+});
+afterEach(() => resources.disposeAsync());
+
+/** A UUIDv7 of that time. */
+const idAt = (atMs: number) => boundOf(atMs).slice(0, 13) + randomUUIDv7().slice(13);
+
+const store = async (segmentId: string) => {
+  const spaceId = randomUUIDv7();
+  await insertParts(database, [partOf(spaceId, someEvents(3), { segmentId })]);
+  return spaceId;
+};
+
+/** The partitions in which the space's events and segments are. */
+async function whereIs(spaceId: string): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    SELECT DISTINCT tableoid::regclass::text AS name FROM events WHERE space_id = ${spaceId}
+    UNION SELECT tableoid::regclass::text FROM segments WHERE space_id = ${spaceId} ORDER BY name`;
+  return rows.map(({ name }) => name);
+}
+
+test('a new database has partitions from the current week to five weeks ahead, without a gap', async () => {
+  for (const table of [events, segments]) {
+    const partitions = await listPartitions(database, table);
+    expect(partitions.at(-1)?.range).toBeUndefined();
+    const ranges = partitions.flatMap(({ range }) => range ?? []);
+    expect(ranges[0]?.fromMs).toBe(weekOf(nowMs).fromMs);
+    expect(ranges.at(-1)?.toMs).toBe(weekOf(nowMs, 5).toMs);
+    expect(ranges.slice(1).map(({ fromMs }) => fromMs)).toEqual(ranges.slice(0, -1).map(({ toMs }) => toMs));
+  }
+  expect(await findPartitionFaults(database, nowMs)).toEqual([]);
+});
+
+test('as time goes on partitions are made, by several processes at once too, while events are stored', async () => {
+  const later = nowMs + 20 * weekMs;
+  const storing = Array.from({ length: 10 }, (_, i) => store(idAt(later + i * weekMs)));
+  const making = Array.from({ length: 4 }, () => ensurePartitions(database, later));
+  const spaceIds = await Promise.all(storing);
+  // One that waits too long for a lock gives up, and is called again.
+  await Promise.allSettled(making);
+  await ensurePartitions(database, later);
+  expect((await listPartitions(database, events)).flatMap(({ range }) => range ?? [])).toHaveLength(12);
+  for (const spaceId of spaceIds.slice(0, 6)) expect(await whereIs(spaceId)).not.toContain('events_default');
+});
+
+test('an alarm is due when the current or the next week has no partition, or the default partition has rows', async () => {
+  await store(idAt(nowMs + 400 * weekMs));
+  expect(await findPartitionFaults(database, nowMs)).toEqual([
+    expect.stringMatching(/^segments_default holds rows/),
+    expect.stringMatching(/^events_default holds rows/),
+  ]);
+  const faults = await findPartitionFaults(database, nowMs + 5 * weekMs);
+  expect(faults.filter((fault) => fault.includes('has no partition for the week of'))).toHaveLength(2);
+});
+
+test('rows of the default partition move into the partition of their week as soon as there is one', async () => {
+  const late = await store(idAt(nowMs - 3 * weekMs));
+  const early = await store(idAt(nowMs + 8 * weekMs));
+  const never = await store('ffffffff-ffff-4fff-bfff-ffffffffffff');
+  expect(await whereIs(late)).toEqual(['events_default', 'segments_default']);
+  await ensurePartitions(database, nowMs);
+  expect(await whereIs(late)).not.toContain('events_default');
+  expect(await whereIs(early)).toEqual(['events_default', 'segments_default']);
+  await ensurePartitions(database, nowMs + 4 * weekMs);
+  expect(await whereIs(early)).toHaveLength(2);
+  expect(await whereIs(early)).not.toContain('events_default');
+  expect(await whereIs(never)).toEqual(['events_default', 'segments_default']);
+  for (const spaceId of [late, early, never])
+    expect(await sql`SELECT FROM events WHERE space_id = ${spaceId}`).toHaveLength(3);
+});
+
+test('a partition that is made later has the indexes and the storage of the others', async () => {
+  await ensurePartitions(database, nowMs + 30 * weekMs);
+  const tables = await sql<{ name: string; indexes: number; storage: string }[]>`
+    SELECT relname AS name, (SELECT count(*)::integer FROM pg_index WHERE indrelid = pg_class.oid) AS indexes,
+      (SELECT attstorage FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'body') AS storage
+    FROM pg_class WHERE relispartition AND relkind = 'r'`;
+  const kinds = Map.groupBy(
+    tables,
+    ({ name, indexes, storage }) => `${name.split('_')[0]} ${indexes} ${storage}`,
+  );
+  expect([...kinds.keys()].sort()).toEqual(['events 3 null', 'segments 5 e']);
+});

@@ -1,0 +1,131 @@
+import { getTableName, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type { Database } from './database.ts';
+import { events, segments } from './schema.ts';
+import { nameOf } from './statement.ts';
+import { boundOf, dateOf, millisecondOf, type TimeRange, uncovered, weekOf } from './weeks.ts';
+
+/** A table that is partitioned by ranges of a UUIDv7. */
+export interface PartitionedTable {
+  readonly table: PgTable;
+  readonly key: PgColumn;
+}
+
+export const partitionedTables: readonly PartitionedTable[] = [
+  { table: segments, key: segments.id },
+  { table: events, key: events.segmentId },
+];
+
+/** How many weeks after the current one have a partition. A Weir that does not run for so long needs none of them. */
+const weeksAhead = 5;
+
+/** How long DDL waits for a lock before it gives up: whoever reads or writes the table waits behind it. */
+const lockTimeoutMs = 2_000;
+
+/** A partition of a table. The default partition, which holds what no other one does, has no range. */
+export interface Partition {
+  readonly name: string;
+  readonly range: TimeRange | undefined;
+}
+
+/** The clock that partitions are made by: one for all processes. */
+export async function serverTimeMs(database: Database): Promise<number> {
+  const [row] = await database.execute<{ ms: number }>(
+    sql`SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS ms`,
+  );
+  if (row === undefined) throw new Error('SELECT returned no row');
+  return row.ms;
+}
+
+/** The partitions of a table, oldest first, the default last. */
+export async function listPartitions(database: Database, table: PgTable): Promise<Partition[]> {
+  const rows = await database.execute<{ name: string; bounds: string }>(sql`
+    SELECT child.relname AS name, pg_get_expr(child.relpartbound, child.oid) AS bounds
+    FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+    WHERE inhparent = ${getTableName(table)}::regclass`);
+  return rows
+    .map(({ name, bounds }) => ({ name, range: parseBounds(bounds) }))
+    .toSorted((a, b) => (a.range?.fromMs ?? Infinity) - (b.range?.fromMs ?? Infinity));
+}
+
+/**
+ * Makes the partitions of the current week and of the weeks ahead, where they are missing. Rows that the default partition
+ * holds for them, and for weeks that are over, move there.
+ *
+ * Safe to call from several processes at once, while rows are written and read.
+ *
+ * @throws when a lock is not to be had in time. What has been made stays; call again later.
+ */
+export async function ensurePartitions(database: Database, nowMs: number): Promise<void> {
+  for (const table of partitionedTables) {
+    const ahead = Array.from({ length: weeksAhead + 1 }, (_, later) => weekOf(nowMs, later));
+    const last = ahead.at(-1)?.toMs ?? nowMs;
+    const late = (await findDefaultWeeks(database, table)).filter(({ toMs }) => toMs <= last);
+    const covered = (await listPartitions(database, table.table)).flatMap(({ range }) => range ?? []);
+    const wanted = new Map([...late, ...ahead].map((week) => [week.fromMs, week]));
+    for (const week of wanted.values()) {
+      for (const range of uncovered(week, covered)) await database.execute(createPartition(table, range));
+    }
+  }
+}
+
+/** What is wrong with the partitions, for an operator; empty when all is well. */
+export async function findPartitionFaults(database: Database, nowMs: number): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { table } of partitionedTables) {
+    const name = getTableName(table);
+    const covered = (await listPartitions(database, table)).flatMap(({ range }) => range ?? []);
+    for (const week of [weekOf(nowMs), weekOf(nowMs, 1)]) {
+      if (uncovered(week, covered).length > 0)
+        faults.push(`${name} has no partition for the week of ${dateOf(week.fromMs)}`);
+    }
+    const rows = await database.execute(sql`SELECT 1 FROM ${defaultOf(table)} LIMIT 1`);
+    if (rows.length > 0)
+      faults.push(`${name}_default holds rows: an ingest's clock was ahead when it received them`);
+  }
+  return faults;
+}
+
+/** The weeks of the UUIDv7 in the default partition. */
+async function findDefaultWeeks(database: Database, { table, key }: PartitionedTable): Promise<TimeRange[]> {
+  const rows = await database.execute<{ day: number }>(sql`
+    SELECT DISTINCT floor(extract(epoch FROM uuid_extract_timestamp(${nameOf(key)})) / 86400)::float8 AS day
+    FROM ${defaultOf(table)} WHERE uuid_extract_version(${nameOf(key)}) = 7`);
+  return rows.map(({ day }) => weekOf(day * 86_400_000));
+}
+
+/**
+ * One statement, so one transaction. The partition is made apart and attached, which locks the table against other DDL
+ * only; the default partition is locked, since ATTACH verifies that it holds no row of the new one.
+ */
+function createPartition({ table, key }: PartitionedTable, { fromMs, toMs }: TimeRange): SQL {
+  const [from, to] = [boundOf(fromMs), boundOf(toMs)].map((bound) => sql.raw(`'${bound}'`));
+  const partition = sql`${sql.identifier(`${getTableName(table)}_${dateOf(fromMs)}`)}`;
+  const isInside = sql`${nameOf(key)} >= ${from} AND ${nameOf(key)} < ${to}`;
+  return sql`
+DO $$
+BEGIN
+  -- On Citus, the workers wait no longer either.
+  SET LOCAL citus.propagate_set_commands = 'local';
+  SET LOCAL lock_timeout = '${sql.raw(String(lockTimeoutMs))}ms';
+  LOCK TABLE ${defaultOf(table)} IN SHARE ROW EXCLUSIVE MODE;
+  IF to_regclass('${partition}') IS NOT NULL THEN RETURN; END IF;
+  CREATE TABLE ${partition} (LIKE ${table} INCLUDING DEFAULTS INCLUDING STORAGE);
+  WITH moved AS (DELETE FROM ${defaultOf(table)} WHERE ${isInside} RETURNING *)
+    INSERT INTO ${partition} SELECT * FROM moved;
+  ALTER TABLE ${table} ATTACH PARTITION ${partition} FOR VALUES FROM (${from}) TO (${to});
+END $$`;
+}
+
+function defaultOf(table: PgTable): SQL {
+  return sql`${sql.identifier(`${getTableName(table)}_default`)}`;
+}
+
+/** @param bounds as Postgres writes them: `FOR VALUES FROM (MINVALUE) TO ('019a…')`, or `DEFAULT`. */
+function parseBounds(bounds: string): TimeRange | undefined {
+  const [, from, to] = /FROM \((.*)\) TO \((.*)\)/.exec(bounds) ?? [];
+  if (from === undefined || to === undefined) return undefined;
+  const millisecond = (bound: string, unbounded: number) =>
+    bound.startsWith("'") ? millisecondOf(bound.slice(1)) : unbounded;
+  return { fromMs: millisecond(from, -Infinity), toMs: millisecond(to, Infinity) };
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { migrateToBaseline } from '../../harness/fixtures/baseline/database.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
+import { openPostgres, type Sql } from './connect.ts';
+import { openDatabase } from './database.ts';
+import { migrateDatabase } from './migrate.ts';
+
+/**
+ * `npm run check` compares schema.ts with drizzle-kit's snapshot of the last migration. Migrations are partly written by
+ * hand, so this compares the snapshot with what they make: then schema.ts describes the database.
+ */
+interface Snapshot {
+  tables: Record<string, SnapshotTable>;
+}
+
+interface SnapshotTable {
+  name: string;
+  columns: Record<
+    string,
+    { name: string; type: string; primaryKey: boolean; notNull: boolean; default?: unknown }
+  >;
+  indexes: Record<string, SnapshotIndex>;
+  compositePrimaryKeys: Record<string, { columns: string[] }>;
+  uniqueConstraints: Record<string, { columns: string[] }>;
+}
+
+interface SnapshotIndex {
+  name: string;
+  method: string;
+  where?: string;
+  with: Record<string, number>;
+  columns: { expression: string; asc: boolean }[];
+}
+
+/** A table, in the words of both sides. */
+interface Described {
+  columns: Record<string, string>;
+  keys: string[];
+  indexes: string[];
+}
+
+function readSnapshot(): Record<string, Described> {
+  const read = (file: string) =>
+    JSON.parse(readFileSync(new URL(`migrations/meta/${file}`, import.meta.url), 'utf8'));
+  const journal: { entries: { idx: number }[] } = read('_journal.json');
+  const last = String(journal.entries.at(-1)?.idx).padStart(4, '0');
+  const { tables }: Snapshot = read(`${last}_snapshot.json`);
+  return Object.fromEntries(Object.values(tables).map((table) => [table.name, describe(table)]));
+}
+
+function describe(table: SnapshotTable): Described {
+  const columns = Object.values(table.columns);
+  const composite = Object.values(table.compositePrimaryKeys).map((key) => key.columns);
+  const single = columns.filter((column) => column.primaryKey).map(({ name }) => [name]);
+  const unique = Object.values(table.uniqueConstraints).map((key) => key.columns);
+  return {
+    columns: Object.fromEntries(
+      columns.map(({ name, type, notNull, default: value }) => [
+        name,
+        [type, notNull && 'not null', value !== undefined && `default ${value}`].filter(Boolean).join(' '),
+      ]),
+    ),
+    keys: [...composite, ...single, ...unique].map((names) => names.join()).sort(),
+    indexes: Object.values(table.indexes).map(describeIndex).sort(),
+  };
+}
+
+function describeIndex({ name, method, where, columns, with: options }: SnapshotIndex): string {
+  const names = columns.map(({ expression, asc }) => (asc ? expression : `${expression} DESC NULLS LAST`));
+  const condition = where?.replaceAll(/"\w+"\.|"/g, '');
+  const settings = Object.entries(options).map(([key, value]) => `${key}='${value}'`);
+  return [
+    `${name} USING ${method} (${names.join(', ')})`,
+    settings.length > 0 && `WITH (${settings.join(', ')})`,
+    condition !== undefined && `WHERE (${condition})`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** Tables, without their partitions. */
+async function describeDatabase(sql: Sql): Promise<Record<string, Described>> {
+  const rows = await sql<(Described & { name: string })[]>`
+    SELECT relname AS name,
+      (SELECT json_object_agg(attname, concat_ws(' ', format_type(atttypid, atttypmod),
+          CASE WHEN attnotnull THEN 'not null' END, 'default ' || pg_get_expr(adbin, adrelid)))
+        FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+        WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped) AS columns,
+      (SELECT coalesce(json_agg(names ORDER BY names COLLATE "C"), '[]') FROM (
+          SELECT (SELECT string_agg(attname, ',' ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS key(attnum, place)
+            JOIN pg_attribute USING (attnum) WHERE attrelid = conrelid) AS names
+          FROM pg_constraint WHERE conrelid = pg_class.oid AND contype IN ('p', 'u')) AS keys) AS keys,
+      (SELECT coalesce(json_agg(definition ORDER BY definition COLLATE "C"), '[]') FROM (
+          SELECT regexp_replace(pg_get_indexdef(indexrelid), '^CREATE INDEX (\\w+) ON .*? USING', '\\1 USING') AS definition
+          FROM pg_index WHERE indrelid = pg_class.oid AND NOT indisunique) AS indexes) AS indexes
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`;
+  return Object.fromEntries(rows.map(({ name, ...described }) => [name, described]));
+}
+
+test('the migrations make the tables, keys and indexes of the schema, in a new database and in an old one', async () => {
+  const options = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 0 };
+  await using fresh = await createDatabase();
+  await using freshSql = openPostgres(fresh.url, options);
+  await using old = await createDatabase({ template: 'template1' });
+  await using oldSql = openPostgres(old.url, options);
+  await migrateToBaseline(openDatabase(oldSql));
+  await oldSql`
+    INSERT INTO segments (space_id, id, api_key_id, received_at, event_count, raw_bytes, body)
+    VALUES (uuidv7(), uuidv7(), uuidv7(), now(), 0, 0, '')`;
+  await migrateDatabase(old.url);
+  const expected = readSnapshot();
+  expect(Object.keys(expected).length).toBeGreaterThan(10);
+  expect(withoutCasts(await describeDatabase(freshSql))).toEqual(expected);
+  expect(withoutCasts(await describeDatabase(oldSql))).toEqual(expected);
+});
+
+/** Postgres shows the default 'active' as 'active'::text. */
+function withoutCasts(described: Record<string, Described>): unknown {
+  return JSON.parse(JSON.stringify(described).replaceAll(/('\w+')::text/g, '$1'));
+}

@@ -1,0 +1,40 @@
+import { Placeholder, type SQL, sql } from 'drizzle-orm';
+import { type PgColumn, PgDialect } from 'drizzle-orm/pg-core';
+
+/**
+ * Pieces of a statement that is written by hand, from the columns of schema.ts: renaming a column there is a compile
+ * error wherever it is used.
+ */
+
+/** A column's name alone, for places where SQL takes no table: lists of columns, columns of an alias. */
+export function nameOf(column: PgColumn): SQL {
+  return sql`${sql.identifier(column.name)}`;
+}
+
+export function namesOf(columns: readonly PgColumn[]): SQL {
+  return listOf(columns.map(nameOf));
+}
+
+export function listOf(items: readonly SQL[]): SQL {
+  return sql.join([...items], sql`, `);
+}
+
+/** A parameter that holds an array, as the text of a Postgres array literal. */
+export function arrayParameter(parameter: string, elementType: string): SQL {
+  return sql`${sql.placeholder(parameter)}::${sql.raw(elementType)}[]`;
+}
+
+/** A statement to be prepared: its text, and the names of its parameters in the order of `$1`, `$2`, … */
+export interface CompiledStatement {
+  readonly text: string;
+  readonly parameters: readonly string[];
+}
+
+export function compileStatement(statement: SQL): CompiledStatement {
+  const { sql: text, params } = new PgDialect().sqlToQuery(statement);
+  const parameters = params.map((parameter) => {
+    if (!(parameter instanceof Placeholder)) throw new Error('a prepared statement takes no inline values');
+    return String(parameter.name);
+  });
+  return { text, parameters };
+}

@@ -1,0 +1,73 @@
+import { asc, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { segments } from '../db/schema.ts';
+import { nameOf } from '../db/statement.ts';
+import { boundOf } from '../db/weeks.ts';
+import { anyTerm, inSpace } from '../event/terms.ts';
+import type { Erasure } from './erasure-row.ts';
+import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
+import { termOf } from './subject.ts';
+
+/** A segment that may have events of the subject. */
+interface Candidate {
+  readonly id: string;
+  readonly rawBytes: number;
+}
+
+/** The ids of the segments that one transaction changes. */
+export type Batch = readonly string[];
+
+/** All segments that may have events which are erased, in the order of their ids, in bounded batches. */
+export async function* listBatches(
+  database: Database,
+  erasure: Pick<Erasure, 'spaceId' | 'subject' | 'startedAtMs' | 'snapshot'>,
+): AsyncGenerator<Batch> {
+  let after: string | undefined;
+  do {
+    const listed: Candidate[] = await listCandidates(database, erasure, after);
+    yield* divide(listed);
+    after = listed[segmentsListed - 1]?.id;
+  } while (after !== undefined);
+}
+
+async function listCandidates(
+  database: Database,
+  { spaceId, subject, startedAtMs, snapshot }: Parameters<typeof listBatches>[1],
+  after: string | undefined,
+): Promise<Candidate[]> {
+  const { id, rawBytes, terms, minStartMs } = segments;
+  const term = termOf(spaceId, subject);
+  // What was stored before there were terms and times may be anything.
+  const mayMatch =
+    subject.kind === 'before'
+      ? sql`(${minStartMs} < ${subject.timeMs} OR ${minStartMs} IS NULL)`
+      : sql`(${hasTerm(term)} OR ${hasTerm(inSpace(spaceId, [anyTerm])[0])} OR ${terms} IS NULL)`;
+  return database.execute<{ id: string; rawBytes: number }>(sql`
+    -- Sorted outside: with an ordered index at hand the planner would walk it past all segments that lack the term.
+    WITH candidates AS MATERIALIZED (
+      SELECT ${id}, ${rawBytes} FROM ${segments}
+      WHERE ${segments.spaceId} = ${spaceId} AND ${mayMatch}
+        AND (${id} < ${boundOf(startedAtMs + 1)}::uuid OR pg_visible_in_snapshot(${segments.storedXid}, ${snapshot}::pg_snapshot))
+        AND ${after === undefined ? sql`true` : sql`${id} > ${after}::uuid`}
+    )
+    SELECT ${nameOf(id)}, ${nameOf(rawBytes)} AS "rawBytes" FROM candidates ORDER BY ${asc(nameOf(id))} LIMIT ${segmentsListed}`);
+}
+
+function hasTerm(term: bigint | undefined): SQL {
+  return sql`${segments.terms} @> ${`{${term}}`}::bigint[]`;
+}
+
+function* divide(listed: readonly Candidate[]): Generator<Batch> {
+  let ids: string[] = [];
+  let bytes = 0;
+  for (const { id, rawBytes } of listed) {
+    if (ids.length > 0 && (ids.length === batchSegmentsMax || bytes + rawBytes > batchBytesMax)) {
+      yield ids;
+      ids = [];
+      bytes = 0;
+    }
+    ids.push(id);
+    bytes += rawBytes;
+  }
+  if (ids.length > 0) yield ids;
+}

@@ -1,0 +1,312 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { count, eq } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agedPart } from '../../harness/fixtures/aged-part.ts';
+import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { bodyPart, partOf } from '../../harness/fixtures/part.ts';
+import { createDatabase, startNats } from '../../test/support/test-servers.ts';
+import { until } from '../../test/support/wait.ts';
+import { createSpace } from '../accounts/spaces.ts';
+import { openPostgres, type Sql } from '../db/connect.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import { ensurePartitions } from '../db/partitions.ts';
+import { auditLog, erasures, eventIds, eventStats, events, segments, usageMonths } from '../db/schema.ts';
+import { connectQueue } from '../queue/connect.ts';
+import { readEventPage } from '../read/event-page.ts';
+import { expireData } from '../retention/expire.ts';
+import { readEventTexts } from '../segment/read.ts';
+import { slicePart } from '../write/slice.ts';
+import { insertParts } from '../write/store.ts';
+import { type EraseOptions, ErasureRunningError, eraseEvents } from './erase.ts';
+import { previewErasure } from './preview.ts';
+import type { Subject } from './subject.ts';
+
+const resources = new AsyncDisposableStack();
+let sql: Sql;
+/** One connection, for a transaction or a lock. */
+let session: Sql;
+let database: Database;
+let erasing: Database;
+let nats: Awaited<ReturnType<typeof connectQueue>>;
+beforeAll(async () => {
+  const { url } = resources.use(await createDatabase());
+  const open = (connectionsMax: number) =>
+    resources.use(openPostgres(url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 60_000 }));
+  [sql, session] = [open(4), open(1)];
+  [database, erasing] = [openDatabase(open(4)), openDatabase(open(1))];
+  const server = resources.use(await startNats());
+  nats = resources.use(await connectQueue(server.url, 'test'));
+});
+afterAll(() => resources.disposeAsync());
+
+const newSpace = async () => (await createSpace(database, 'test')).id;
+const erase = (spaceId: string, subject: Subject, options: Partial<EraseOptions> = {}) =>
+  eraseEvents(erasing, nats, spaceId, { subject, ...options });
+const ofUser = (value: string): Subject => ({ kind: 'user', value });
+const eventOf = (userId: string, changes: object = {}) =>
+  llmEvent({ context: { threadId: 'thread', userId }, ...changes });
+
+/** The text of every event of a space, by its id. */
+async function textsOf(spaceId: string): Promise<Map<string, string | undefined>> {
+  const rows = await database
+    .select({ id: events.id, segmentId: events.segmentId, segmentIndex: events.segmentIndex })
+    .from(events)
+    .where(eq(events.spaceId, spaceId));
+  const texts = await readEventTexts(database, spaceId, rows);
+  return new Map(rows.map(({ id }, i) => [id, texts[i]]));
+}
+
+async function countOf(table: typeof events | typeof segments | typeof eventIds, spaceId: string) {
+  return (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows;
+}
+
+test('the events of a user are erased; all others are what they were, byte for byte', async () => {
+  const spaceId = await newSpace();
+  const other = await newSpace();
+  const sent = [
+    eventOf('a'),
+    eventOf('gone'),
+    eventOf('b', { additionalProperties: { n: 1 } }),
+    eventOf('gone'),
+  ];
+  // As a client may write it: white space, an integer that no double holds, escapes, members around the events.
+  const odd = `{ "secret-of-gone": "words", "events" : [ ${JSON.stringify(eventOf('c')).replace('"n":1', '"n":12345678901234567890')} ,
+    ${JSON.stringify(eventOf('gone')).replace('"gone"', '"\\u0067one"').replace('"userId"', '"us\\u0065rId"')} , ${JSON.stringify(eventOf('d')).replace('Hello', 'H\\u00e9llo')} ] } `;
+  const parts = [partOf(spaceId, sent), bodyPart(spaceId, odd), partOf(spaceId, [eventOf('gone')])];
+  const foreign = partOf(other, [eventOf('gone')]);
+  await insertParts(database, [...parts, foreign]);
+  const before = await textsOf(spaceId);
+  const kept = new Map([...before].filter(([, text]) => /"userId":"[abcd]"/.test(text ?? '')));
+  expect([before.size, kept.size]).toEqual([8, 4]);
+
+  expect(await previewErasure(database, spaceId, ofUser('gone'))).toEqual({
+    events: 4,
+    segments: 3,
+    quarantineEvents: 0,
+  });
+  expect(await textsOf(spaceId)).toEqual(before);
+  const receipt = await erase(spaceId, ofUser('gone'), { reason: 'asked for' });
+  expect(receipt.erased).toMatchObject({ events: 4, copies: 0, segmentsRewritten: 2, segmentsDeleted: 1 });
+  expect(await textsOf(spaceId)).toEqual(kept);
+  const bodies = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+  for (const { body, rawBytes } of bodies) {
+    const text = zstdDecompressSync(body).toString();
+    expect(Buffer.byteLength(text)).toBe(rawBytes);
+    expect(text).not.toMatch(/gone|\\u0067/);
+  }
+  expect(await countOf(events, other)).toBe(1);
+  expect((await erase(spaceId, ofUser('gone'))).erased).toMatchObject({ events: 0, segmentsRewritten: 0 });
+});
+
+test('ids, usage and statistics stay; an erased event that is sent again is neither stored nor billed', async () => {
+  const spaceId = await newSpace();
+  const [gone, kept] = [eventOf('gone'), eventOf('kept')];
+  await insertParts(database, [partOf(spaceId, [gone, kept])]);
+  const measured = async () => [
+    await database.select().from(usageMonths).where(eq(usageMonths.spaceId, spaceId)),
+    await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId)),
+  ];
+  const before = await measured();
+  await erase(spaceId, ofUser('gone'));
+  expect(await measured()).toEqual(before);
+  expect(await insertParts(database, [partOf(spaceId, [gone])])).toBe(0);
+  expect(await insertParts(database, [partOf(spaceId, [gone, kept])])).toBe(0);
+  expect(await countOf(events, spaceId)).toBe(1);
+  expect(await countOf(eventIds, spaceId)).toBe(2);
+  expect(await measured()).toEqual(before);
+});
+
+test('a user is matched as the filter matches: by the first characters of a long id, and by the column', async () => {
+  const spaceId = await newSpace();
+  const long = 'x'.repeat(300);
+  const users = [long, `${long}y`, 'x'.repeat(255), 'X'.repeat(300), 'nul\0', 'nul\uFFFD', 'thread'];
+  const sent = users.map((userId) => eventOf(userId));
+  await insertParts(database, [partOf(spaceId, sent)]);
+  const columns = { id: events.id, startTimeMs: events.startTimeMs };
+  for (const user of [long, 'nul\0']) {
+    const filter = { userId: user };
+    const { rows } = await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 10 });
+    const left = await textsOf(spaceId);
+    await erase(spaceId, ofUser(user));
+    for (const { id } of rows) left.delete(id);
+    expect(rows).toHaveLength(2);
+    expect(await textsOf(spaceId)).toEqual(left);
+  }
+});
+
+test('a thread, and what started before an instant, are erased', async () => {
+  const spaceId = await newSpace();
+  const times = [1, 2, 3, 4].map((startTimeMs) =>
+    llmEvent({ startTimeMs, context: { threadId: startTimeMs === 4 ? 'gone' : 'kept' } }),
+  );
+  await insertParts(database, [
+    partOf(spaceId, times),
+    partOf(
+      spaceId,
+      times.slice(0, 2).map((e) => ({ ...e, id: llmEvent().id })),
+    ),
+  ]);
+  expect((await erase(spaceId, { kind: 'thread', value: 'gone' })).erased).toMatchObject({ events: 1 });
+  const receipt = await erase(spaceId, { kind: 'before', timeMs: 3 });
+  expect(receipt.erased).toMatchObject({ events: 4, segmentsRewritten: 1, segmentsDeleted: 1 });
+  expect(receipt.subject).toEqual({ before: '1970-01-01T00:00:00.003Z' });
+  expect([...(await textsOf(spaceId)).keys()]).toEqual([times[2]?.id]);
+  const [segment] = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+  expect(segment).toMatchObject({ minStartMs: 3, maxStartMs: 3 });
+});
+
+test('copies of an erased event in other segments are erased, though no row points to them', async () => {
+  const spaceId = await newSpace();
+  const gone = eventOf('gone');
+  const again = { ...gone, context: { userId: 'kept' } };
+  await insertParts(database, [partOf(spaceId, [gone])]);
+  // A batch that was sent again with more events: its segment holds the event a second time.
+  await insertParts(database, [
+    partOf(spaceId, [gone, eventOf('kept')]),
+    partOf(spaceId, [again, eventOf('kept')]),
+  ]);
+  const { erased } = await erase(spaceId, ofUser('gone'));
+  expect(erased).toMatchObject({ events: 1, copies: 1, segmentsRewritten: 1, segmentsDeleted: 1 });
+  expect(await countOf(events, spaceId)).toBe(2);
+});
+
+test('segments without terms, of before the index, are searched too, and those with too many terms', async () => {
+  const spaceId = await newSpace();
+  const many = Array.from({ length: 60 }, (_, i) => [`key${i}`, i]);
+  const wide = Array.from({ length: 200 }, (_, i) =>
+    eventOf(i === 7 ? 'gone' : 'kept', {
+      additionalProperties: Object.fromEntries(many.map(([key, n]) => [`${key}-${i}`, n])),
+    }),
+  );
+  const parts = [partOf(spaceId, [eventOf('gone'), eventOf('kept')]), partOf(spaceId, wide)];
+  await insertParts(database, parts);
+  await database
+    .update(segments)
+    .set({ terms: null, minStartMs: null, maxStartMs: null })
+    .where(eq(segments.id, parts[0]?.segmentId ?? ''));
+  expect((await erase(spaceId, ofUser('gone'))).erased).toMatchObject({ events: 2, segmentsRewritten: 2 });
+  const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+  expect(stored.map(({ terms, minStartMs }) => [(terms?.length ?? 0) > 0, minStartMs !== null])).toEqual([
+    [true, true],
+    [true, true],
+  ]);
+});
+
+test('weeks and the default partition are erased in, and a receipt and audit rows say what was done', async () => {
+  const spaceId = await newSpace();
+  const astray = agedPart(spaceId, [eventOf('gone'), eventOf('kept')], 1);
+  astray.segmentId = astray.segmentId.replace(/^..../, '7fff');
+  const parts = [30, 9, 0].map((days) => agedPart(spaceId, [eventOf('gone'), eventOf('kept')], days));
+  await insertParts(database, [...parts, astray]);
+  await ensurePartitions(database, Date.now());
+  const backupRetentionDays = 30;
+  const receipt = await erase(spaceId, ofUser('gone'), { reason: 'ticket 7', backupRetentionDays });
+  const time = expect.stringMatching(/^\d{4}-.*Z$/);
+  expect(receipt).toEqual({
+    erasureId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    spaceId,
+    subject: { user: 'gone' },
+    reason: 'ticket 7',
+    startedAt: time,
+    completedAt: time,
+    erased: {
+      events: 4,
+      copies: 0,
+      segmentsRewritten: 4,
+      segmentsDeleted: 0,
+      quarantineEvents: 0,
+      quarantineRewritten: 0,
+      quarantineDeleted: 0,
+    },
+    kept: ['ids (tombstones)', 'usage per month', 'statistics per minute'],
+    rewrittenTables: expect.arrayContaining(['events_default', 'segments_default', 'pg_statistic']),
+    forgotten: {
+      queue: { at: time, from: expect.any(String) },
+      wal: { at: time, from: expect.stringMatching(/archive_mode=off.*checkpoint_timeout=\d+s/) },
+      backups: { at: time, from: 'BACKUP_RETENTION_DAYS=30' },
+    },
+    notReached: [],
+  });
+  expect(receipt.rewrittenTables).toHaveLength(9);
+  const keepMs = Date.parse(receipt.forgotten.backups.at ?? '') - Date.parse(receipt.completedAt);
+  expect(keepMs).toBe(30 * 24 * 60 * 60_000);
+  expect(await countOf(events, spaceId)).toBe(4);
+  const audit = await database.select().from(auditLog).where(eq(auditLog.spaceId, spaceId));
+  expect(audit.slice(1)).toMatchObject([
+    {
+      actor: 'operator',
+      action: 'erasure.begin',
+      target: receipt.erasureId,
+      details: { subject: 'user', reason: 'ticket 7' },
+    },
+    { actor: 'operator', action: 'erasure.complete', details: { events: 4, segmentsRewritten: 4 } },
+  ]);
+  // Whose events they were is nowhere.
+  expect(JSON.stringify(audit)).not.toContain('gone');
+  const rows = await sql`SELECT erasures::text AS text FROM erasures WHERE space_id = ${spaceId}`;
+  expect(JSON.stringify(rows)).not.toContain('gone');
+  const { forgotten } = await erase(spaceId, ofUser('gone'));
+  expect(forgotten.backups).toEqual({ at: null, from: expect.stringContaining('BACKUP_RETENTION_DAYS') });
+});
+
+test('an erasure that was interrupted goes on, and counts what both runs have erased', async () => {
+  const spaceId = await newSpace();
+  const parts = Array.from({ length: 130 }, () => partOf(spaceId, [eventOf('gone'), ...someEvents(2)]));
+  await insertParts(database, parts);
+  const stop = new Error('stopped');
+  const interrupted = erase(spaceId, ofUser('gone'), {
+    report: () => {
+      throw stop;
+    },
+  });
+  await expect(interrupted).rejects.toBe(stop);
+  const [row] = await database.select().from(erasures).where(eq(erasures.spaceId, spaceId));
+  expect(row).toMatchObject({ events: 50, segmentsRewritten: 50, completedAt: null });
+  expect(await countOf(events, spaceId)).toBe(340);
+  const { erasureId, erased } = await erase(spaceId, ofUser('gone'));
+  expect(erasureId).toBe(row?.id);
+  expect(erased).toMatchObject({ events: 130, segmentsRewritten: 130 });
+  expect(await countOf(events, spaceId)).toBe(260);
+});
+
+test('one erasure at a time runs in a space', async () => {
+  const spaceId = await newSpace();
+  await session`SELECT pg_advisory_lock(7394213, hashtext(${spaceId}))`;
+  await expect(erase(spaceId, ofUser('gone'))).rejects.toThrow(ErasureRunningError);
+  await session`SELECT pg_advisory_unlock(7394213, hashtext(${spaceId}))`;
+  await erase(spaceId, ofUser('gone'));
+});
+
+test('a slice that a writer adds to a segment while it is erased is erased with it', async () => {
+  const spaceId = await newSpace();
+  const part = partOf(spaceId, [eventOf('gone'), eventOf('kept'), eventOf('gone'), eventOf('kept')]);
+  await insertParts(database, [slicePart(part, 0, 2)]);
+  await session`BEGIN`;
+  await insertParts({ $client: session }, [slicePart(part, 2, 4)]);
+  const running = erase(spaceId, ofUser('gone'));
+  await until(async () => (await sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
+  await session`COMMIT`;
+  await running;
+  const texts = [...(await textsOf(spaceId)).values()];
+  expect(texts).toHaveLength(2);
+  for (const text of texts) expect(text).toContain('"userId":"kept"');
+});
+
+test('retention and erasure at the same time leave no event without its segment, and nothing that either deletes', async () => {
+  const { id: spaceId } = await createSpace(database, 'test', { retentionDays: 7 });
+  const aged = (days: number) => agedPart(spaceId, [eventOf('gone'), eventOf('kept')], days);
+  const parts = Array.from({ length: 300 }, (_, i) => aged(i % 2 === 0 ? 20 : 1));
+  await insertParts(database, [...parts, agedPart(await newSpace(), someEvents(2), 20)]);
+  await ensurePartitions(database, Date.now());
+  const [receipt] = await Promise.all([
+    erase(spaceId, ofUser('gone')),
+    expireData(openDatabase(session), { retentionDaysMax: undefined, nowMs: Date.now() }),
+  ]);
+  await expireData(openDatabase(session), { retentionDaysMax: undefined, nowMs: Date.now() });
+  expect(receipt.erased.events).toBeGreaterThanOrEqual(150);
+  expect(await countOf(events, spaceId)).toBe(150);
+  expect(await countOf(segments, spaceId)).toBe(150);
+  const texts = [...(await textsOf(spaceId)).values()];
+  for (const text of texts) expect(text).toContain('"userId":"kept"');
+  expect(texts).toHaveLength(150);
+});

@@ -1,0 +1,90 @@
+import { and, asc, eq, gt, lt, or, type SQL, sql } from 'drizzle-orm';
+import { inBoundedTransaction } from '../db/bounded-transaction.ts';
+import type { Database, Transaction } from '../db/database.ts';
+import { eventIds, quarantine } from '../db/schema.ts';
+import { encodePart } from '../queue/group.ts';
+import { countErased, type Erasure } from './erasure-row.ts';
+import { statisticsTable } from './rewritten-files.ts';
+import { wipePart } from './wiped-part.ts';
+
+/** What was erased from the quarantine by one pass. */
+export interface ErasedQuarantine {
+  readonly events: number;
+  /** Entries of the space that cannot be read, so that nobody can tell whose they are. */
+  readonly unreadable: number;
+}
+
+/** Said of an entry of which events were erased: what Postgres said may quote them. */
+const erasedMessage = 'some of its events were erased';
+
+/**
+ * Erases the subject's events from the quarantine of a space, an entry in each transaction. The other events of an entry stay
+ * replayable. The ids of those that are gone go into the ledger: they were never stored, and sent again they shall not be.
+ */
+export async function eraseQuarantine(database: Database, erasure: Erasure): Promise<ErasedQuarantine> {
+  const totals = { events: 0, unreadable: 0 };
+  for (let after: string | undefined; ; ) {
+    const [entry] = await database
+      .select({ id: quarantine.id })
+      .from(quarantine)
+      .where(and(isSubject(erasure), after === undefined ? undefined : gt(quarantine.id, after)))
+      .orderBy(asc(quarantine.id))
+      .limit(1);
+    if (entry === undefined) return totals;
+    const erased = await inBoundedTransaction(database, (transaction) =>
+      eraseEntry(transaction, erasure, entry.id),
+    );
+    if (erased === 'unreadable') totals.unreadable += 1;
+    else totals.events += erased;
+    after = entry.id;
+  }
+}
+
+/** What was received before this run began, or lay in quarantine then. */
+function isSubject({ spaceId, startedAtMs }: Erasure): SQL | undefined {
+  const startedAt = new Date(startedAtMs);
+  return and(
+    eq(quarantine.spaceId, spaceId),
+    or(lt(quarantine.receivedAt, startedAt), lt(quarantine.quarantinedAt, startedAt)),
+  );
+}
+
+/** A replay holds the entry until its events are stored, so they are found here or in their segment. */
+async function eraseEntry(
+  transaction: Transaction,
+  erasure: Erasure,
+  id: string,
+): Promise<number | 'unreadable'> {
+  const isEntry = and(eq(quarantine.spaceId, erasure.spaceId), eq(quarantine.id, id));
+  const [entry] = await transaction
+    .select({ part: quarantine.part })
+    .from(quarantine)
+    .where(isEntry)
+    .for('update');
+  if (entry === undefined) return 0;
+  const wiped = wipePart(entry.part, erasure.subject);
+  if (wiped === 'unreadable') return wiped;
+  if (wiped === undefined) return 0;
+  const { part, erasedIds } = wiped;
+  if (part === undefined) await transaction.delete(quarantine).where(isEntry);
+  else {
+    const { eventCount } = part;
+    const changed = { part: Buffer.from(encodePart(part)), eventCount, message: erasedMessage };
+    await transaction.update(quarantine).set(changed).where(isEntry);
+  }
+  if (erasedIds.length > 0)
+    await transaction
+      .insert(eventIds)
+      .select(
+        transaction
+          .select({ spaceId: sql`${erasure.spaceId}::uuid`.as('space'), id: sql<string>`id`.as('event') })
+          .from(sql`unnest(${`{${erasedIds.join()}}`}::uuid[]) AS id`),
+      )
+      .onConflictDoNothing();
+  await countErased(transaction, erasure, {
+    quarantineEvents: erasedIds.length,
+    [part === undefined ? 'quarantineDeleted' : 'quarantineRewritten']: 1,
+    unwritten: ['quarantine', statisticsTable],
+  });
+  return erasedIds.length;
+}

@@ -1,0 +1,150 @@
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { operator } from '../accounts/audit.ts';
+import type { Database, Transaction } from '../db/database.ts';
+import { auditLog, erasures } from '../db/schema.ts';
+import { type Subject, termOf } from './subject.ts';
+
+/** An erasure under way: one run of it, which may have begun before as another one. */
+export interface Erasure {
+  readonly spaceId: string;
+  readonly id: string;
+  readonly subject: Subject;
+  /** When this run began, by the clock of Postgres. */
+  readonly startedAtMs: number;
+  /** The transactions that were complete then, as a pg_snapshot. */
+  readonly snapshot: string;
+  readonly reason: string | null;
+}
+
+/** What was erased so far, over all runs. */
+export type ErasureCounts = Pick<
+  typeof erasures.$inferSelect,
+  | 'events'
+  | 'copies'
+  | 'segmentsRewritten'
+  | 'segmentsDeleted'
+  | 'quarantineEvents'
+  | 'quarantineRewritten'
+  | 'quarantineDeleted'
+>;
+
+/**
+ * Begins an erasure, with a row in the audit log, or goes on with one of the same subject that was interrupted. In either case
+ * what has been accepted until now is erased.
+ */
+export async function beginErasure(
+  database: Database,
+  spaceId: string,
+  { subject, reason }: { subject: Subject; reason: string | undefined },
+): Promise<Erasure> {
+  const term = termOf(spaceId, subject) ?? null;
+  const beforeMs = subject.kind === 'before' ? subject.timeMs : null;
+  return database.transaction(async (transaction) => {
+    const start = {
+      startedAt: sql<Date>`clock_timestamp()`,
+      snapshot: sql<string>`pg_current_snapshot()::text`,
+    };
+    const returned = {
+      id: erasures.id,
+      startedAt: erasures.startedAt,
+      snapshot: erasures.snapshot,
+      reason: erasures.reason,
+    };
+    const isSame = and(
+      eq(erasures.spaceId, spaceId),
+      eq(erasures.subject, subject.kind),
+      term === null ? isNull(erasures.term) : eq(erasures.term, term),
+      beforeMs === null ? isNull(erasures.beforeMs) : eq(erasures.beforeMs, beforeMs),
+      isNull(erasures.completedAt),
+    );
+    const [continued] = await transaction
+      .update(erasures)
+      .set({ ...start, ...(reason !== undefined && { reason }) })
+      .where(isSame)
+      .returning(returned);
+    const [row = continued] =
+      continued === undefined
+        ? await transaction
+            .insert(erasures)
+            .values({ spaceId, subject: subject.kind, term, beforeMs, reason, unwritten: [], ...start })
+            .returning(returned)
+        : [];
+    if (row === undefined) throw new Error('INSERT returned no erasure');
+    const details = { subject: subject.kind, ...(row.reason && { reason: row.reason }) };
+    const action = continued === undefined ? 'erasure.begin' : 'erasure.continue';
+    await transaction
+      .insert(auditLog)
+      .values({ spaceId, actor: operator.id, action, target: row.id, details });
+    const { id, snapshot } = row;
+    return { spaceId, id, subject, snapshot, reason: row.reason, startedAtMs: row.startedAt.getTime() };
+  });
+}
+
+/** Adds to the counts of an erasure, in the transaction that has erased it. */
+export async function countErased(
+  transaction: Transaction,
+  erasure: Erasure,
+  { unwritten = [], ...counts }: Partial<ErasureCounts> & { unwritten?: readonly string[] },
+): Promise<void> {
+  const added = Object.entries(counts).map(([name, count]): [string, SQL] => [
+    name,
+    sql`${erasures[name as keyof ErasureCounts]} + ${count}`,
+  ]);
+  const names = `{${[...new Set(unwritten)].map((name) => `"${name}"`).join()}}`;
+  await transaction
+    .update(erasures)
+    .set({
+      ...Object.fromEntries(added),
+      unwritten: sql`ARRAY(SELECT DISTINCT unnest(${erasures.unwritten} || ${names}::text[]) ORDER BY 1)`,
+    })
+    .where(isRow(erasure));
+}
+
+/** The tables whose pages may still hold what this erasure, or one before it, has erased in the space. */
+export async function readUnwritten(database: Database, { spaceId }: Erasure): Promise<string[]> {
+  const rows = await database
+    .select({ unwritten: erasures.unwritten })
+    .from(erasures)
+    .where(eq(erasures.spaceId, spaceId));
+  return [...new Set(rows.flatMap(({ unwritten }) => unwritten))].toSorted();
+}
+
+export async function noteWritten(database: Database, { spaceId }: Erasure, table: string): Promise<void> {
+  await database
+    .update(erasures)
+    .set({ unwritten: sql`array_remove(${erasures.unwritten}, ${table})` })
+    .where(eq(erasures.spaceId, spaceId));
+}
+
+/** Ends an erasure, with a row in the audit log. */
+export async function completeErasure(
+  database: Database,
+  erasure: Erasure,
+): Promise<{ counts: ErasureCounts; completedAt: Date }> {
+  return database.transaction(async (transaction) => {
+    const [row] = await transaction
+      .update(erasures)
+      .set({ completedAt: sql`clock_timestamp()` })
+      .where(isRow(erasure))
+      .returning();
+    if (row?.completedAt == null) throw new Error('the erasure has no row any more');
+    const { events, copies, segmentsRewritten, segmentsDeleted } = row;
+    const { quarantineEvents, quarantineRewritten, quarantineDeleted } = row;
+    const counts = {
+      ...{ events, copies, segmentsRewritten, segmentsDeleted },
+      ...{ quarantineEvents, quarantineRewritten, quarantineDeleted },
+    };
+    await transaction.insert(auditLog).values({
+      spaceId: erasure.spaceId,
+      actor: operator.id,
+      action: 'erasure.complete',
+      target: erasure.id,
+      details: { subject: erasure.subject.kind, ...counts },
+    });
+    return { counts, completedAt: row.completedAt };
+  });
+}
+
+function isRow({ spaceId, id }: Erasure) {
+  return and(eq(erasures.spaceId, spaceId), eq(erasures.id, id));
+}

@@ -1,0 +1,109 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import type { Erasure, ErasureCounts } from './erasure-row.ts';
+import type { RewrittenFiles } from './rewritten-files.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+/** When a place has forgotten what was erased, and by which settings. */
+export interface Forgotten {
+  /** ISO 8601; null when it cannot be told. */
+  readonly at: string | null;
+  readonly from: string;
+}
+
+/** What an erasure has done, to be filed. Times are ISO 8601. */
+export interface Receipt {
+  readonly erasureId: string;
+  readonly spaceId: string;
+  readonly subject: Readonly<Record<string, string>>;
+  readonly reason: string | null;
+  /** What was accepted until then is erased. */
+  readonly startedAt: string;
+  readonly completedAt: string;
+  readonly erased: ErasureCounts;
+  /** What stays by design: docs/erasure.md. */
+  readonly kept: readonly string[];
+  /** Tables that were written into new files. */
+  readonly rewrittenTables: readonly string[];
+  readonly forgotten: { readonly queue: Forgotten; readonly wal: Forgotten; readonly backups: Forgotten };
+  /** Where parts of what was erased may still be, beside the above. */
+  readonly notReached: readonly string[];
+}
+
+export interface ReceiptInput {
+  readonly erasure: Erasure;
+  readonly counts: ErasureCounts;
+  readonly completedAt: Date;
+  readonly files: RewrittenFiles;
+  /** When every message of before the start had left the queue. */
+  readonly drainedAtMs: number;
+  /** BACKUP_RETENTION_DAYS. */
+  readonly backupRetentionDays: number | undefined;
+  readonly notReached: readonly string[];
+}
+
+export async function writeReceipt(database: Database, input: ReceiptInput): Promise<Receipt> {
+  const { erasure, counts, completedAt, files, drainedAtMs, backupRetentionDays } = input;
+  const { id, spaceId, subject, reason, startedAtMs } = erasure;
+  const backups = forgottenByBackups(completedAt, backupRetentionDays);
+  return {
+    erasureId: id,
+    spaceId,
+    subject:
+      subject.kind === 'before'
+        ? { before: new Date(subject.timeMs).toISOString() }
+        : { [subject.kind]: subject.value },
+    reason,
+    startedAt: new Date(startedAtMs).toISOString(),
+    completedAt: completedAt.toISOString(),
+    erased: counts,
+    kept: ['ids (tombstones)', 'usage per month', 'statistics per minute'],
+    rewrittenTables: files.rewritten,
+    forgotten: {
+      queue: {
+        at: new Date(drainedAtMs).toISOString(),
+        from: 'the messages were removed from the stream; nats-server reuses or removes the blocks of its files later',
+      },
+      wal: await forgottenByWal(database, completedAt, backups),
+      backups,
+    },
+    notReached: [
+      ...input.notReached,
+      ...files.left.map((table) => `${table}: not written into a new file; see docs/erasure.md`),
+    ],
+  };
+}
+
+function forgottenByBackups(completedAt: Date, days: number | undefined): Forgotten {
+  if (days === undefined)
+    return { at: null, from: 'BACKUP_RETENTION_DAYS is not set: Weir does not know your backups' };
+  return {
+    at: new Date(completedAt.getTime() + days * dayMs).toISOString(),
+    from: `BACKUP_RETENTION_DAYS=${days}`,
+  };
+}
+
+/** A checkpoint removes what no crash recovery needs, unless an archive, a standby or a setting keeps it. */
+async function forgottenByWal(database: Database, completedAt: Date, backups: Forgotten): Promise<Forgotten> {
+  const [row] = await database.execute<{
+    lsn: string;
+    archiveMode: string;
+    keepSize: string;
+    timeoutSeconds: number;
+    slots: number;
+  }>(sql`
+    SELECT pg_current_wal_lsn()::text AS lsn, current_setting('archive_mode') AS "archiveMode",
+      current_setting('wal_keep_size') AS "keepSize",
+      extract(epoch FROM current_setting('checkpoint_timeout')::interval)::float8 AS "timeoutSeconds",
+      (SELECT count(*)::integer FROM pg_replication_slots) AS slots`);
+  if (row === undefined) throw new Error('SELECT returned no row');
+  const { lsn, archiveMode, keepSize, timeoutSeconds, slots } = row;
+  const settings = `up to ${lsn}; archive_mode=${archiveMode}, wal_keep_size=${keepSize}, ${slots} replication slots, checkpoint_timeout=${timeoutSeconds}s`;
+  if (archiveMode !== 'off')
+    return { at: backups.at, from: `${settings}; the archive as backups: ${backups.from}` };
+  if (slots > 0 || keepSize !== '0') return { at: null, from: `${settings}: WAL is kept for others` };
+  // The first checkpoint that begins after the end, and is complete.
+  const at = new Date(completedAt.getTime() + 2 * timeoutSeconds * 1_000).toISOString();
+  return { at, from: `${settings}; a recycled file keeps its old bytes until it is overwritten` };
+}

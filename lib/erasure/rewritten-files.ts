@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getTableName, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { serverTimeMs } from '../db/partitions.ts';
+import { events, quarantine, segments } from '../db/schema.ts';
+import { expireLock } from '../retention/expire.ts';
+import { isLockTimeout } from '../retention/expired-segments.ts';
+import { rewrittenEventsMax } from '../retention/limits.ts';
+import { readFill } from '../retention/partition-fill.ts';
+import { copyPartitions } from '../retention/partition-rewrite.ts';
+import {
+  defaultEvents,
+  defaultSegments,
+  listWeekPartitions,
+  type WeekPartitions,
+} from '../retention/week-partitions.ts';
+import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
+import { vacuumLockPauseMs, vacuumLockTimeoutMs, vacuumLockTries } from './limits.ts';
+
+/** Where the planner keeps samples of columns. */
+export const statisticsTable = 'pg_statistic';
+
+/** The tables whose files may still hold what was erased, in the free space of their pages. */
+export interface RewrittenFiles {
+  readonly rewritten: readonly string[];
+  readonly left: readonly string[];
+}
+
+/**
+ * Writes the tables that had erased rows into new files. Deleting a row frees its place in a page, and VACUUM does not overwrite
+ * it: only a new file is certain to be without it. Readers go on; writers of the same week wait for the copy.
+ *
+ * @returns `left` are partitions with too many events to be copied while writers wait, and what could not be locked.
+ */
+export async function rewriteFiles(
+  database: Database,
+  erasure: Erasure,
+  report: (table: string) => void,
+): Promise<RewrittenFiles> {
+  const unwritten = await readUnwritten(database, erasure);
+  // The statistics last: they lose their rows of a partition with it.
+  const tables = unwritten.toSorted((a, b) => Number(a === statisticsTable) - Number(b === statisticsTable));
+  const rewritten: string[] = [];
+  const left: string[] = [];
+  if (tables.length === 0) return { rewritten, left };
+  await database.execute(sql`SELECT pg_advisory_lock(${expireLock})`);
+  try {
+    for (const table of tables) {
+      report(table);
+      const names = await namesOfTable(database, table);
+      const isDone = await rewriteTable(database, table);
+      (isDone ? rewritten : left).push(...names);
+      if (isDone) await noteWritten(database, erasure, table);
+    }
+  } finally {
+    await database.execute(sql`SELECT pg_advisory_unlock(${expireLock})`);
+  }
+  return { rewritten, left };
+}
+
+async function namesOfTable(database: Database, table: string): Promise<string[]> {
+  if (table === getTableName(quarantine) || table === statisticsTable) return [table];
+  if (table === defaultSegments) return [defaultEvents, defaultSegments];
+  const week = await findWeek(database, table);
+  return [week?.events, week?.segments].flatMap((name) => name ?? []);
+}
+
+/** @param table a partition of segments, the quarantine or the statistics. @returns whether no file of it holds what was erased. */
+async function rewriteTable(database: Database, table: string): Promise<boolean> {
+  if (table === getTableName(quarantine)) return vacuumFull(database, table);
+  if (table === statisticsTable) return rewriteStatistics(database);
+  if (table === defaultSegments)
+    return (await vacuumFull(database, defaultEvents)) && (await vacuumFull(database, defaultSegments));
+  const week = await findWeek(database, table);
+  // Dropped or rewritten by retention meanwhile.
+  if (week?.events === undefined || week.segments === undefined) return week === undefined;
+  for (const name of [week.events, week.segments])
+    await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(name)}`);
+  if ((await readFill(database, week.events)).rows > rewrittenEventsMax) return false;
+  const isWritten = week.range.toMs > (await serverTimeMs(database));
+  return copyPartitions(database, week, isWritten);
+}
+
+async function findWeek(database: Database, table: string): Promise<WeekPartitions | undefined> {
+  return (await listWeekPartitions(database)).find((one) => one.segments === table);
+}
+
+/** The most frequent values of a column, among them texts, are in the statistics of a table, and of a partitioned one. */
+async function rewriteStatistics(database: Database): Promise<boolean> {
+  const tables = [getTableName(events), getTableName(segments)];
+  const analyzed = await database.execute<{ name: string }>(sql`
+    SELECT DISTINCT tablename AS name FROM pg_stats
+    WHERE inherited AND schemaname = current_schema() AND tablename = ANY (${`{${tables.join()}}`}::text[])`);
+  for (const { name } of analyzed) await database.execute(sql`ANALYZE ${sql.identifier(name)}`);
+  const fileOf = async () => {
+    const [row] = await database.execute<{ node: number }>(
+      sql`SELECT pg_relation_filenode(${statisticsTable}::regclass)::bigint::float8 AS node`,
+    );
+    return row?.node;
+  };
+  const before = await fileOf();
+  // Postgres only warns a user who may not do it.
+  return (await vacuumFull(database, statisticsTable)) && (await fileOf()) !== before;
+}
+
+/**
+ * For small tables: it blocks their readers.
+ *
+ * @returns false when the table is in use for long, or a transaction that began before may still see what was deleted: VACUUM
+ * would copy that.
+ */
+async function vacuumFull(database: Database, table: string): Promise<boolean> {
+  const [now] = await database.execute<{ xid: string }>(
+    sql`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid`,
+  );
+  await database.execute(sql`SELECT set_config('lock_timeout', ${`${vacuumLockTimeoutMs}ms`}, false)`);
+  try {
+    for (let attempt = 1; attempt <= vacuumLockTries; attempt++) {
+      const isSeen = await hasOlderSnapshots(database, now?.xid ?? '');
+      if (!isSeen && (await tryVacuum(database, table))) return true;
+      await sleep(vacuumLockPauseMs);
+    }
+    return false;
+  } finally {
+    await database.execute(sql`SELECT set_config('lock_timeout', '0', false)`);
+  }
+}
+
+/** Whether somebody may see rows that were deleted by transactions below this one: a session, a standby, a prepared transaction. */
+async function hasOlderSnapshots(database: Database, xid: string): Promise<boolean> {
+  const isOlder = (xmin: string) => sql`age(${sql.raw(xmin)}) > age(${xid}::xid8::xid)`;
+  const [row] = await database.execute<{ isSeen: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${isOlder('backend_xmin')})
+      OR EXISTS (SELECT FROM pg_replication_slots WHERE ${isOlder('xmin')} OR ${isOlder('catalog_xmin')})
+      OR EXISTS (SELECT FROM pg_stat_replication WHERE ${isOlder('backend_xmin')})
+      OR EXISTS (SELECT FROM pg_prepared_xacts WHERE ${isOlder('transaction')}) AS "isSeen"`);
+  return row?.isSeen === true;
+}
+
+async function tryVacuum(database: Database, table: string): Promise<boolean> {
+  try {
+    await database.execute(sql`VACUUM (FULL, ANALYZE) ${sql.identifier(table)}`);
+    return true;
+  } catch (error) {
+    if (isLockTimeout(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+import type { IngestEvent } from './event.ts';
+import { attributesCharsMax } from './limits.ts';
+import { storableText } from './text.ts';
+
+type Properties = IngestEvent['additionalProperties'];
+
+/** The additional properties of an event that are kept as a column. */
+export interface KeptAttributes {
+  readonly json: string;
+  readonly entries: Properties;
+}
+
+/**
+ * What is kept of an event's additional properties: all of them, or, where their JSON is longer than
+ * {@link attributesCharsMax}, as many as fit, the shortest first. Filters find what is kept; the segment has the rest.
+ *
+ * @returns undefined when nothing is kept.
+ */
+export function keepAttributes(properties: Properties): KeptAttributes | undefined {
+  const json = JSON.stringify(properties);
+  if (json === '{}') return undefined;
+  if (json.length > attributesCharsMax) {
+    const entries = fittingEntries(properties);
+    const fitting = toJson(entries, JSON.stringify(entries));
+    return fitting === '{}' ? undefined : { json: fitting, entries };
+  }
+  return { json: toJson(properties, json), entries: properties };
+}
+
+/** In two passes and without a list of entries: 4 MiB have half a million of them, more than the reader's memory allows. */
+function fittingEntries(properties: Properties): Properties {
+  const counts = new Uint32Array(attributesCharsMax);
+  for (const key in properties) {
+    const chars = entryChars(key, properties[key]);
+    if (chars < counts.length) counts[chars] = (counts[chars] ?? 0) + 1;
+  }
+  // Two braces, and a comma fewer than entries.
+  let left = attributesCharsMax - 1;
+  let longest = 0;
+  for (; longest < counts.length && (counts[longest] ?? 0) * longest <= left; longest++) {
+    left -= (counts[longest] ?? 0) * longest;
+  }
+  const entries: [string, string | number][] = [];
+  for (const key in properties) {
+    const value = properties[key];
+    const chars = entryChars(key, value);
+    if (value === undefined || chars > longest || (chars === longest && chars > left)) continue;
+    if (chars === longest) left -= chars;
+    entries.push([key, value]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** What an entry takes in JSON, with its colon and comma. */
+function entryChars(key: string, value: string | number | undefined): number {
+  return JSON.stringify(key).length + JSON.stringify(value ?? '').length + 2;
+}
+
+function toJson(entries: Properties, json: string): string {
+  // JSON escapes what Postgres refuses in JSON, U+0000 and lone surrogates, so an escape is where to look closer.
+  return json.includes('\\u') ? JSON.stringify(storableEntries(entries)) : json;
+}
+
+function storableEntries(properties: Properties): Properties {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [
+      storableText(key),
+      typeof value === 'string' ? storableText(value) : value,
+    ]),
+  );
+}

@@ -1,0 +1,20 @@
+/**
+ * Longest text in a column, in UTF-16 code units; the segment has the whole text. A Postgres B-tree rejects entries over
+ * 2,704 bytes, and 256 characters take at most 768.
+ */
+export const columnCharsMax = 256;
+
+/** Length of the previews of input and output in the list of events, in UTF-16 code units. */
+export const previewCharsMax = 64;
+
+/** Most of an event's additionalProperties kept as a column, in characters of JSON; the rest is in the segment only. */
+export const attributesCharsMax = 4 * 1024;
+
+/**
+ * Most terms of one segment (terms.ts). 500 events with a dozen values of their own each have 6,000; a body of 4 MiB can
+ * have 400,000, whose index entries would take the writer seconds.
+ */
+export const segmentTermsMax = 10_000;
+
+/** The hours that statistics are rolled up to, beside minutes: a day of any time zone is made of few such spans. */
+export const rollupSpansHours = [1, 6] as const;

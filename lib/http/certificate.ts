@@ -1,0 +1,80 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { type Config, ConfigError } from '../config.ts';
+import type { Logger } from '../log.ts';
+import { certificateCheckMs } from './limits.ts';
+
+/** A certificate chain and its private key, both PEM. */
+export interface KeyPair {
+  cert: Buffer;
+  key: Buffer;
+}
+
+/** The server's certificate, reloaded when its files change. Disposing it stops watching the files. */
+export interface Certificate extends Disposable {
+  /** The pair that was read at start. */
+  readonly initial: KeyPair;
+  /** Calls `use` with each valid pair that replaces it. */
+  onRenewal(use: (pair: KeyPair) => void): void;
+}
+
+interface CertificateFiles {
+  certFile: string;
+  keyFile: string;
+}
+
+/**
+ * Reads the certificate that `TLS_CERT_FILE` and `TLS_KEY_FILE` name, and reloads it when one of the files changes.
+ *
+ * @returns undefined when neither is set: the service then speaks clear text.
+ * @throws ConfigError when the files cannot be read or do not match.
+ */
+export async function openCertificate(
+  { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Pick<Config, 'TLS_CERT_FILE' | 'TLS_KEY_FILE'>,
+  log: Logger,
+): Promise<Certificate | undefined> {
+  if (certFile === undefined || keyFile === undefined) return undefined;
+  const files = { certFile, keyFile };
+  const stops: (() => void)[] = [];
+  return {
+    initial: await readPair(files),
+    onRenewal: (use) => void stops.push(watchPair(files, log, use)),
+    [Symbol.dispose]() {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+/** Polls the files: renewal tools replace files, links or whole directories, and fs.watch misses some of these. */
+function watchPair(files: CertificateFiles, log: Logger, use: (pair: KeyPair) => void): () => void {
+  const reload = async () => {
+    try {
+      use(await readPair(files));
+      log.info('certificate reloaded');
+    } catch (error) {
+      // Between the replacement of one file and of the other they do not match; the second change reloads again.
+      log.warn({ err: error }, 'the new certificate is not usable; keeping the previous one');
+    }
+  };
+  const onChange = () => void reload();
+  const paths = [files.certFile, files.keyFile];
+  for (const path of paths) watchFile(path, { interval: certificateCheckMs, persistent: false }, onChange);
+  return () => {
+    for (const path of paths) unwatchFile(path, onChange);
+  };
+}
+
+async function readPair({ certFile, keyFile }: CertificateFiles): Promise<KeyPair> {
+  try {
+    const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+    createSecureContext({ cert, key });
+    return { cert, key };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `TLS_CERT_FILE (${certFile}) and TLS_KEY_FILE (${keyFile}) cannot be used: ${reason}`,
+      { cause: error },
+    );
+  }
+}

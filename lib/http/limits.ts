@@ -1,0 +1,34 @@
+/** How long the headers and the body of a request may take to arrive. */
+export const headersTimeoutMs = 10_000;
+export const bodyTimeoutMs = 30_000;
+
+/** An idle keep-alive connection is closed after this. Longer than the usual 60 s of a load balancer. */
+export const keepAliveTimeoutMs = 65_000;
+
+/** How often Node looks for connections that are past one of the limits above. */
+export const timeoutCheckMs = 1_000;
+
+/** How often the modification times of the certificate's files are checked. */
+export const certificateCheckMs = 1_000;
+
+/** How long a dependency may take to answer a readiness probe before it counts as unreachable. */
+export const probeTimeoutMs = 1_000;
+
+/** /readyz needs no key: however often it is requested, dependencies are probed at most four times a second. */
+export const readinessReuseMs = 250;
+
+/**
+ * Limits for reading the rest of a rejected body before the answer. Without reading, a client that is still writing sees a
+ * reset instead of the answer, takes it for a network failure and retries forever.
+ */
+export const unreadBodyBytesMax = 64 * 1024 * 1024;
+export const unreadBodyTimeoutMs = 5_000;
+
+/** Most rejected bodies that are read past the size of a legal one at a time. Further clients see the reset. */
+export const longUnreadBodiesMax = 16;
+
+/** On shutdown: how long a client may take to finish its request. A request that has arrived is answered far sooner. */
+export const requestDrainTimeoutMs = 5_000;
+
+/** On shutdown: how often connections that have become idle are closed. */
+export const idleCheckMs = 50;

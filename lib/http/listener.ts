@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, ConfigError } from '../config.ts';
+import type { Logger } from '../log.ts';
+import { requestDrainTimeoutMs } from './limits.ts';
+
+export interface ListenerOptions {
+  /** Names the variables `<prefix>_HOST` and `<prefix>_PORT`. */
+  prefix: 'INGEST' | 'DASHBOARD';
+  config: Pick<Config, 'INGEST_HOST' | 'INGEST_PORT' | 'DASHBOARD_HOST' | 'DASHBOARD_PORT'>;
+  scheme: 'http' | 'https';
+  /** Most connections at a time. Further ones are closed at once. */
+  connectionsMax: number;
+  /** Resolves when every request that has begun is answered. */
+  drain: () => Promise<unknown>;
+  log: Logger;
+}
+
+/** A port that accepts connections. */
+export interface Listener extends AsyncDisposable {
+  /** The URL that clients use. */
+  readonly url: string;
+}
+
+/**
+ * Listens on the configured address. Disposing it stops listening, waits for the requests that have begun, at most
+ * `requestDrainTimeoutMs`, and closes all connections.
+ *
+ * @throws ConfigError when it cannot listen there.
+ */
+export async function openListener(server: Server, options: ListenerOptions): Promise<Listener> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.maxConnections = options.connectionsMax;
+  await listen(server, options);
+  // A connection that cannot be accepted must not end the service.
+  server.on('error', (error) => options.log.warn({ err: error }, 'a connection could not be accepted'));
+  return {
+    url: urlOf(server, options),
+    async [Symbol.asyncDispose]() {
+      server.close();
+      await Promise.race([options.drain(), sleep(requestDrainTimeoutMs, undefined, { ref: false })]);
+      // What is left: unfinished requests and handshakes, and sockets that have sent nothing.
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+async function listen(server: Server, options: ListenerOptions): Promise<void> {
+  const { host, port } = addressOf(options);
+  const { prefix } = options;
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const isInUse = 'code' in error && error.code === 'EADDRINUSE';
+    throw new ConfigError(
+      isInUse
+        ? `Cannot listen on ${host}:${port}: the port is in use. Set ${prefix}_PORT to another; 0 takes a free one.`
+        : `Cannot listen on ${host}:${port}: ${error.message}. Set ${prefix}_HOST and ${prefix}_PORT.`,
+      { cause: error },
+    );
+  }
+}
+
+function urlOf(server: Server, options: ListenerOptions): string {
+  const { host } = addressOf(options);
+  // A TCP server that listens has an address with a port.
+  const { port } = server.address() as AddressInfo;
+  return `${options.scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function addressOf({ config, prefix }: ListenerOptions): { host: string; port: number } {
+  return { host: config[`${prefix}_HOST`], port: config[`${prefix}_PORT`] };
+}

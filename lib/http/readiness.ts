@@ -1,0 +1,21 @@
+import { shareAnswer } from '../shared-answer.ts';
+import { withTimeout } from '../timeout.ts';
+import { probeTimeoutMs, readinessReuseMs } from './limits.ts';
+
+/** The names of the dependencies that a service waits for; empty when it is ready. */
+export type FindUnready<Name extends string = string> = () => Promise<Name[]>;
+
+/**
+ * Makes the readiness check of a service. A dependency is unready when its probe rejects or takes longer than
+ * `probeTimeoutMs`. Callers within `readinessReuseMs` share one round of probes.
+ */
+export function createReadiness<Name extends string>(probes: Record<Name, () => unknown>): FindUnready<Name> {
+  const names = Object.keys(probes) as Name[];
+  const isReady = async (name: Name) => probes[name]();
+  return shareAnswer(readinessReuseMs, async () => {
+    const outcomes = await Promise.allSettled(
+      names.map((name) => withTimeout(probeTimeoutMs, isReady(name))),
+    );
+    return names.filter((_, index) => outcomes[index]?.status === 'rejected');
+  });
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyBytesMax } from '../limits.ts';
+import { longUnreadBodiesMax, unreadBodyBytesMax, unreadBodyTimeoutMs } from './limits.ts';
+
+/**
+ * Reads and discards the rest of a request's body, then calls `write` to answer. `write` is not called when there is
+ * nothing to answer any more: the client is gone, or the HTTP parser has answered meanwhile.
+ */
+export type AnswerAfterBody = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  write: () => void,
+) => Promise<void>;
+
+/**
+ * Makes the answering of requests that are rejected before their body was read. A body past the limits of `limits.ts`
+ * is not read to its end; its connection is closed after the answer.
+ *
+ * @param freeChunk called with each chunk that was discarded.
+ */
+export function createAnswerAfterBody(freeChunk: (chunk: Buffer) => void = () => {}): AnswerAfterBody {
+  const discardBody = createDiscardBody(freeChunk);
+  return async (request, response, write) => {
+    const isWhole = await discardBody(request);
+    // The parser may have rejected the rest of the body meanwhile, and has answered for it.
+    if (response.destroyed || response.headersSent) return;
+    if (!isWhole && request.httpVersionMajor === 1) response.setHeader('Connection', 'close');
+    write();
+  };
+}
+
+/** @returns a function that tells whether the body came to its end, so that the connection can serve another request. */
+export function createDiscardBody(
+  freeChunk: (chunk: Buffer) => void,
+): (request: IncomingMessage) => Promise<boolean> {
+  /** Rejected bodies that are being read past the size of a legal one. */
+  let longBodies = 0;
+  return (request) => {
+    if (request.readableEnded) return Promise.resolve(true);
+    if (request.destroyed) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      let length = 0;
+      let isLong = false;
+      const finish = (isWhole: boolean) => {
+        clearTimeout(timer);
+        request.off('data', onData).off('end', onEnd).off('close', onClose);
+        if (isLong) longBodies -= 1;
+        resolve(isWhole);
+      };
+      const onData = (chunk: Buffer) => {
+        length += chunk.length;
+        freeChunk(chunk);
+        if (length > unreadBodyBytesMax) return finish(false);
+        if (isLong || length <= bodyBytesMax) return;
+        if (longBodies === longUnreadBodiesMax) return finish(false);
+        isLong = true;
+        longBodies += 1;
+      };
+      const onEnd = () => finish(true);
+      const onClose = () => finish(false);
+      const timer = setTimeout(onClose, unreadBodyTimeoutMs);
+      request.on('data', onData).once('end', onEnd).once('close', onClose);
+      request.resume();
+    });
+  };
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What `npm start` writes to `<WEIR_DATA_DIR>/connection.json` when the system is ready. */
+export interface Connection {
+  ingestUrl: string;
+  dashboardUrl: string;
+  apiKey: string;
+  spaceId: string;
+  email: string;
+  password: string;
+  natsUrl: string;
+  databaseUrl: string;
+}
+
+/** What `npm start` generates once for a data directory and stores in `<WEIR_DATA_DIR>/secrets.json` (mode 0600). */
+export interface Secrets {
+  apiKeyPepper: string;
+  postgresPassword: string;
+  natsPassword: string;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** @returns undefined when nothing was started in this data directory yet. */
+export function readConnection(dataDir: string): Connection | undefined {
+  return readJson<Connection>(join(dataDir, 'connection.json'));
+}
+
+/** @returns undefined when nothing was started in this data directory yet. */
+export function readSecrets(dataDir: string): Secrets | undefined {
+  return readJson<Secrets>(join(dataDir, 'secrets.json'));
+}
+
+/**
+ * Fills in unset variables from the system that `npm start` runs in the data directory, so that the command line needs no
+ * configuration.
+ */
+export function withLocalConnection(env: Environment): Environment {
+  const dataDir = env.WEIR_DATA_DIR || '.weir';
+  const connection = readConnection(dataDir);
+  const secrets = readSecrets(dataDir);
+  return {
+    ...env,
+    DATABASE_URL: env.DATABASE_URL || connection?.databaseUrl,
+    NATS_URL: env.NATS_URL || connection?.natsUrl,
+    API_KEY_PEPPER: env.API_KEY_PEPPER || secrets?.apiKeyPepper,
+  };
+}
+
+function readJson<T>(path: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+/** Exact decimals: money is never a binary floating-point number. */
+
+/** Digits behind the point of a price, in US dollars per million tokens. */
+export const priceDecimals = 6;
+
+/** Digits behind the point of a cost: those of a price for a millionth. */
+const costDecimals = priceDecimals + 6;
+
+/** Digits before the point of a price. */
+const wholeDigitsMax = 9;
+
+const shape = new RegExp(`^\\d{1,${wholeDigitsMax}}(\\.\\d{1,${priceDecimals}})?$`);
+
+/** Whether a text is a price: digits, at most 9 before the point and 6 behind it. */
+export function isPrice(text: string): boolean {
+  return shape.test(text);
+}
+
+/** The cost of tokens, in units of 10^-12 dollars. @param price a text that {@link isPrice}, in dollars per million tokens. */
+export function costOf(tokens: bigint, price: string): bigint {
+  const [whole = '0', decimals = ''] = price.split('.');
+  return tokens * BigInt(whole + decimals.slice(0, priceDecimals).padEnd(priceDecimals, '0'));
+}
+
+/** A cost in dollars as a decimal, without zeros at its end: `0.0125`. */
+export function formatCost(units: bigint): string {
+  const sign = units < 0n ? '-' : '';
+  const digits = String(units < 0n ? -units : units).padStart(costDecimals + 1, '0');
+  const decimals = digits.slice(-costDecimals).replace(/0+$/, '');
+  return `${sign}${digits.slice(0, -costDecimals)}${decimals === '' ? '' : `.${decimals}`}`;
+}

@@ -1,0 +1,95 @@
+import { and, asc, eq, isNull, or } from 'drizzle-orm';
+import { type Actor, auditChanged } from '../accounts/audit.ts';
+import type { Database } from '../db/database.ts';
+import { modelPrices } from '../db/schema.ts';
+import { asStored } from '../event/text.ts';
+
+/** What tokens of a model cost from a day on: US dollars per million tokens, as exact decimals. */
+export interface ModelPrice {
+  model: string;
+  /** The first day, UTC: `YYYY-MM-DD`. */
+  validFrom: string;
+  input: string;
+  output: string;
+  /** Of input tokens that were read from a cache, or written to one. Null: they have no price. */
+  cacheRead: string | null;
+  cacheWrite: string | null;
+}
+
+/** A price, and for whom it holds. */
+export interface ListedPrice extends ModelPrice {
+  /** Null: for every space that has no price of its own for the model. */
+  spaceId: string | null;
+}
+
+/** Whose price is changed, and who changes it. */
+export interface PriceChange {
+  /** Null: the price for all spaces, which the operator sets. */
+  readonly spaceId: string | null;
+  readonly actor: Actor;
+}
+
+/** The prices that hold for a space, or without one those for all spaces, by model and day. */
+export async function listPrices(database: Database, ofSpace: string | null): Promise<ListedPrice[]> {
+  const { spaceId, model, validFrom, input, output, cacheRead, cacheWrite } = modelPrices;
+  return await database
+    .select({ spaceId, model, validFrom, input, output, cacheRead, cacheWrite })
+    .from(modelPrices)
+    .where(ofSpace === null ? isNull(spaceId) : or(isNull(spaceId), eq(spaceId, ofSpace)))
+    .orderBy(asc(model), asc(validFrom), asc(spaceId));
+}
+
+/** Sets the price of a model from a day on. A change for a space is in its audit log. */
+export async function setPrice(database: Database, change: PriceChange, price: ModelPrice): Promise<void> {
+  const { input, output, cacheRead, cacheWrite } = price;
+  const changed = database.$with('changed').as(
+    database
+      .insert(modelPrices)
+      .values({ ...price, model: asStored(price.model), spaceId: change.spaceId })
+      .onConflictDoUpdate({
+        target: [modelPrices.spaceId, modelPrices.model, modelPrices.validFrom],
+        set: { input, output, cacheRead, cacheWrite },
+      })
+      .returning({ spaceId: modelPrices.spaceId }),
+  );
+  const { spaceId } = changed;
+  const entry = { spaceId, actor: change.actor, action: 'price.set', details: { ...price } };
+  const audited = change.spaceId === null ? [] : [auditChanged(database, changed, entry)];
+  await database
+    .with(changed, ...audited)
+    .select()
+    .from(changed);
+}
+
+/** Removes a price. @returns whether there was one. */
+export async function removePrice(
+  database: Database,
+  change: PriceChange,
+  price: Pick<ModelPrice, 'model' | 'validFrom'>,
+): Promise<boolean> {
+  const { spaceId, model, validFrom } = modelPrices;
+  const changed = database.$with('changed').as(
+    database
+      .delete(modelPrices)
+      .where(
+        and(
+          change.spaceId === null ? isNull(spaceId) : eq(spaceId, change.spaceId),
+          eq(model, asStored(price.model)),
+          eq(validFrom, price.validFrom),
+        ),
+      )
+      .returning({ spaceId }),
+  );
+  const entry = {
+    spaceId: changed.spaceId,
+    actor: change.actor,
+    action: 'price.remove',
+    details: { ...price },
+  };
+  const audited = change.spaceId === null ? [] : [auditChanged(database, changed, entry)];
+  const rows = await database
+    .with(changed, ...audited)
+    .select()
+    .from(changed);
+  return rows.length > 0;
+}

@@ -1,0 +1,56 @@
+import { bodyBytesMax } from '../limits.ts';
+
+/**
+ * The largest message that is published, whatever larger max_payload a server has: a writer pulls little more at a time, and a
+ * message above that is never delivered.
+ */
+export const messageBytesMax = 8 * 1024 * 1024;
+
+/** Bytes of a message's limit that are reserved for its headers and framing. */
+export const messageOverheadBytes = 64 * 1024;
+
+/**
+ * The smallest payload that a server must accept: room for the largest compressed body, 5.3 MB (ADR 0010), and for columns.
+ * A batch whose columns need more is split.
+ */
+export const payloadBytesMin = bodyBytesMax + 3 * 1024 * 1024;
+
+/**
+ * How long ingest waits for a PubAck of one stream. nats-server sends none when its disk is full or an fsync fails, and
+ * with one stream the client should get its 503 within 2 s (with two streams, both are tried: ADR 0012). A slow disk
+ * with 100 ms per fsync stays far below.
+ */
+export const pubAckTimeoutMs = 1_500;
+
+/**
+ * After a reconnect the stream's last sequence is compared with the highest PubAck. A restarted server may still be
+ * reading its files, so a lower sequence counts as a loss only after this many checks at this interval.
+ */
+export const lossChecksMax = 8;
+export const lossCheckIntervalMs = 250;
+
+/** How long a batch waits for a reconnect before it is answered with 503. A restart of nats-server takes about 1 s. */
+export const reconnectTimeoutMs = 2_000;
+
+/**
+ * A connection is closed when two pings in a row stay unanswered, that is after two to three ping intervals. An attempt
+ * to connect fails after the connect time-out, and the next server is tried. Together they stay below the 5 s within
+ * which a cluster must accept again.
+ */
+export const queuePingMs = 700;
+export const queueConnectTimeoutMs = 1_500;
+
+/** How long a starting service waits for the cluster to have a leader. An election takes 4 to 9 s. */
+export const queueStartTimeoutMs = 30_000;
+
+/** How often ingest checks that the two streams of a cluster have their leaders on different nodes. */
+export const leaderCheckMs = 2_000;
+
+/**
+ * The consumer redelivers a message that was not acknowledged within this time, so the events of a killed writer stay
+ * invisible for that long. A running writer renews it (ADR 0006).
+ */
+export const ackWaitMs = 10_000;
+
+/** Most messages that are delivered to writers and not yet acknowledged. */
+export const ackPendingMax = 256;

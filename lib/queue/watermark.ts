@@ -1,0 +1,52 @@
+import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { retryUntilAvailable } from './availability.ts';
+import { firstStream, secondStream } from './settings.ts';
+
+/** How far a stream had got: every message that was confirmed before has this sequence or a lower one. */
+export interface Watermark {
+  readonly stream: string;
+  readonly sequence: number;
+}
+
+/** The watermarks of the streams that there are. */
+export async function readWatermarks(connection: NatsConnection): Promise<Watermark[]> {
+  const states = await readStates(connection);
+  return states.map(({ name, state }) => ({ stream: name, sequence: state.last_seq }));
+}
+
+/**
+ * How many messages up to these watermarks may still be queued, at most. A message leaves its stream after its events were
+ * committed or went into quarantine, so with 0 all of them are to be found in the database.
+ */
+export async function countQueued(
+  connection: NatsConnection,
+  watermarks: readonly Watermark[],
+): Promise<number> {
+  const states = await readStates(connection);
+  return watermarks.reduce((sum, { stream, sequence }) => {
+    const state = states.find(({ name }) => name === stream)?.state;
+    if (state === undefined || state.messages === 0) return sum;
+    return sum + Math.max(0, sequence - state.first_seq + 1);
+  }, 0);
+}
+
+async function readStates(connection: NatsConnection) {
+  const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
+  const states = [];
+  for (const { name } of [firstStream, secondStream]) {
+    const info = await retryUntilAvailable(connection, () => findStream(manager, name));
+    if (info !== undefined) states.push({ name, state: info.state });
+  }
+  return states;
+}
+
+/** The second one exists on three nodes only. */
+async function findStream(manager: JetStreamManager, name: string) {
+  try {
+    return await manager.streams.info(name);
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,131 @@
+import { and, asc, desc, eq, gt, gte, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { events, segments } from '../db/schema.ts';
+import { anyTerm, inSpace } from '../event/terms.ts';
+import type { EventCursor } from './event-cursor.ts';
+import { matchTime, matchValues } from './event-filter.ts';
+import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
+
+/** A segment that may have events which match. */
+export interface CandidateSegment {
+  readonly id: string;
+  /** The last start time of its events. */
+  readonly maxStartMs: number;
+  readonly eventCount: number;
+}
+
+export interface CandidateQuery {
+  readonly terms: readonly bigint[];
+  /** Segments with an event after this position. */
+  readonly after: EventCursor;
+  /** Segments whose last start time is in this range: from the first one on, and before the second one if there is one. */
+  readonly fromMs: number;
+  readonly toMs: number | undefined;
+  /** The last segment that was listed. */
+  readonly listed: CandidateSegment | undefined;
+  /** How many at most. */
+  readonly segmentsMax: number;
+  /** Most segments that are sorted. With more, any of them are listed, not the newest. */
+  readonly sortedMax: number;
+}
+
+/** The segments that have all terms, newest last start time first. */
+export async function listCandidates<Columns extends EventColumns>(
+  { database, spaceId, filter }: EventSource<Columns>,
+  { terms, after, fromMs, toMs, listed, segmentsMax, sortedMax }: CandidateQuery,
+): Promise<CandidateSegment[]> {
+  const { id, maxStartMs, minStartMs, eventCount } = segments;
+  // Sorted outside: with an ordered index at hand the planner would walk it past all segments that lack the terms.
+  const candidates = database.$with('candidates').as(
+    database
+      .select({ id, maxStartMs: sql<number>`${maxStartMs}`.as('max_ms'), eventCount })
+      .from(segments)
+      .where(
+        and(
+          eq(segments.spaceId, spaceId),
+          hasTerms(spaceId, terms),
+          gte(maxStartMs, fromMs),
+          toMs === undefined ? undefined : lt(maxStartMs, toMs),
+          lte(minStartMs, after.startTimeMs),
+          filter.to === undefined ? undefined : lt(minStartMs, filter.to),
+          listed && lte(maxStartMs, listed.maxStartMs),
+          listed && or(lt(maxStartMs, listed.maxStartMs), gt(id, listed.id)),
+        ),
+      )
+      // A limit keeps this a query of its own.
+      .limit(sortedMax),
+  );
+  // Not prepared: planned for any terms, it would be planned for terms that are frequent.
+  return database
+    .with(candidates)
+    .select({ id: candidates.id, maxStartMs: candidates.maxStartMs, eventCount: candidates.eventCount })
+    .from(candidates)
+    .orderBy(desc(candidates.maxStartMs), asc(candidates.id))
+    .limit(segmentsMax);
+}
+
+/** Which of the matching events of some segments are read. */
+export interface CandidateRows {
+  /** The condition on their position. */
+  readonly position: SQL | undefined;
+  readonly order: (start: SQL, id: SQL) => SQL[];
+  readonly rowsMax: number;
+}
+
+/** The events of these segments that match, in this order. */
+export async function readCandidates<Columns extends EventColumns>(
+  { database, spaceId, columns, filter }: EventSource<Columns>,
+  found: readonly Pick<CandidateSegment, 'id'>[],
+  { position, order, rowsMax }: CandidateRows,
+): Promise<EventRow<Columns>[]> {
+  const ids = `{${found.map(({ id }) => id).join(',')}}`;
+  const matching = database
+    .select<EventColumns>(columns)
+    .from(events)
+    .where(
+      and(
+        eq(events.spaceId, spaceId),
+        eq(events.segmentId, sql`candidate.id`),
+        matchTime(filter),
+        position,
+        matchValues(filter),
+      ),
+    )
+    // An offset keeps Postgres from joining in another order: it might walk the index on times instead. Drizzle omits a
+    // plain 0.
+    .offset(sql.placeholder('offset'))
+    .as('matching');
+  // The same columns, of the subquery: without them Drizzle would nest each row.
+  const selected = Object.fromEntries(
+    Object.keys(columns).map((name) => [name, matching[name] ?? sql`NULL`]),
+  );
+  const rows = await database
+    .select(selected)
+    .from(sql`unnest(${ids}::uuid[]) AS candidate(id)`)
+    .crossJoinLateral(matching)
+    .orderBy(...order(sql`${matching.startTimeMs}`, sql`${matching.id}`))
+    .limit(rowsMax)
+    .prepare('candidate_events')
+    .execute({ offset: 0 });
+  return rows as unknown as EventRow<Columns>[];
+}
+
+/** Whether the space has segments that were stored before there were terms: no search by terms finds their events. */
+export async function hasUnknownSegments<Columns extends EventColumns>({
+  database,
+  spaceId,
+}: EventSource<Columns>): Promise<boolean> {
+  const rows = await database
+    .select({ id: segments.id })
+    .from(segments)
+    .where(and(eq(segments.spaceId, spaceId), isNull(segments.terms)))
+    .limit(1)
+    .prepare('segments_without_terms')
+    .execute();
+  return rows.length > 0;
+}
+
+/** Segments that may have an event with all these terms of the space. */
+export function hasTerms(spaceId: string, terms: readonly bigint[]): SQL | undefined {
+  const contains = (all: readonly bigint[]) => sql`${segments.terms} @> ${`{${all.join(',')}}`}::bigint[]`;
+  return or(contains(terms), contains(inSpace(spaceId, [anyTerm])));
+}

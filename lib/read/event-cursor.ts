@@ -1,0 +1,19 @@
+/** Where the next page of a list begins: after this event, the last one of the page before. */
+export interface EventCursor {
+  startTimeMs: number;
+  id: string;
+}
+
+const shape = /^([^_]{1,32})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** A cursor as opaque text for clients. */
+export function formatEventCursor({ startTimeMs, id }: EventCursor): string {
+  return Buffer.from(`${startTimeMs}_${id}`).toString('base64url');
+}
+
+/** @returns undefined when the text was not made by {@link formatEventCursor}. */
+export function parseEventCursor(text: string): EventCursor | undefined {
+  const [, time, id] = shape.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const startTimeMs = Number(time);
+  return id !== undefined && Number.isFinite(startTimeMs) ? { startTimeMs, id } : undefined;
+}

@@ -1,0 +1,76 @@
+import { and, eq, gte, ilike, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { events } from '../db/schema.ts';
+import { hashTerm, inSpace, type TermColumn, type TermSource, termColumns } from '../event/terms.ts';
+import { asStored, storableText } from '../event/text.ts';
+
+/** Which events a list shows. An undefined member does not narrow it. */
+export interface EventFilter extends Partial<Record<TextColumn, string | undefined>> {
+  type?: 'llm' | 'tool' | undefined;
+  state?: 'ok' | 'error' | undefined;
+  /** A UUID, in either case. */
+  traceId?: string | undefined;
+  /** Additional properties that an event has, each with this value. Numbers are compared as JavaScript prints them. */
+  attributes?: readonly { readonly key: string; readonly value: string }[] | undefined;
+  /** First start time, in milliseconds since the epoch. */
+  from?: number | undefined;
+  /** End of the start times, excluded. */
+  to?: number | undefined;
+  minDurationMs?: number | undefined;
+  maxDurationMs?: number | undefined;
+  /** A part of the input's or the output's preview, in upper or lower case. */
+  text?: string | undefined;
+  /** Values that an event must not have. An event without any value has none of them. */
+  not?: readonly TermSource[] | undefined;
+}
+
+type TextColumn = Exclude<TermColumn, 'type' | 'state' | 'traceId'>;
+
+/** The condition on start times. */
+export function matchTime({ from, to }: EventFilter): SQL | undefined {
+  return and(
+    from === undefined ? undefined : gte(events.startTimeMs, from),
+    to === undefined ? undefined : lt(events.startTimeMs, to),
+  );
+}
+
+/** All other conditions. @returns undefined when the filter has none. */
+export function matchValues(filter: EventFilter): SQL | undefined {
+  const { attributes = [], minDurationMs, maxDurationMs, text, not = [] } = filter;
+  const pattern = text === undefined ? undefined : `%${storableText(text).replaceAll(/[\\%_]/g, '\\$&')}%`;
+  return and(
+    ...termColumns.map((name) => {
+      const value = filter[name];
+      return value === undefined ? undefined : eq(events[name], asStored(value));
+    }),
+    ...attributes.map(({ key, value }) => sql`${attributeOf(key)} = ${storableText(value)}`),
+    ...not.map(
+      (source) =>
+        sql`${'column' in source ? events[source.column] : attributeOf(source.attribute)} IS DISTINCT FROM ${
+          'column' in source ? asStored(source.value) : storableText(source.value)
+        }`,
+    ),
+    minDurationMs === undefined ? undefined : gte(events.durationMs, minDurationMs),
+    maxDurationMs === undefined ? undefined : lte(events.durationMs, maxDurationMs),
+    pattern === undefined
+      ? undefined
+      : or(ilike(events.inputPreview, pattern), ilike(events.outputPreview, pattern)),
+  );
+}
+
+/** The terms that a segment of the space has if one of its events matches; none when the filter compares no value. */
+export function termsOf(spaceId: string, filter: EventFilter): bigint[] {
+  const scope = filter.state === 'error' ? 'error' : 'any';
+  const columns = termColumns.flatMap((column): TermSource[] => {
+    const value = filter[column];
+    return value === undefined ? [] : [{ column, value: column === 'traceId' ? value.toLowerCase() : value }];
+  });
+  const attributes = (filter.attributes ?? []).map(({ key, value }) => ({ attribute: key, value }));
+  return inSpace(
+    spaceId,
+    [...columns, ...attributes].map((source) => hashTerm(source, scope)),
+  );
+}
+
+function attributeOf(key: string): SQL {
+  return sql`${events.attributes} ->> ${storableText(key)}`;
+}

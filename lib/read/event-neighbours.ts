@@ -1,0 +1,146 @@
+import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { events, segments } from '../db/schema.ts';
+import { hasTerms, hasUnknownSegments, readCandidates } from './candidate-segments.ts';
+import type { EventCursor } from './event-cursor.ts';
+import { type EventFilter, matchTime, matchValues, termsOf } from './event-filter.ts';
+import { readEventPage } from './event-page.ts';
+import { compareEvents, isBefore, oldestFirst } from './event-position.ts';
+import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
+import { type ListLimits, listLimits } from './limits.ts';
+
+/** The event beside a position in a list. */
+export interface Neighbour<Row> {
+  /** Undefined when there is none, or when it was not found. */
+  row: Row | undefined;
+  /** Whether an undefined row means that there is none: the work is bounded, as that of a page is. */
+  isCertain: boolean;
+}
+
+export interface Neighbours<Row> {
+  /** The event before the position: the next newer one. */
+  newer: Neighbour<Row>;
+  /** The event after the position: the next older one. */
+  older: Neighbour<Row>;
+}
+
+/** Finds the events of a filter that come just before and just after a position in the order of the list. */
+export async function findNeighbours<Columns extends EventColumns>(
+  database: Database,
+  spaceId: string,
+  columns: Columns,
+  { filter, at }: { filter: EventFilter; at: EventCursor },
+  limits: ListLimits = listLimits,
+): Promise<Neighbours<EventRow<Columns>>> {
+  const source = { database, spaceId, columns, filter, limits };
+  const [newer, older] = await Promise.all([
+    findNewer(source, at),
+    readEventPage(database, spaceId, columns, { filter, after: at, limit: 1 }, limits),
+  ]);
+  const [row] = older.rows;
+  return { newer, older: { row, isCertain: row !== undefined || older.isComplete } };
+}
+
+/** Like a page, backwards: first by time, then by the segments that have the filter's terms. */
+async function findNewer<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  at: EventCursor,
+): Promise<Neighbour<EventRow<Columns>>> {
+  const { filter, spaceId, limits } = source;
+  const terms = termsOf(spaceId, filter);
+  const bySegments = terms.length > 0 && !(await hasUnknownSegments(source));
+  const walk = await walkUp(source, at, bySegments ? limits.firstWalkEvents : limits.walkedEvents);
+  if (walk.row !== undefined || walk.isCertain || !bySegments) return walk;
+  return findInSegmentsAfter(source, terms, at);
+}
+
+/** Examines the events before the position, the nearest first, at most so many. */
+async function walkUp<Columns extends EventColumns>(
+  { database, spaceId, columns, filter }: EventSource<Columns>,
+  at: EventCursor,
+  eventsMax: number,
+): Promise<Neighbour<EventRow<Columns>>> {
+  const walked = database
+    .select({
+      ...(columns as EventColumns),
+      matches: sql<boolean>`coalesce(${matchValues(filter) ?? sql`true`}, false)`.as('matches'),
+      place:
+        sql<number>`(row_number() OVER (ORDER BY ${sql.join(oldestFirst(sql`${events.startTimeMs}`, sql`${events.id}`), sql`, `)}))::integer`.as(
+          'place',
+        ),
+    })
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), matchTime(filter), isBefore(at)))
+    .orderBy(...oldestFirst())
+    .limit(eventsMax)
+    .as('walked');
+  const rows = (await database
+    .select()
+    .from(walked)
+    .where(or(walked.matches, eq(walked.place, eventsMax)))
+    .orderBy(asc(walked.place))
+    .limit(2)
+    .prepare('event_walk_up')
+    .execute()) as (EventRow<Columns> & { matches: boolean; place: number })[];
+  const [found] = rows.filter((row) => row.matches);
+  if (found === undefined) return { row: undefined, isCertain: rows.length === 0 };
+  const { matches: _matches, place: _place, ...row } = found;
+  return { row: row as unknown as EventRow<Columns>, isCertain: true };
+}
+
+/** By the segments that have all terms, the oldest first, until no other one can have a nearer event. */
+async function findInSegmentsAfter<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  terms: readonly bigint[],
+  at: EventCursor,
+): Promise<Neighbour<EventRow<Columns>>> {
+  const { database, spaceId, filter, limits } = source;
+  const { id, minStartMs, maxStartMs, eventCount } = segments;
+  const candidates = database.$with('candidates').as(
+    database
+      .select({ id, minStartMs: sql<number>`${minStartMs}`.as('min_ms'), eventCount })
+      .from(segments)
+      .where(
+        and(
+          eq(segments.spaceId, spaceId),
+          hasTerms(spaceId, terms),
+          gte(maxStartMs, at.startTimeMs),
+          filter.to === undefined ? undefined : lt(minStartMs, filter.to),
+        ),
+      )
+      .limit(everyCandidate),
+  );
+  const list = await database
+    .with(candidates)
+    .select({ id: candidates.id, minStartMs: candidates.minStartMs, eventCount: candidates.eventCount })
+    .from(candidates)
+    .orderBy(asc(candidates.minStartMs), asc(candidates.id))
+    .limit(limits.segmentsListed);
+  let best: EventRow<Columns> | undefined;
+  let examined = 0;
+  for (let from = 0; from < list.length; from += segmentsPerRead) {
+    const read = list.slice(from, from + segmentsPerRead);
+    const restMs = read[0]?.minStartMs ?? 0;
+    if (best !== undefined && best.startTimeMs < restMs) return { row: best, isCertain: true };
+    if (examined > limits.segmentEvents) return { row: undefined, isCertain: false };
+    const found = await readCandidates(source, read, {
+      position: isBefore(at),
+      order: oldestFirst,
+      rowsMax: 1,
+    });
+    for (const row of found) if (best === undefined || compareEvents(row, best) > 0) best = row;
+    examined += read.reduce((sum, segment) => sum + segment.eventCount, 0);
+  }
+  const last = list[limits.segmentsListed - 1];
+  // A segment that was not listed may have a nearer event, or the only one.
+  if (last !== undefined && !(best !== undefined && best.startTimeMs < (last.minStartMs ?? 0))) {
+    return { row: undefined, isCertain: false };
+  }
+  return { row: best, isCertain: true };
+}
+
+/** Segments whose events one statement reads: few, since a list of them usually ends with the first. */
+const segmentsPerRead = 8;
+
+/** Candidates that are sorted: more than any value has, and it keeps the listing a query of its own. */
+const everyCandidate = 2 ** 40;

@@ -1,0 +1,380 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { zstdCompressSync } from 'node:zlib';
+import { create } from '@bufbuild/protobuf';
+import { and, eq, sql } from 'drizzle-orm';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
+import { openPostgres } from '../db/connect.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import { events, segments } from '../db/schema.ts';
+import type { IngestEvent } from '../event/event.ts';
+import { columnCharsMax } from '../event/limits.ts';
+import { projectEvents } from '../event/projection.ts';
+import { anyTerm, inSpace, type TermSource } from '../event/terms.ts';
+import { storeParts } from '../write/store.ts';
+import type { EventCursor } from './event-cursor.ts';
+import type { EventFilter } from './event-filter.ts';
+import { findNeighbours } from './event-neighbours.ts';
+import { readEventPage } from './event-page.ts';
+import { compareEvents } from './event-position.ts';
+import { type ListLimits, listLimits } from './limits.ts';
+
+const resources = new AsyncDisposableStack();
+let database: Database;
+beforeAll(async () => {
+  const { url } = resources.use(await createDatabase());
+  const options = { applicationName: 'test', connectionsMax: 2, statementTimeoutMs: 30_000 };
+  database = openDatabase(resources.use(openPostgres(url, options)));
+});
+afterAll(() => resources.disposeAsync());
+
+const columns = { id: events.id, startTimeMs: events.startTimeMs };
+
+/** Limits that are reached with few events. Each member is reached in some runs, and not in others. */
+const anyLimits: fc.Arbitrary<ListLimits> = fc.record({
+  firstWalkEvents: fc.integer({ min: 1, max: 6 }),
+  walkedEvents: fc.integer({ min: 7, max: 30 }),
+  segmentEvents: fc.integer({ min: 1, max: 40 }),
+  firstReadEvents: fc.integer({ min: 1, max: 10 }),
+  eventsPerRead: fc.integer({ min: 1, max: 30 }),
+  segmentsAtOnce: fc.integer({ min: 0, max: 12 }),
+  segmentsListed: fc.integer({ min: 1, max: 10 }),
+  sliceGrowth: fc.integer({ min: 2, max: 4 }),
+  slices: fc.integer({ min: 1, max: 5 }),
+});
+
+const value = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom('a', 'b') },
+  { weight: 1, arbitrary: fc.constantFrom('ü"\\,', 'x'.repeat(300), 'nul\0', '\ud800') },
+);
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 1 });
+const traces = [randomUUID(), randomUUID()] as const;
+const trace = fc.constantFrom(...traces, traces[0].toUpperCase());
+const startTimeMs = fc.oneof(
+  fc.integer({ min: 0, max: 30 }),
+  fc.constantFrom(-5.5, 1e6, 1.7e12, 1.7e12 + 0.25),
+);
+
+interface Values {
+  type: 'llm' | 'tool';
+  state: 'ok' | 'error';
+  name: string | undefined;
+  source: string;
+  traceId: string | undefined;
+  threadId: string | undefined;
+  agentId: string | undefined;
+  agentGroupId: string | undefined;
+  userId: string | undefined;
+  errorCode: string | undefined;
+  attributes: Record<string, string | number>;
+  startTimeMs: number;
+  durationMs: number;
+  prompt: string | undefined;
+}
+
+const anyValues: fc.Arbitrary<Values> = fc.record({
+  type: fc.constantFrom('llm', 'tool'),
+  state: fc.constantFrom('ok', 'ok', 'error'),
+  name: maybe(value),
+  source: value,
+  traceId: maybe(trace),
+  threadId: maybe(value),
+  agentId: maybe(value),
+  agentGroupId: maybe(value),
+  userId: maybe(value),
+  errorCode: maybe(value),
+  attributes: fc.dictionary(
+    fc.constantFrom('k', '__proto__', 'nul\0'),
+    fc.oneof(value, fc.constantFrom(1, 1e21)),
+    {
+      maxKeys: 2,
+    },
+  ),
+  startTimeMs,
+  durationMs: fc.constantFrom(0, 1, 10.5),
+  prompt: maybe(fc.constantFrom('Hello, 100 %', 'HELLO_WORLD', 'ü')),
+});
+
+const members = {
+  type: fc.constantFrom('llm', 'tool'),
+  state: fc.constantFrom('ok', 'error'),
+  name: value,
+  source: value,
+  traceId: trace,
+  threadId: value,
+  agentId: value,
+  agentGroupId: value,
+  userId: value,
+  errorCode: value,
+  attributes: fc.array(
+    fc.record({
+      key: fc.constantFrom('k', '__proto__', 'nul\0'),
+      value: fc.oneof(value, fc.constantFrom('1', '1e+21')),
+    }),
+    { maxLength: 2 },
+  ),
+  from: startTimeMs,
+  to: startTimeMs,
+  minDurationMs: fc.constantFrom(0, 1, 2),
+  maxDurationMs: fc.constantFrom(0, 1, 20),
+  text: fc.constantFrom('hello', '0 %', 'o_w', 'Ü', 'absent'),
+  not: fc.array(
+    fc.oneof(
+      fc.record({ column: fc.constantFrom('name', 'threadId', 'errorCode'), value }),
+      fc.record({ column: fc.constant('traceId'), value: trace }),
+      fc.record({ column: fc.constant('state'), value: fc.constantFrom('ok', 'error') }),
+      fc.record({ attribute: fc.constantFrom('k', 'nul\0'), value: fc.oneof(value, fc.constant('1')) }),
+    ) as fc.Arbitrary<TermSource>,
+    { maxLength: 2 },
+  ),
+};
+const anyMembers: fc.Arbitrary<EventFilter> = fc.record(members);
+const memberNames = Object.keys(members) as (keyof typeof members)[];
+
+/** One to three of the members: of many conditions at once, few events match all. */
+const anyFilter = fc
+  .tuple(anyMembers, fc.shuffledSubarray(memberNames, { minLength: 1, maxLength: 3 }))
+  .map(([members, names]): EventFilter => Object.fromEntries(names.map((name) => [name, members[name]])));
+
+function toEvent(id: string, values: Values): IngestEvent {
+  const { type, state, name, prompt, source, traceId, attributes, startTimeMs, durationMs } = values;
+  const { threadId, agentId, agentGroupId, userId, errorCode } = values;
+  const common = {
+    id,
+    ...(traceId === undefined ? {} : { traceId }),
+    startTimeMs,
+    endTimeMs: startTimeMs,
+    durationMs,
+    status: { state, ...(errorCode === undefined ? {} : { error: { code: errorCode } }) },
+    instrumentation: { vendor: 'weir', source, sourcePackage: 'p' },
+    context: JSON.parse(JSON.stringify({ threadId, agentId, agentGroupId, userId })),
+    additionalProperties: attributes,
+  };
+  if (type === 'tool') return { ...common, type, properties: { tool: { name, input: prompt } } };
+  const llm = JSON.parse(JSON.stringify({ model: name, input: { prompt } }));
+  return { ...common, type, properties: { llm } };
+}
+
+/** Marks segments, in a column that nothing else here reads. */
+const equalHashes = 77;
+
+/** How the segment of a request came to have its terms, or not. */
+type Origin = 'ingest' | 'writer' | 'before terms' | 'equal hashes' | 'too many terms';
+const anyOrigin = fc.constantFrom<Origin>('ingest', 'ingest', 'writer', 'equal hashes', 'too many terms');
+
+/** Gives the segments that are to have equal hashes all terms that the space has. */
+async function makeHashesEqual(spaceId: string): Promise<void> {
+  const all = database
+    .select({ terms: sql`array_agg(term)` })
+    .from(sql`${segments}, unnest(${segments.terms}) AS term`)
+    .where(eq(segments.spaceId, spaceId));
+  await database
+    .update(segments)
+    .set({ terms: sql`(${all})` })
+    .where(and(eq(segments.spaceId, spaceId), eq(segments.rawBytes, equalHashes)));
+}
+
+async function store(spaceId: string, stored: readonly IngestEvent[], origin: Origin): Promise<void> {
+  const { eventCount, columns, terms } = projectEvents(stored);
+  const part = create(PartSchema, {
+    spaceId,
+    apiKeyId: randomUUID(),
+    receivedAtMs: 1_760_000_000_000n,
+    segmentId: randomUUIDv7(),
+    eventCount,
+    columns,
+    rawBytes: BigInt(origin === 'equal hashes' ? equalHashes : 1),
+    body: zstdCompressSync(Buffer.from('x')),
+    terms:
+      origin === 'writer' ? '' : inSpace(spaceId, origin === 'too many terms' ? [anyTerm] : terms).join(','),
+  });
+  await storeParts(database, [part]);
+  const unknown = { terms: null, minStartMs: null, maxStartMs: null };
+  if (origin === 'before terms') {
+    await database.update(segments).set(unknown).where(eq(segments.id, part.segmentId));
+  }
+}
+
+/** All pages of the list, following `next`. */
+async function walkPages(spaceId: string, filter: EventFilter, limit: number, limits: ListLimits) {
+  const ids: string[] = [];
+  let after: EventCursor | undefined;
+  do {
+    const page = await readEventPage(database, spaceId, columns, { filter, after, limit }, limits);
+    expect(page.rows.length).toBeLessThanOrEqual(limit);
+    if (page.isComplete && page.next !== undefined) expect(page.rows).toHaveLength(limit);
+    ids.push(...page.rows.map(({ id }) => id));
+    after = page.next;
+  } while (after !== undefined);
+  return ids;
+}
+
+function matches(values: Values, filter: EventFilter): boolean {
+  const {
+    attributes = [],
+    from,
+    to,
+    minDurationMs,
+    maxDurationMs,
+    text,
+    traceId,
+    not = [],
+    ...others
+  } = filter;
+  const inRange =
+    values.startTimeMs >= (from ?? -Infinity) &&
+    values.startTimeMs < (to ?? Infinity) &&
+    values.durationMs >= (minDurationMs ?? -Infinity) &&
+    values.durationMs <= (maxDurationMs ?? Infinity);
+  const own = Object.entries(values.attributes).map(
+    ([key, value]) => `${normal(key)}=${normal(String(value))}`,
+  );
+  return (
+    inRange &&
+    (traceId === undefined || values.traceId?.toLowerCase() === traceId.toLowerCase()) &&
+    (text === undefined || (values.prompt?.toLowerCase().includes(text.toLowerCase()) ?? false)) &&
+    attributes.every(({ key, value }) => own.includes(`${normal(key)}=${normal(value)}`)) &&
+    !not.some((source) => hasValue(values, own, source)) &&
+    Object.entries(others).every(([name, value]) => {
+      const stored = values[name as keyof typeof others];
+      return value === undefined || (stored !== undefined && normal(stored) === normal(value));
+    })
+  );
+}
+
+function hasValue(values: Values, attributes: readonly string[], source: TermSource): boolean {
+  if ('attribute' in source)
+    return attributes.includes(`${normal(source.attribute)}=${normal(source.value)}`);
+  const stored = values[source.column];
+  if (stored === undefined) return false;
+  return source.column === 'traceId'
+    ? stored.toLowerCase() === source.value.toLowerCase()
+    : normal(stored) === normal(source.value);
+}
+
+/** As it is in a column. */
+function normal(text: string): string {
+  return text.slice(0, columnCharsMax).toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
+/** Stores the same requests in two spaces, and compares every filter's list with the model. */
+async function checkLists(
+  requests: readonly { values: readonly Values[]; origin: Origin }[],
+  filters: readonly EventFilter[],
+  { limit, limits }: { limit: number; limits: ListLimits },
+): Promise<void> {
+  const [spaceId, otherSpaceId] = [randomUUID(), randomUUID()];
+  const stored = requests.flatMap(({ values, origin }) => {
+    const request = values.map((own) => ({ id: randomUUID(), values: own }));
+    return request.map((event) => ({ ...event, request, origin }));
+  });
+  for (const [request, [first]] of Map.groupBy(stored, (event) => event.request)) {
+    const toStore = request.map(({ id, values }) => toEvent(id, values));
+    await store(spaceId, toStore, first?.origin ?? 'ingest');
+    await store(
+      otherSpaceId,
+      toStore.map((event) => ({ ...event, id: randomUUID() })),
+      'ingest',
+    );
+  }
+  await makeHashesEqual(spaceId);
+  for (const filter of filters) {
+    const expected = stored
+      .filter(({ values }) => matches(values, filter))
+      .map(({ id, values }) => ({ id, startTimeMs: values.startTimeMs }))
+      .sort(compareEvents);
+    expect(await walkPages(spaceId, filter, limit, limits)).toEqual(expected.map(({ id }) => id));
+    for (const { id, values } of stored.slice(0, 2)) {
+      await checkNeighbours(spaceId, filter, {
+        at: { id, startTimeMs: values.startTimeMs },
+        expected,
+        limits,
+      });
+    }
+  }
+}
+
+/** The neighbours of a position are the next ones of the list, or the search says that it ended before. */
+async function checkNeighbours(
+  spaceId: string,
+  filter: EventFilter,
+  { at, expected, limits }: { at: EventCursor; expected: readonly EventCursor[]; limits: ListLimits },
+): Promise<void> {
+  const found = await findNeighbours(database, spaceId, columns, { filter, at }, limits);
+  const wanted = {
+    newer: expected.findLast((one) => compareEvents(one, at) < 0),
+    older: expected.find((one) => compareEvents(one, at) > 0),
+  };
+  for (const side of ['newer', 'older'] as const) {
+    const { row, isCertain } = found[side];
+    expect(row?.id).toBe(isCertain ? wanted[side]?.id : undefined);
+  }
+  // With these, everything is examined.
+  const all = await findNeighbours(database, spaceId, columns, { filter, at });
+  expect({ newer: all.newer, older: all.older }).toMatchObject({
+    newer: { row: wanted.newer, isCertain: true },
+    older: { row: wanted.older, isCertain: true },
+  });
+}
+
+const anyRequests = fc.array(
+  fc.record({ values: fc.array(anyValues, { minLength: 1, maxLength: 6 }), origin: anyOrigin }),
+  { minLength: 5, maxLength: 16 },
+);
+const singles = fc.array(
+  fc.record({ values: anyValues.map((values) => [values]), origin: fc.constant<Origin>('ingest') }),
+  { minLength: 10, maxLength: 40 },
+);
+const anyFilters = fc.array(anyFilter, { minLength: 1, maxLength: 6 });
+const anyPage = fc.record({ limit: fc.integer({ min: 1, max: 12 }), limits: anyLimits });
+
+test('the pages of a list show each event of the space that matches exactly once, in order', async () => {
+  await fc.assert(fc.asyncProperty(fc.oneof(anyRequests, singles), anyFilters, anyPage, checkLists), {
+    numRuns: 40,
+    endOnFailure: true,
+  });
+});
+
+test('so they do for segments that were stored before there were terms', async () => {
+  const requests = fc.array(
+    fc.record({
+      values: fc.array(anyValues, { minLength: 1, maxLength: 6 }),
+      origin: fc.constantFrom<Origin>('ingest', 'before terms'),
+    }),
+    { minLength: 5, maxLength: 10 },
+  );
+  await fc.assert(fc.asyncProperty(requests, anyFilters, anyPage, checkLists), {
+    numRuns: 20,
+    endOnFailure: true,
+  });
+});
+
+test('a rare value is found behind events that no page could examine, and the page is complete', async () => {
+  const spaceId = randomUUID();
+  const common = fc.sample(anyValues, 1)[0];
+  if (common === undefined) throw new Error('no sample');
+  const events = (count: number, startTimeMs: number, userId: string) =>
+    Array.from({ length: count }, () =>
+      toEvent(randomUUID(), { ...common, startTimeMs, userId, durationMs: 1 }),
+    );
+  await store(spaceId, events(3, 1, 'old'), 'ingest');
+  for (let request = 0; request < 50; request++)
+    await store(spaceId, events(5, 100 + request, 'new'), 'ingest');
+  const limits = { ...listLimits, firstWalkEvents: 20, walkedEvents: 40 };
+  const list = (filter: EventFilter) =>
+    readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 10 }, limits);
+  expect(await list({ userId: 'old' })).toMatchObject({
+    rows: { length: 3 },
+    next: undefined,
+    isComplete: true,
+  });
+  expect(await list({ userId: 'absent' })).toEqual({ rows: [], next: undefined, isComplete: true });
+  // A duration has no term: the page says how far it got.
+  expect(await list({ minDurationMs: 2 })).toMatchObject({
+    rows: [],
+    next: { startTimeMs: 142 },
+    isComplete: false,
+  });
+});

@@ -1,0 +1,71 @@
+import type { Database } from '../db/database.ts';
+import { hasUnknownSegments } from './candidate-segments.ts';
+import type { EventCursor } from './event-cursor.ts';
+import { type EventFilter, matchValues, termsOf } from './event-filter.ts';
+import type { EventColumns, EventRow } from './event-rows.ts';
+import { type ListLimits, listLimits } from './limits.ts';
+import { findInSegments } from './segment-search.ts';
+import { selectEvents, walkEvents } from './time-walk.ts';
+
+export interface EventPageQuery {
+  filter: EventFilter;
+  /** Where the page before ended; undefined for the first page. */
+  after: EventCursor | undefined;
+  /** Most rows of the page. */
+  limit: number;
+}
+
+export interface EventPage<Row> {
+  rows: Row[];
+  /** Where the next page begins; undefined at the end of the list. */
+  next: EventCursor | undefined;
+  /** Whether `limit` events match, or all that are left are shown. If not, the search goes on after `next`. */
+  isComplete: boolean;
+}
+
+/**
+ * Reads one page of a space's events: newest start first, ids ascending where starts are equal. Pages that follow each
+ * other show every matching event that was there at the beginning exactly once.
+ *
+ * The work for a page is bounded, whatever the filter: a page may be incomplete, and even empty, before the end (ADR 0018).
+ */
+export async function readEventPage<Columns extends EventColumns>(
+  database: Database,
+  spaceId: string,
+  columns: Columns,
+  { filter, after, limit }: EventPageQuery,
+  limits: ListLimits = listLimits,
+): Promise<EventPage<EventRow<Columns>>> {
+  const source = { database, spaceId, columns, filter, limits };
+  // One row more than requested tells whether there is a next page.
+  const wanted = limit + 1;
+  if (matchValues(filter) === undefined) return toPage(await selectEvents(source, after, wanted), limit);
+  const walk = await walkEvents(source, after, { rowsMax: wanted, eventsMax: limits.firstWalkEvents });
+  if (walk.end === undefined || walk.rows.length === wanted) return toPage(walk.rows, limit);
+  const terms = termsOf(spaceId, filter);
+  const found =
+    terms.length === 0 || (await hasUnknownSegments(source))
+      ? await walkEvents(source, walk.end, {
+          rowsMax: wanted - walk.rows.length,
+          eventsMax: limits.walkedEvents - limits.firstWalkEvents,
+        })
+      : await findInSegments(source, {
+          terms,
+          after: walk.end,
+          rowsMax: wanted - walk.rows.length,
+          spanMs: walk.spanMs,
+        });
+  return toPage([...walk.rows, ...found.rows], limit, found.end);
+}
+
+function toPage<Row extends EventCursor>(rows: Row[], limit: number, end?: EventCursor): EventPage<Row> {
+  const last = rows[limit - 1];
+  if (rows.length > limit && last !== undefined) {
+    return {
+      rows: rows.slice(0, limit),
+      next: { startTimeMs: last.startTimeMs, id: last.id },
+      isComplete: true,
+    };
+  }
+  return { rows, next: end, isComplete: end === undefined };
+}

@@ -1,0 +1,49 @@
+import { and, asc, desc, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { events } from '../db/schema.ts';
+import type { EventCursor } from './event-cursor.ts';
+
+/** The order of a list: newest start first, ids ascending where starts are equal. */
+export function compareEvents(a: EventCursor, b: EventCursor): number {
+  return b.startTimeMs - a.startTimeMs || (a.id < b.id ? -1 : Number(a.id > b.id));
+}
+
+/** The same order in SQL: that of the index events_by_start_time. Without NULLS LAST Postgres would sort the whole space. */
+export function newestFirst(
+  start: PgColumn | SQL = events.startTimeMs,
+  id: PgColumn | SQL = events.id,
+): SQL[] {
+  return [sql`${start} desc nulls last`, asc(id)];
+}
+
+/** The order of a list backwards, which the same index has. */
+export function oldestFirst(
+  start: PgColumn | SQL = events.startTimeMs,
+  id: PgColumn | SQL = events.id,
+): SQL[] {
+  return [sql`${start} asc nulls first`, desc(id)];
+}
+
+/** The events before a position. */
+export function isBefore({ startTimeMs, id }: EventCursor): SQL | undefined {
+  return and(
+    gte(events.startTimeMs, startTimeMs),
+    or(gt(events.startTimeMs, startTimeMs), lt(events.id, id)),
+  );
+}
+
+/** The events after a position. @returns undefined for the beginning. */
+export function isAfter(position: EventCursor | undefined): SQL | undefined {
+  if (position === undefined) return undefined;
+  const { startTimeMs, id } = position;
+  // The first condition is a range of the index. Without it, Postgres would read all earlier pages again.
+  return and(
+    lte(events.startTimeMs, startTimeMs),
+    or(lt(events.startTimeMs, startTimeMs), gt(events.id, id)),
+  );
+}
+
+/** The position before all events that start then. */
+export function beginningOf(startTimeMs: number): EventCursor {
+  return { startTimeMs, id: '00000000-0000-0000-0000-000000000000' };
+}

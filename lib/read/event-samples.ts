@@ -1,0 +1,59 @@
+import { and, eq, gte, lt, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { events } from '../db/schema.ts';
+import { type EventFilter, matchValues } from './event-filter.ts';
+import { newestFirst } from './event-position.ts';
+
+/** A span of time whose last events are examined. */
+export interface SampledSpan {
+  readonly bucket: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface EventSample {
+  bucket: number;
+  /** Events that were examined: with fewer than asked for, all that the span has. */
+  examined: number;
+  /** Those that match the filter, and those of them that have the state `error`. */
+  matching: number;
+  errors: number;
+}
+
+/** Examines the last events of each span. The filter's own range of time is not looked at. A span without events is left out. */
+export async function sampleEvents(
+  database: Database,
+  spaceId: string,
+  { filter, spans, eventsMax }: { filter: EventFilter; spans: readonly SampledSpan[]; eventsMax: number },
+): Promise<EventSample[]> {
+  const list = (pick: (span: SampledSpan) => number) => `{${spans.map(pick).join(',')}}`;
+  const last = database
+    .select({
+      matches: sql<boolean>`coalesce(${matchValues(filter) ?? sql`true`}, false)`.as('matches'),
+      isError: sql<boolean>`${events.state} = 'error'`.as('is_error'),
+    })
+    .from(events)
+    .where(
+      and(
+        eq(events.spaceId, spaceId),
+        gte(events.startTimeMs, sql`span.first`),
+        lt(events.startTimeMs, sql`span.last`),
+      ),
+    )
+    .orderBy(...newestFirst())
+    .limit(eventsMax)
+    .as('last_events');
+  return await database
+    .select({
+      bucket: sql<number>`span.bucket`,
+      examined: sql<number>`count(*)::integer`,
+      matching: sql<number>`(count(*) FILTER (WHERE ${last.matches}))::integer`,
+      errors: sql<number>`(count(*) FILTER (WHERE ${last.matches} AND ${last.isError}))::integer`,
+    })
+    .from(
+      sql`unnest(${list(({ bucket }) => bucket)}::integer[], ${list(({ fromMs }) => fromMs)}::float8[],
+        ${list(({ toMs }) => toMs)}::float8[]) AS span(bucket, first, last)`,
+    )
+    .crossJoinLateral(last)
+    .groupBy(sql`span.bucket`);
+}

@@ -1,0 +1,131 @@
+import { type CandidateSegment, listCandidates, readCandidates } from './candidate-segments.ts';
+import type { EventCursor } from './event-cursor.ts';
+import { beginningOf, compareEvents, isAfter, newestFirst } from './event-position.ts';
+import type { EventColumns, EventRow, EventSource, FoundEvents } from './event-rows.ts';
+import type { ListLimits } from './limits.ts';
+
+export interface SegmentSearch {
+  readonly terms: readonly bigint[];
+  readonly after: EventCursor;
+  readonly rowsMax: number;
+  /** The time that the newest events take, in milliseconds: the measure of the first slice of time. */
+  readonly spanMs: number;
+}
+
+/**
+ * Finds events by the segments that have all terms. Segments are read by their last start time, newest first, until no
+ * other one can have a newer event than those that were found.
+ */
+export async function findInSegments<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  search: SegmentSearch,
+): Promise<FoundEvents<EventRow<Columns>>> {
+  const { after, rowsMax } = search;
+  let found: EventRow<Columns>[] = [];
+  let examined = 0;
+  for await (const { segments, restMs } of listReads(source, search)) {
+    const rows =
+      segments.length === 0
+        ? []
+        : await readCandidates(source, segments, { position: isAfter(after), order: newestFirst, rowsMax });
+    found = [...found, ...rows].toSorted(compareEvents).slice(0, rowsMax);
+    const last = found[rowsMax - 1];
+    if (last !== undefined && last.startTimeMs > restMs) return { rows: found, end: last };
+    examined += segments.reduce((sum, { eventCount }) => sum + eventCount, 0);
+    // Only where the next page begins later than this one: a page must come nearer to the end.
+    if (
+      examined > source.limits.segmentEvents &&
+      restMs < after.startTimeMs &&
+      restMs !== Number.NEGATIVE_INFINITY
+    ) {
+      return { rows: found.filter(({ startTimeMs }) => startTimeMs > restMs), end: beginningOf(restMs) };
+    }
+  }
+  return { rows: found, end: undefined };
+}
+
+/** Segments whose events are read by one statement. */
+interface SegmentRead {
+  readonly segments: readonly CandidateSegment[];
+  /** No segment that follows has an event that starts later. */
+  readonly restMs: number;
+}
+
+/** Of most values a space has few segments: they are listed at once. Otherwise they are listed in slices of time. */
+async function* listReads<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  { terms, after, spanMs }: SegmentSearch,
+): AsyncGenerator<SegmentRead> {
+  const { filter, limits } = source;
+  const nextSize = readSizes(limits);
+  const endMs = filter.from ?? Number.NEGATIVE_INFINITY;
+  const unlimited = { terms, after, toMs: undefined, listed: undefined };
+  const atOnce = { segmentsMax: limits.segmentsAtOnce + 1, sortedMax: limits.segmentsAtOnce + 1 };
+  const all = await listCandidates(source, { ...unlimited, fromMs: endMs, ...atOnce });
+  if (all.length <= limits.segmentsAtOnce) {
+    yield* divideReads(all, endMs, nextSize);
+    return;
+  }
+  const perList = { segmentsMax: limits.segmentsListed, sortedMax: everySegment };
+  for (const slice of slicesBefore(after.startTimeMs, { spanMs, endMs }, limits)) {
+    let listed: CandidateSegment | undefined;
+    do {
+      const list = await listCandidates(source, { terms, after, ...slice, listed, ...perList });
+      listed = list[limits.segmentsListed - 1];
+      yield* divideReads(list, listed?.maxStartMs ?? slice.fromMs, nextSize);
+    } while (listed !== undefined);
+  }
+}
+
+/** More segments than any space has. */
+const everySegment = 2 ** 40;
+
+/** How many events each read has at most. */
+function readSizes({ firstReadEvents, eventsPerRead }: ListLimits): () => number {
+  let size = firstReadEvents / 2;
+  return () => {
+    size = Math.min(2 * size, eventsPerRead);
+    return size;
+  };
+}
+
+/** @param restMs no segment that is not in the list has an event that starts later. */
+function* divideReads(
+  list: readonly CandidateSegment[],
+  restMs: number,
+  nextSize: () => number,
+): Generator<SegmentRead> {
+  for (let at = 0; at < list.length; ) {
+    const segments = takeRead(list.slice(at), nextSize());
+    at += segments.length;
+    yield { segments, restMs: list[at]?.maxStartMs ?? restMs };
+  }
+  if (list.length === 0) yield { segments: [], restMs };
+}
+
+/** The first segments, at least one, whose events are read together. */
+function takeRead(segments: readonly CandidateSegment[], eventsMax: number): CandidateSegment[] {
+  let eventCount = 0;
+  const end = segments.findIndex((segment, at) => {
+    eventCount += segment.eventCount;
+    return at > 0 && eventCount > eventsMax;
+  });
+  return segments.slice(0, end === -1 ? undefined : end);
+}
+
+/**
+ * Slices of time that grow backwards: what is frequent in the newest of them need not be listed further.
+ */
+function* slicesBefore(
+  startMs: number,
+  { spanMs, endMs }: { spanMs: number; endMs: number },
+  { slices, sliceGrowth }: ListLimits,
+): Generator<{ fromMs: number; toMs: number | undefined }> {
+  let toMs: number | undefined;
+  for (let slice = 1; slice <= slices; slice++) {
+    const fromMs = slice === slices ? endMs : startMs - Math.max(spanMs, 1) * sliceGrowth ** slice;
+    yield { fromMs: Math.max(fromMs, endMs), toMs };
+    if (fromMs <= endMs) return;
+    toMs = fromMs;
+  }
+}

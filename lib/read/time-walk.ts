@@ -1,0 +1,72 @@
+import { and, eq, inArray, or, sql } from 'drizzle-orm';
+import { events } from '../db/schema.ts';
+import type { EventCursor } from './event-cursor.ts';
+import { matchTime, matchValues } from './event-filter.ts';
+import { isAfter, newestFirst } from './event-position.ts';
+import type { EventColumns, EventRow, EventSource, FoundEvents } from './event-rows.ts';
+
+/** The events after a position that the time range of the filter has, whatever their values. */
+export async function selectEvents<Columns extends EventColumns>(
+  { database, spaceId, columns, filter }: EventSource<Columns>,
+  after: EventCursor | undefined,
+  rowsMax: number,
+): Promise<EventRow<Columns>[]> {
+  const rows = await database
+    .select<EventColumns>(columns)
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), matchTime(filter), isAfter(after)))
+    .orderBy(...newestFirst())
+    .limit(rowsMax)
+    .prepare('event_list')
+    .execute();
+  // Drizzle types the rows by the selection, which it was given as the wider type.
+  return rows as EventRow<Columns>[];
+}
+
+export interface Walk<Row> extends FoundEvents<Row> {
+  /** Time between the first and the last event that was examined, in milliseconds. */
+  readonly spanMs: number;
+}
+
+/**
+ * Examines events one after another in the order of the list, at most `eventsMax`, until `rowsMax` match. Fast for values
+ * that are frequent.
+ */
+export async function walkEvents<Columns extends EventColumns>(
+  { database, spaceId, columns, filter }: EventSource<Columns>,
+  after: EventCursor | undefined,
+  { rowsMax, eventsMax }: { rowsMax: number; eventsMax: number },
+): Promise<Walk<EventRow<Columns>>> {
+  const [start, id] = [sql`${events.startTimeMs}`, sql`${events.id}`];
+  const walked = database
+    .select({
+      ...(columns as EventColumns),
+      matches: sql<boolean>`coalesce(${matchValues(filter)}, false)`.as('matches'),
+      place:
+        sql<number>`(row_number() OVER (ORDER BY ${sql.join(newestFirst(start, id), sql`, `)}))::integer`.as(
+          'place',
+        ),
+    })
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), matchTime(filter), isAfter(after)))
+    .orderBy(...newestFirst())
+    .limit(eventsMax)
+    .as('walked');
+  const rows = (await database
+    .select()
+    .from(walked)
+    // The first and the last one say where the walk began and ended.
+    .where(or(walked.matches, inArray(walked.place, [1, eventsMax])))
+    .orderBy(...newestFirst(sql`${walked.startTimeMs}`, sql`${walked.id}`))
+    .limit(rowsMax + 2)
+    .prepare('event_walk')
+    .execute()) as (EventRow<Columns> & { matches: boolean; place: number })[];
+  const matching = rows.filter((row) => row.matches).slice(0, rowsMax);
+  const last = rows.find((row) => row.place === eventsMax);
+  const end = matching.length === rowsMax ? matching.at(-1) : last;
+  return {
+    rows: matching.map(({ matches: _matches, place: _place, ...row }) => row as unknown as EventRow<Columns>),
+    end: end && { startTimeMs: end.startTimeMs, id: end.id },
+    spanMs: (rows[0]?.startTimeMs ?? 0) - (end?.startTimeMs ?? 0),
+  };
+}

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { and, asc, eq, gt } from 'drizzle-orm';
+import { listSpaces } from '../accounts/spaces.ts';
+import type { Database } from '../db/database.ts';
+import { buildInitialIndexes } from '../db/initial-indexes.ts';
+import { segments } from '../db/schema.ts';
+import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
+import { deleteEmptyCounts } from './old-counts.ts';
+import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
+
+/** What was computed again. */
+export type ReprojectResult = ReprojectedBatch;
+
+export interface ReprojectOptions {
+  /** One space; all when absent. */
+  readonly spaceId?: string | undefined;
+  /** Called after each batch. */
+  readonly report?: (done: ReprojectResult) => void;
+}
+
+/**
+ * Computes columns, terms and statistics of stored events again, from their segments, where they are of an older version
+ * (docs/reproject.md). Each segment is marked in the transaction that has computed it: killed at any time and called again, it goes on
+ * with the rest. Writers, readers, retention and erasure go on meanwhile, and half of the time belongs to them.
+ *
+ * @param database of one connection.
+ */
+export async function reproject(
+  database: Database,
+  { spaceId, report = () => {} }: ReprojectOptions = {},
+): Promise<ReprojectResult> {
+  // Without them each batch would read the whole first partition.
+  await buildInitialIndexes(database);
+  const spaceIds = spaceId === undefined ? (await listSpaces(database)).map(({ id }) => id) : [spaceId];
+  let total: ReprojectResult = { segments: 0, events: 0, recounted: 0, damaged: [] };
+  for (const id of spaceIds) {
+    for await (const batch of listBatches(database, id)) {
+      const startedMs = performance.now();
+      total = add(total, await reprojectBatch(database, id, batch));
+      report(total);
+      await sleep(performance.now() - startedMs);
+    }
+    for (const statement of deleteEmptyCounts(id)) await database.execute(statement);
+  }
+  return total;
+}
+
+function add(a: ReprojectResult, b: ReprojectResult): ReprojectResult {
+  return {
+    segments: a.segments + b.segments,
+    events: a.events + b.events,
+    recounted: a.recounted + b.recounted,
+    damaged: [...a.damaged, ...b.damaged],
+  };
+}
+
+/** Segments of another version, along the primary key. */
+async function* listBatches(database: Database, spaceId: string): AsyncGenerator<string[]> {
+  for (let after: string | undefined; ; ) {
+    const listed = await database
+      .select({ id: segments.id, rawBytes: segments.rawBytes })
+      .from(segments)
+      .where(
+        and(
+          eq(segments.spaceId, spaceId),
+          isOutdated(),
+          after === undefined ? undefined : gt(segments.id, after),
+        ),
+      )
+      .orderBy(asc(segments.id))
+      .limit(segmentsListed);
+    yield* divide(listed);
+    after = listed.at(-1)?.id;
+    if (after === undefined) return;
+  }
+}
+
+function* divide(listed: readonly { id: string; rawBytes: number }[]): Generator<string[]> {
+  let ids: string[] = [];
+  let bytes = 0;
+  for (const { id, rawBytes } of listed) {
+    if (ids.length > 0 && (ids.length === batchSegmentsMax || bytes + rawBytes > batchBytesMax)) {
+      yield ids;
+      ids = [];
+      bytes = 0;
+    }
+    ids.push(id);
+    bytes += rawBytes;
+  }
+  if (ids.length > 0) yield ids;
+}

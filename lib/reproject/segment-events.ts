@@ -1,0 +1,38 @@
+import type { IngestEvent } from '../event/event.ts';
+import { type ColumnTexts, projectEvents, projectTerms } from '../event/projection.ts';
+import { listEvents } from '../segment/cut.ts';
+import { decompressSegment, parseEvent } from '../segment/parsed-event.ts';
+
+/** What ingest and writer would compute of a segment's events today. */
+export interface Reprojection {
+  /** The columns of the events that have a row, and their indexes in the segment. */
+  readonly columns: ColumnTexts;
+  readonly indexes: readonly number[];
+  /** The terms of all events of the segment, not yet those of a space. */
+  readonly terms: readonly bigint[];
+}
+
+/**
+ * Computes columns and terms of a segment. Erased events have no text, and so neither.
+ *
+ * @param stored the indexes of the events that have a row.
+ * @throws Error when the segment is damaged.
+ */
+export function reprojectSegment(
+  { body, rawBytes }: { body: Buffer; rawBytes: number },
+  stored: ReadonlySet<number>,
+): Reprojection {
+  const segment = decompressSegment(body, rawBytes);
+  const all: IngestEvent[] = [];
+  const withRow: IngestEvent[] = [];
+  const indexes: number[] = [];
+  for (const [index, range] of listEvents(segment).entries()) {
+    const event = parseEvent(segment, range);
+    if (event === undefined) continue;
+    all.push(event);
+    if (!stored.has(index)) continue;
+    withRow.push(event);
+    indexes.push(index);
+  }
+  return { columns: projectEvents(withRow).columns, indexes, terms: projectTerms(all) };
+}

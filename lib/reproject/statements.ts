@@ -1,0 +1,74 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { events } from '../db/schema.ts';
+import {
+  arrayParameter,
+  type CompiledStatement,
+  compileStatement,
+  listOf,
+  nameOf,
+  namesOf,
+} from '../db/statement.ts';
+import { columnNames, columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
+import { countByAgent, countByName, inMeasures } from '../write/statistics.ts';
+
+/** Parameters of the statements beside the columns, which have their names. */
+export const parameterNames = { spaceId: 'space', segmentId: 'segment', indexes: 'indexes' } as const;
+
+const { spaceId, segmentId, indexes } = parameterNames;
+const uuidParameter = (name: string) => sql`${sql.placeholder(name)}::uuid`;
+
+/** The columns of the events of one segment, as rows of `event`. */
+function unnestColumns(): SQL {
+  const arrays = columnNames.map((name) =>
+    arrayParameter(name === 'segmentIndex' ? indexes : name, columnTypes[name]),
+  );
+  const names = columnNames.map((name) => nameOf(isCounted(name) ? inMeasures[name] : events[name]));
+  return sql`unnest(${listOf(arrays)}) AS event(${listOf(names)})`;
+}
+
+function isCounted(name: (typeof columnNames)[number]): name is (typeof countedColumnNames)[number] {
+  return countedColumnNames.some((one) => one === name);
+}
+
+/** Writes the columns of a segment's rows that differ. A row that is gone meanwhile stays gone. */
+export const updateColumns: CompiledStatement = compileStatement(buildUpdate());
+
+function buildUpdate(): SQL {
+  const names = storedColumnNames.filter((name) => name !== 'id' && name !== 'segmentIndex');
+  // JSON has no equality.
+  const compared = (row: string) =>
+    listOf(
+      names.map((name) => {
+        const column = sql`${sql.identifier(row)}.${nameOf(events[name])}`;
+        return columnTypes[name] === 'json' ? sql`${column}::text` : column;
+      }),
+    );
+  return sql`
+  UPDATE ${events} AS kept
+  SET ${listOf(names.map((name) => sql`${nameOf(events[name])} = event.${nameOf(events[name])}`))}
+  FROM ${unnestColumns()}
+  WHERE kept.${nameOf(events.spaceId)} = ${uuidParameter(spaceId)} AND kept.${nameOf(events.segmentId)} = ${uuidParameter(segmentId)}
+    AND kept.${nameOf(events.segmentIndex)} = event.${nameOf(events.segmentIndex)} AND kept.${nameOf(events.id)} = event.${nameOf(events.id)}
+    AND (${compared('kept')}) IS DISTINCT FROM (${compared('event')})`;
+}
+
+/** Counts events of a segment in the statistics, by the writer's own parts of a statement. */
+export const addCounts: CompiledStatement = compileStatement(buildCounts());
+
+function buildCounts(): SQL {
+  const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
+  return sql`
+WITH new_events AS MATERIALIZED (
+  SELECT ${uuidParameter(spaceId)} AS ${nameOf(events.spaceId)}, ${namesOf([
+    ...storedColumnNames.map((name) => events[name]),
+    ...countedColumnNames.map((name) => inMeasures[name]),
+  ])} FROM ${unnestColumns()}
+), name_counts AS MATERIALIZED (${byName.counts}
+), by_name AS (${byName.byMinute}
+), by_name_hours AS (${byName.byHours}
+), agent_counts AS MATERIALIZED (${byAgent.counts}
+), by_agent AS (${byAgent.byMinute}
+), by_agent_hours AS (${byAgent.byHours}
+)
+SELECT count(*)::integer FROM new_events`;
+}

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { count, eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { agedPart } from '../../harness/fixtures/aged-part.ts';
+import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
+import { until } from '../../test/support/wait.ts';
+import { createSpace } from '../accounts/spaces.ts';
+import { openPostgres } from '../db/connect.ts';
+import { openDatabase } from '../db/database.ts';
+import { ensurePartitions, listPartitions } from '../db/partitions.ts';
+import { agentStats, eventIds, eventStats, events, quarantine, segments, usageMonths } from '../db/schema.ts';
+import { encodePart, type Part } from '../queue/group.ts';
+import { slicePart } from '../write/slice.ts';
+import { insertParts } from '../write/store.ts';
+import { ClocksDifferError, expireData } from './expire.ts';
+
+/** A database with one connection for retention, and others for the rest. */
+async function openStore() {
+  await using stack = new AsyncDisposableStack();
+  const { url } = stack.use(await createDatabase());
+  const open = (connectionsMax: number) =>
+    stack.use(openPostgres(url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 60_000 }));
+  const [sql, session] = [open(4), open(1)];
+  const [database, expiring] = [openDatabase(open(4)), openDatabase(open(1))];
+  const owned = stack.move();
+  type Table = typeof events | typeof segments | typeof eventIds | typeof eventStats | typeof agentStats;
+  const countIn = async (table: Table, spaceId: string) =>
+    (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows ?? 0;
+  return {
+    sql,
+    /** One connection, for a transaction or a lock. */
+    session,
+    database,
+    countIn,
+    createSpace: async (retentionDays: number | null) =>
+      (await createSpace(database, 'test', { retentionDays })).id,
+    /** Stores parts in partitions of their weeks. */
+    async store(parts: readonly Part[]) {
+      await insertParts(database, parts);
+      await ensurePartitions(database, Date.now());
+    },
+    expire: (retentionDaysMax?: number) => expireData(expiring, { retentionDaysMax, nowMs: Date.now() }),
+    /** The numbers of stored events and segments, which have to agree with each other. */
+    async stored(spaceId: string) {
+      const orphans = await sql`
+        SELECT FROM events FULL JOIN (SELECT space_id, id AS segment_id FROM segments) AS s USING (space_id, segment_id)
+        WHERE events.id IS NULL OR s IS NULL`;
+      expect(orphans).toHaveLength(0);
+      return [await countIn(events, spaceId), await countIn(segments, spaceId)];
+    },
+    partitions: async () =>
+      (await Promise.all([events, segments].map((table) => listPartitions(database, table))))
+        .flat()
+        .map(({ name }) => name),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+test('partitions in which everything has expired are dropped; ledger, usage and statistics stay', async () => {
+  await using store = await openStore();
+  const [short, long] = [await store.createSpace(30), await store.createSpace(60)];
+  const context = { agentId: 'agent' };
+  const gone = [llmEvent({ context }), llmEvent({ context })];
+  const parts = [agedPart(short, gone, 100), agedPart(long, someEvents(3), 90)];
+  await store.store([...parts, agedPart(long, someEvents(4), 10), agedPart(short, someEvents(5), 10)]);
+  const before = await store.partitions();
+  const result = await store.expire();
+  expect(result).toMatchObject({ locked: [], events: 0, rewritten: 0 });
+  expect(result?.dropped.length).toBeGreaterThanOrEqual(4);
+  expect(await store.partitions()).toEqual(before.filter((name) => !result?.dropped.includes(name)));
+  expect(await store.stored(short)).toEqual([5, 1]);
+  expect(await store.stored(long)).toEqual([4, 1]);
+
+  expect(await store.countIn(eventIds, short)).toBe(7);
+  expect(await store.countIn(agentStats, short)).toBeGreaterThan(0);
+  const stats = await store.database.select().from(eventStats).where(eq(eventStats.spaceId, short));
+  expect(stats.reduce((sum, row) => sum + row.events, 0)).toBe(7);
+  const usage = await store.database.select().from(usageMonths).where(eq(usageMonths.spaceId, short));
+  expect(usage.reduce((sum, row) => sum + row.events, 0)).toBe(7);
+
+  // Sent again, now and as it was queued then: known for ever.
+  expect(await insertParts(store.database, [agedPart(short, gone, 0), agedPart(short, gone, 100)])).toBe(0);
+  expect(await store.stored(short)).toEqual([5, 1]);
+});
+
+test('a space with a shorter retention loses its events in batches, and the others keep theirs', async () => {
+  await using store = await openStore();
+  const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  const parts = Array.from({ length: 1_200 }, (_, i) =>
+    agedPart(short, someEvents(1 + (i % 3)), 20 + i / 600),
+  );
+  const kept = [20, 21, 22].map((days) => agedPart(forEver, someEvents(3), days));
+  await store.store([...parts, ...kept, agedPart(short, someEvents(2), 6.9)]);
+  expect(await store.expire()).toMatchObject({ dropped: [], events: 2_400 });
+  expect(await store.stored(short)).toEqual([2, 1]);
+  expect(await store.stored(forEver)).toEqual([9, 3]);
+  expect(await store.expire()).toMatchObject({ dropped: [], events: 0 });
+});
+
+test('one maximum applies to all spaces, and never lengthens a retention', async () => {
+  await using store = await openStore();
+  const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  const aged = (spaceId: string) => [100, 20, 1].map((days) => agedPart(spaceId, someEvents(1), days));
+  await store.store([...aged(short), ...aged(forEver)]);
+  await store.expire(30);
+  expect(await store.stored(short)).toEqual([1, 1]);
+  expect(await store.stored(forEver)).toEqual([2, 2]);
+});
+
+test('without a retention nothing is deleted', async () => {
+  await using store = await openStore();
+  const spaceId = await store.createSpace(null);
+  await store.store([agedPart(spaceId, someEvents(2), 3_000)]);
+  expect(await store.expire()).toEqual({ dropped: [], locked: [], events: 0, quarantined: 0, rewritten: 0 });
+  expect(await store.stored(spaceId)).toEqual([2, 1]);
+});
+
+test('what lies in the default partition expires by the time of its receipt, whatever its id', async () => {
+  await using store = await openStore();
+  const spaceId = await store.createSpace(7);
+  const [expired, kept] = [agedPart(spaceId, someEvents(2), 8), agedPart(spaceId, someEvents(3), 6)];
+  // A version 4 id, and one of a clock that was far ahead.
+  expired.segmentId = randomUUID();
+  kept.segmentId = kept.segmentId.replace(/^..../, '7fff');
+  await insertParts(store.database, [expired, kept]);
+  expect(await store.expire()).toMatchObject({ dropped: [], events: 2 });
+  expect(await store.stored(spaceId)).toEqual([3, 1]);
+});
+
+test('entries of the quarantine expire with their space', async () => {
+  await using store = await openStore();
+  const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  const entry = (spaceId: string, ageDays: number) => {
+    const part = agedPart(spaceId, someEvents(1), ageDays);
+    return {
+      spaceId,
+      receivedAt: new Date(Number(part.receivedAtMs)),
+      eventCount: 1,
+      sqlstate: '23514',
+      message: 'refused',
+      part: Buffer.from(encodePart(part)),
+    };
+  };
+  const entries = [
+    ...Array.from({ length: 450 }, () => entry(short, 8)),
+    entry(short, 6),
+    entry(forEver, 99),
+  ];
+  await store.database.insert(quarantine).values(entries);
+  expect(await store.expire()).toMatchObject({ quarantined: 450 });
+  const left = await store.database.select({ spaceId: quarantine.spaceId }).from(quarantine);
+  expect(left.map(({ spaceId }) => spaceId).sort()).toEqual([short, forEver].sort());
+});
+
+test('while a long query reads the tables, nothing is dropped, writes go on, and afterwards it is', async () => {
+  await using store = await openStore();
+  const spaceId = await store.createSpace(7);
+  await store.store([agedPart(spaceId, someEvents(2), 30)]);
+  await store.session`BEGIN`;
+  await store.session`SELECT count(*) FROM events`;
+  const blocked = store.expire();
+  let hasEnded = false;
+  void blocked.then(() => {
+    hasEnded = true;
+  });
+  let writes = 0;
+  while (!hasEnded) {
+    expect(await insertParts(store.database, [agedPart(spaceId, someEvents(1), 0)])).toBe(1);
+    writes += 1;
+  }
+  expect(writes).toBeGreaterThan(20);
+  expect(await blocked).toMatchObject({ dropped: [], locked: expect.arrayContaining([expect.any(String)]) });
+  await store.session`COMMIT`;
+  await until(async () => (await store.expire())?.locked.length === 0);
+  expect(await store.stored(spaceId)).toEqual([writes, writes]);
+});
+
+test('a week of which most has expired gives its disk back, and keeps what has not', async () => {
+  await using store = await openStore();
+  const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  await ensurePartitions(store.database, Date.now() - 20 * 24 * 60 * 60_000);
+  const kept = Array.from({ length: 60 }, () => agedPart(forEver, someEvents(1), 20));
+  const gone = Array.from({ length: 60 }, () => agedPart(short, someEvents(100), 20));
+  // What stays lies between what goes.
+  await store.store(kept.flatMap((part, i) => [part, ...gone.slice(i, i + 1)]));
+  const bytes = async () => {
+    const [row] = await store.sql<{ bytes: number }[]>`
+      SELECT sum(pg_total_relation_size(relid))::float8 AS bytes FROM pg_partition_tree('events') WHERE isleaf`;
+    return row?.bytes ?? 0;
+  };
+  const [partitions, before] = [await store.partitions(), await bytes()];
+  const columns = () =>
+    store.sql`SELECT * FROM events JOIN segments ON segments.id = segment_id ORDER BY events.id`;
+  const ofKept = (await columns()).filter((row) => row.space_id === forEver);
+  expect(await store.expire()).toMatchObject({ dropped: [], events: 6_000, rewritten: 1 });
+  expect(await bytes()).toBeLessThan(before / 3);
+  expect(await columns()).toEqual(ofKept);
+  expect(await store.partitions()).toEqual(partitions);
+  // The new partitions are used as those before: by the writer, by retention and by the upkeep of partitions.
+  await store.store([agedPart(forEver, someEvents(2), 20), agedPart(short, someEvents(2), 20)]);
+  expect(await store.stored(forEver)).toEqual([62, 61]);
+  expect(await store.expire()).toMatchObject({ dropped: [], events: 2, rewritten: 0 });
+  expect(await store.expire(10)).toMatchObject({ dropped: [expect.any(String), expect.any(String)] });
+  expect(await store.stored(forEver)).toEqual([0, 0]);
+});
+
+test('events that are added to a segment while it is deleted go with it', async () => {
+  await using store = await openStore();
+  const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  const part = agedPart(short, someEvents(4), 20);
+  await store.store([slicePart(part, 0, 2), agedPart(forEver, someEvents(1), 20)]);
+  await store.session`BEGIN`;
+  expect(await insertParts(openDatabase(store.session), [slicePart(part, 2, 4)])).toBe(2);
+  const expiring = store.expire();
+  await until(async () => (await store.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
+  await store.session`COMMIT`;
+  await expiring;
+  // It has waited for the commit, or given up; it has not left events without their segment.
+  expect(await store.stored(short)).toEqual(expect.toSatisfy(([rows]) => rows === 0 || rows === 4));
+  await store.expire();
+  expect(await store.stored(short)).toEqual([0, 0]);
+});
+
+test('one process at a time deletes', async () => {
+  await using store = await openStore();
+  await store.session`SELECT pg_advisory_lock(7394212)`;
+  expect(await store.expire()).toBeUndefined();
+  await store.session`SELECT pg_advisory_unlock(7394212)`;
+  expect(await store.expire()).toBeDefined();
+});
+
+test('while the clocks of Postgres and of the process differ, nothing is deleted', async () => {
+  await using store = await openStore();
+  const spaceId = await store.createSpace(7);
+  await store.store([agedPart(spaceId, someEvents(2), 6)]);
+  const inAYear = Date.now() + 365 * 24 * 60 * 60_000;
+  const expiring = expireData(store.database, { retentionDaysMax: undefined, nowMs: inAYear });
+  await expect(expiring).rejects.toThrow(ClocksDifferError);
+  expect(await store.stored(spaceId)).toEqual([2, 1]);
+});

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getTableName, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { serverTimeMs } from '../db/partitions.ts';
+import { events } from '../db/schema.ts';
+import { dropExpiredPartitions } from './expired-partitions.ts';
+import { deleteExpiredEntries } from './expired-quarantine.ts';
+import { deleteExpiredSegments, type SegmentPlace } from './expired-segments.ts';
+import { clockDifferenceMsMax, deletedEntriesMax } from './limits.ts';
+import { vacuumIfDead } from './partition-fill.ts';
+import { rewriteSparsePartitions } from './partition-rewrite.ts';
+import { listSpaceExpiries, type SpaceExpiry } from './policy.ts';
+import { listWeekPartitions } from './week-partitions.ts';
+
+export interface ExpireOptions {
+  /** RETENTION_DAYS_MAX. */
+  retentionDaysMax: number | undefined;
+  /** This process's clock, which is compared with that of Postgres. */
+  nowMs: number;
+  /** Aborting it ends the pass after the statement under way. */
+  signal?: AbortSignal;
+}
+
+/** What a pass has deleted. */
+export interface ExpireResult {
+  /** Partitions that were dropped. */
+  dropped: string[];
+  /** Partitions that could be dropped but are in use. */
+  locked: string[];
+  /** Events that were deleted one batch after another. */
+  events: number;
+  quarantined: number;
+  /** Weeks whose partitions were rewritten. */
+  rewritten: number;
+}
+
+/**
+ * The advisory lock of a session that drops or rewrites partitions. An arbitrary number, unlikely to be one of another
+ * application.
+ */
+export const expireLock = 7_394_212;
+
+/** The clocks of Postgres and of this process differ: one of them is wrong, and nothing may be deleted by it. */
+export class ClocksDifferError extends Error {
+  override name = 'ClocksDifferError';
+}
+
+/**
+ * Deletes what has expired (docs/retention.md): whole partitions, what other partitions hold of spaces with a shorter retention,
+ * and entries of the quarantine. The ledger, usage and statistics stay. It can be killed at any time: the next pass goes on.
+ *
+ * @param database of one connection: the advisory lock belongs to it.
+ * @returns undefined when another process does it.
+ * @throws ClocksDifferError; an error of the driver when Postgres fails.
+ */
+export async function expireData(
+  database: Database,
+  options: ExpireOptions,
+): Promise<ExpireResult | undefined> {
+  const [lock] = await database.execute<{ isOurs: boolean }>(
+    sql`SELECT pg_try_advisory_lock(${expireLock}) AS "isOurs"`,
+  );
+  if (lock?.isOurs !== true) return undefined;
+  try {
+    return await expireAll(database, options);
+  } finally {
+    await database.execute(sql`SELECT pg_advisory_unlock(${expireLock})`);
+  }
+}
+
+async function expireAll(database: Database, options: ExpireOptions): Promise<ExpireResult> {
+  const nowMs = await agreedTimeMs(database, options.nowMs);
+  const spaces = await listSpaceExpiries(database, options.retentionDaysMax, nowMs);
+  const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity);
+  if (expiring.length === 0) return { dropped: [], locked: [], events: 0, quarantined: 0, rewritten: 0 };
+  // First, since what is dropped needs not be deleted.
+  const { dropped, locked } = await dropExpiredPartitions(database, spaces);
+  const result = { dropped, locked, events: 0, quarantined: 0, rewritten: 0 };
+  for (const place of (await canFindEvents(database)) ? (['weeks', 'default'] as const) : []) {
+    result.events += await deleteInTurns(database, expiring, { place, signal: options.signal });
+  }
+  for (const space of expiring) {
+    for (let deleted = deletedEntriesMax; deleted === deletedEntriesMax; result.quarantined += deleted) {
+      options.signal?.throwIfAborted();
+      deleted = await deleteExpiredEntries(database, space);
+    }
+  }
+  result.rewritten = await reclaimSpace(database, nowMs, options.signal);
+  return result;
+}
+
+/** The earlier of both clocks, so that nothing is deleted too soon. */
+async function agreedTimeMs(database: Database, nowMs: number): Promise<number> {
+  const serverMs = await serverTimeMs(database);
+  if (Math.abs(serverMs - nowMs) > clockDifferenceMsMax)
+    throw new ClocksDifferError(
+      `nothing is deleted while the clocks of Postgres (${new Date(serverMs).toISOString()}) and of this machine (${new Date(nowMs).toISOString()}) differ`,
+    );
+  return Math.min(serverMs, nowMs);
+}
+
+/**
+ * Whether the events of a segment can be found without reading whole tables. The first partition of a migrated database lacks the
+ * index at first (lib/db/initial-indexes.ts).
+ */
+async function canFindEvents(database: Database): Promise<boolean> {
+  const [row] = await database.execute<{ isIndexed: boolean }>(sql`
+    SELECT NOT EXISTS (
+      SELECT FROM pg_inherits AS partition WHERE inhparent = to_regclass(${getTableName(events)}) AND NOT EXISTS (
+        SELECT FROM pg_index JOIN pg_inherits AS child ON child.inhrelid = indexrelid
+        WHERE indrelid = partition.inhrelid AND indisvalid AND child.inhparent = to_regclass('events_by_segment')
+      )
+    ) AS "isIndexed"`);
+  return row?.isIndexed === true;
+}
+
+/** One batch of each space after the other: a space with much to delete delays no other. @returns how many events. */
+async function deleteInTurns(
+  database: Database,
+  spaces: readonly SpaceExpiry[],
+  { place, signal }: { place: SegmentPlace; signal: AbortSignal | undefined },
+): Promise<number> {
+  let deleted = 0;
+  let turn: { space: SpaceExpiry; after: string | undefined }[] = spaces.map((space) => ({
+    space,
+    after: undefined,
+  }));
+  while (turn.length > 0) {
+    const next: typeof turn = [];
+    for (const { space, after } of turn) {
+      signal?.throwIfAborted();
+      const startedMs = performance.now();
+      const batch = await deleteExpiredSegments(database, space, { place, after });
+      if (batch.last === undefined) continue;
+      deleted += batch.events;
+      next.push({ space, after: batch.last });
+      // Half of the time belongs to others.
+      await sleep(performance.now() - startedMs, undefined, { signal });
+    }
+    turn = next;
+  }
+  return deleted;
+}
+
+/** Gives back the disk that deleted rows took up, in weeks that are over. @returns how many weeks were rewritten. */
+async function reclaimSpace(
+  database: Database,
+  nowMs: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let rewritten = 0;
+  for (const week of await listWeekPartitions(database)) {
+    if (week.range.toMs > nowMs) continue;
+    signal?.throwIfAborted();
+    for (const name of [week.events, week.segments])
+      if (name !== undefined) await vacuumIfDead(database, name);
+    if (await rewriteSparsePartitions(database, week)) rewritten += 1;
+  }
+  return rewritten;
+}

@@ -1,0 +1,51 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { vacuumedDeadShare, vacuumIntervalMs } from './limits.ts';
+
+/** How full the pages of a table are, by the statistics of the last VACUUM (ANALYZE). */
+export interface TableFill {
+  readonly rows: number;
+  /** What its rows take up, without what is stored out of line. */
+  readonly liveBytes: number;
+  /** The same with the free space in its pages. */
+  readonly tableBytes: number;
+}
+
+/** Bytes of a row beside its values: header, null bitmap, line pointer, alignment. */
+const rowOverheadBytes = 36;
+
+/**
+ * Estimates it. On Citus, where the coordinator has no statistics of a distributed table, a table appears to be empty and without
+ * pages.
+ */
+export async function readFill(database: Database, name: string): Promise<TableFill> {
+  const [row] = await database.execute<{
+    rows: number;
+    widthBytes: number;
+    pages: number;
+    pageBytes: number;
+  }>(sql`
+    SELECT greatest(reltuples, 0)::float8 AS rows, relpages::float8 AS pages,
+      current_setting('block_size')::float8 AS "pageBytes",
+      (SELECT coalesce(sum(avg_width * (1 - null_frac)), 0)::float8 FROM pg_stats
+       WHERE schemaname = current_schema() AND tablename = relname) AS "widthBytes"
+    FROM pg_class WHERE oid = to_regclass(${name})`);
+  const { rows = 0, widthBytes = 0, pages = 0, pageBytes = 0 } = row ?? {};
+  return { rows, liveBytes: rows * (widthBytes + rowOverheadBytes), tableBytes: pages * pageBytes };
+}
+
+/**
+ * Vacuums a table if many of its rows are dead, so that its pages can be given back or its rows rewritten. Autovacuum would do
+ * it, too, at a later time. Does not block readers and writers.
+ */
+export async function vacuumIfDead(database: Database, name: string): Promise<void> {
+  // What this session deleted is counted with a delay otherwise.
+  await database.execute(sql`SELECT pg_stat_force_next_flush()`);
+  const isRecent = (column: SQL) =>
+    sql`coalesce(${column} > now() - interval '${sql.raw(String(vacuumIntervalMs))} ms', false)`;
+  const [found] = await database.execute<{ isDue: boolean }>(sql`
+    SELECT n_dead_tup > ${vacuumedDeadShare}::float8 * (n_live_tup + n_dead_tup)
+      AND NOT ${isRecent(sql`last_vacuum`)} AS "isDue"
+    FROM pg_stat_user_tables WHERE relid = to_regclass(${name})`);
+  if (found?.isDue === true) await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(name)}`);
+}

@@ -1,0 +1,108 @@
+import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { type PartitionedTable, partitionedTables } from '../db/partitions.ts';
+import { events } from '../db/schema.ts';
+import { nameOf, namesOf } from '../db/statement.ts';
+import { boundOf, dateOf, type TimeRange } from '../db/weeks.ts';
+import { isLockTimeout } from './expired-segments.ts';
+import { rewrittenBytesMin, rewrittenEventsMax, rewrittenLiveShare } from './limits.ts';
+import { readFill, type TableFill } from './partition-fill.ts';
+import { changePartitions } from './table-lock.ts';
+import type { WeekPartitions } from './week-partitions.ts';
+
+/**
+ * Copies the rows that are left in the partitions of a week into new ones, and puts these in their place, when most of their
+ * pages are empty. VACUUM alone gives the disk little back: rows that stay lie everywhere, and a week that is over receives no
+ * new ones. Reads go on; a write to that week waits.
+ *
+ * @returns whether it was rewritten; false also when the tables could not be locked.
+ */
+export async function rewriteSparsePartitions(database: Database, week: WeekPartitions): Promise<boolean> {
+  if (week.events === undefined || week.segments === undefined) return false;
+  const fill = await readFill(database, week.events);
+  if (!isSparse(fill)) return false;
+  return copyPartitions(database, week);
+}
+
+/**
+ * Copies what is left in the partitions of a week into new files, whatever is left: nothing that was deleted is in them.
+ *
+ * @param isWritten whether writers store into this week now.
+ * @returns false when the tables could not be locked, or the week has no pair of partitions.
+ */
+export async function copyPartitions(
+  database: Database,
+  week: WeekPartitions,
+  isWritten = false,
+): Promise<boolean> {
+  if (week.events === undefined || week.segments === undefined) return false;
+  try {
+    await database.execute(rewritePartitions(week, isWritten));
+    return true;
+  } catch (error) {
+    if (isLockTimeout(error)) return false;
+    throw error;
+  }
+}
+
+function isSparse({ rows, liveBytes, tableBytes }: TableFill): boolean {
+  return (
+    tableBytes >= rewrittenBytesMin &&
+    rows <= rewrittenEventsMax &&
+    liveBytes < rewrittenLiveShare * tableBytes
+  );
+}
+
+function rewritePartitions(week: WeekPartitions, isWritten: boolean): SQL {
+  const copies = partitionedTables.flatMap((one) => {
+    const partition = one.table === events ? week.events : week.segments;
+    return partition === undefined ? [] : [{ ...one, partition, range: week.range }];
+  });
+  return changePartitions(week, {
+    isWritten,
+    prepare: copies.flatMap(copyRows),
+    finish: copies.flatMap(replacePartition),
+  });
+}
+
+interface Copy extends PartitionedTable {
+  readonly partition: string;
+  readonly range: TimeRange;
+}
+
+const copyOf = ({ partition }: Copy) => sql`${sql.identifier(`${partition}_copy`)}`;
+
+/** The check tells ATTACH that all rows are inside, so that it does not read them while everybody waits. */
+function copyRows(copy: Copy): SQL[] {
+  const { table, key, partition, range } = copy;
+  const columns = namesOf(Object.values(getTableColumns(table)));
+  // The rows of a segment lie together, as the writer stores them.
+  const order = table === events ? namesOf([events.segmentId, events.segmentIndex]) : nameOf(key);
+  const { from, to } = boundsOf(range);
+  const isInside = sql`${from === undefined ? sql`true` : sql`${nameOf(key)} >= ${from}`} AND ${nameOf(key)} < ${to}`;
+  return [
+    sql`CREATE TABLE ${copyOf(copy)} (LIKE ${table} INCLUDING ALL, CONSTRAINT inside CHECK (${isInside}))`,
+    sql`INSERT INTO ${copyOf(copy)} (${columns}) SELECT ${columns} FROM ${sql.identifier(partition)} ORDER BY ${order}`,
+    sql`ANALYZE ${copyOf(copy)}`,
+  ];
+}
+
+function replacePartition(copy: Copy): SQL[] {
+  const { table, partition, range } = copy;
+  const { from, to } = boundsOf(range);
+  // The first partition of a migrated database loses its name: what it lacked, the copy has (lib/db/initial-indexes.ts).
+  const name = sql.identifier(
+    from === undefined ? `${getTableName(table)}_before_${dateOf(range.toMs)}` : partition,
+  );
+  return [
+    sql`DROP TABLE ${sql.identifier(partition)}`,
+    sql`ALTER TABLE ${copyOf(copy)} RENAME TO ${name}`,
+    sql`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from ?? sql`MINVALUE`}) TO (${to})`,
+    sql`ALTER TABLE ${name} DROP CONSTRAINT inside`,
+  ];
+}
+
+function boundsOf({ fromMs, toMs }: TimeRange): { from: SQL | undefined; to: SQL } {
+  const literal = (ms: number) => sql.raw(`'${boundOf(ms)}'`);
+  return { from: Number.isFinite(fromMs) ? literal(fromMs) : undefined, to: literal(toMs) };
+}

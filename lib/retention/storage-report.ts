@@ -1,0 +1,170 @@
+import { getTableName, sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { Database } from '../db/database.ts';
+import {
+  agentStats,
+  agentStatsRollups,
+  eventIds,
+  eventStats,
+  eventStatsRollups,
+  quarantine,
+  segments,
+  spaces,
+  usageMonths,
+} from '../db/schema.ts';
+import { effectiveRetentionDays, expiryOf } from './policy.ts';
+import {
+  defaultEvents,
+  defaultSegments,
+  listWeekPartitions,
+  type WeekPartitions,
+} from './week-partitions.ts';
+
+/** What the database holds, for an operator. Bytes include indexes and TOAST. */
+export interface StorageReport {
+  /** RETENTION_DAYS_MAX as this process has it. */
+  retentionDaysMax: number | null;
+  /** The weeks of receipt, the oldest first. */
+  partitions: PartitionReport[];
+  /** What lies in no week: rows whose ingest had a wrong clock. */
+  defaultPartition: { events: number; segments: number; bytes: number };
+  /** What stays when the events have expired. */
+  ledgerBytes: number;
+  statisticsBytes: number;
+  quarantineBytes: number;
+  totalBytes: number;
+  /** The partition that is dropped next, and when; null when none ever is. */
+  nextDrop: { partitions: string[]; at: string } | null;
+}
+
+export interface PartitionReport {
+  /** The first instant; null for what was stored before there were partitions. */
+  from: string | null;
+  /** The end, excluded. */
+  to: string;
+  partitions: string[];
+  /** An estimate of Postgres. */
+  events: number;
+  eventBytes: number;
+  segmentBytes: number;
+  /** The spaces that have rows in it. */
+  spaces: number;
+  /** When all its rows will have expired; null when some never do. */
+  expiresAt: string | null;
+}
+
+/** Reads what the database holds. It reads an index of every partition: seconds, for hundreds of millions of rows. */
+export async function reportStorage(
+  database: Database,
+  retentionDaysMax: number | undefined,
+): Promise<StorageReport> {
+  const rows = await database
+    .select({ spaceId: spaces.id, retentionDays: spaces.retentionDays })
+    .from(spaces);
+  const daysOf = new Map(
+    rows.map(({ spaceId, retentionDays }) => [
+      spaceId,
+      effectiveRetentionDays(retentionDays, retentionDaysMax),
+    ]),
+  );
+  const measure = await openMeasure(database);
+  const weeks = await listWeekPartitions(database);
+  const partitions: PartitionReport[] = [];
+  for (const week of weeks) partitions.push(await reportPartition(database, week, { daysOf, measure }));
+  const bytesOf = async (tables: readonly PgTable[]) => {
+    let bytes = 0;
+    for (const table of tables) bytes += await measure(getTableName(table));
+    return bytes;
+  };
+  const [ledgerBytes, statisticsBytes, quarantineBytes] = [
+    await bytesOf([eventIds]),
+    await bytesOf([eventStats, agentStats, eventStatsRollups, agentStatsRollups, usageMonths]),
+    await bytesOf([quarantine]),
+  ];
+  const defaultPartition = {
+    events: await countRows(database, defaultEvents),
+    segments: await countRows(database, defaultSegments),
+    bytes: (await measure(defaultEvents)) + (await measure(defaultSegments)),
+  };
+  const inPartitions = partitions.reduce((sum, one) => sum + one.eventBytes + one.segmentBytes, 0);
+  const next = partitions
+    .filter((one) => one.expiresAt !== null && one.spaces > 0)
+    .toSorted((a, b) => (a.expiresAt ?? '').localeCompare(b.expiresAt ?? ''))[0];
+  return {
+    retentionDaysMax: retentionDaysMax ?? null,
+    partitions,
+    defaultPartition,
+    ledgerBytes,
+    statisticsBytes,
+    quarantineBytes,
+    totalBytes: inPartitions + defaultPartition.bytes + ledgerBytes + statisticsBytes + quarantineBytes,
+    nextDrop: next === undefined ? null : { partitions: next.partitions, at: next.expiresAt ?? '' },
+  };
+}
+
+/** The bytes of a table with its indexes and TOAST. */
+type Measure = (name: string) => Promise<number>;
+
+interface PartitionContext {
+  /** The effective retention of each space, in days. */
+  daysOf: ReadonlyMap<string, number | undefined>;
+  measure: Measure;
+}
+
+async function reportPartition(
+  database: Database,
+  { range, ...names }: WeekPartitions,
+  { daysOf, measure }: PartitionContext,
+): Promise<PartitionReport> {
+  const bytesOf = async (name: string | undefined) => (name === undefined ? 0 : measure(name));
+  const spaceIds = names.segments === undefined ? [] : await findSpaces(database, names.segments);
+  const days = spaceIds.map((spaceId) => daysOf.get(spaceId));
+  const longest = days.includes(undefined) ? undefined : Math.max(0, ...days.map((one) => one ?? 0));
+  const expiresAtMs = expiryOf(range.toMs, longest);
+  return {
+    from: Number.isFinite(range.fromMs) ? new Date(range.fromMs).toISOString() : null,
+    to: new Date(range.toMs).toISOString(),
+    partitions: [names.events, names.segments].flatMap((name) => name ?? []),
+    events: await estimateRows(database, names.events),
+    eventBytes: await bytesOf(names.events),
+    segmentBytes: await bytesOf(names.segments),
+    spaces: spaceIds.length,
+    expiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+  };
+}
+
+async function findSpaces(database: Database, partition: string): Promise<string[]> {
+  const rows = await database.execute<{ spaceId: string }>(sql`
+    SELECT DISTINCT ${segments.spaceId} AS "spaceId" FROM ${sql.identifier(partition)} AS ${segments}`);
+  return rows.map(({ spaceId }) => spaceId);
+}
+
+async function countRows(database: Database, table: string): Promise<number> {
+  const [row] = await database.execute<{ rows: number }>(
+    sql`SELECT count(*)::float8 AS rows FROM ${sql.identifier(table)}`,
+  );
+  return row?.rows ?? 0;
+}
+
+/** Postgres has no estimate for a table that was never analyzed: its rows are counted. */
+async function estimateRows(database: Database, name: string | undefined): Promise<number> {
+  if (name === undefined) return 0;
+  const [row] = await database.execute<{ rows: number }>(
+    sql`SELECT reltuples::float8 AS rows FROM pg_class WHERE oid = to_regclass(${name})`,
+  );
+  return row === undefined || row.rows < 0 ? countRows(database, name) : row.rows;
+}
+
+/** Measures a table by its name. On Citus the coordinator's own relation of a distributed table is empty. */
+async function openMeasure(database: Database): Promise<Measure> {
+  const [found] = await database.execute<{ isCitus: boolean }>(
+    sql`SELECT to_regproc('citus_total_relation_size') IS NOT NULL AS "isCitus"`,
+  );
+  const size = sql.raw(found?.isCitus === true ? 'citus_total_relation_size' : 'pg_total_relation_size');
+  return async (name) => {
+    const [row] = await database.execute<{ bytes: number }>(
+      sql`SELECT ${size}(${name}::regclass)::float8 AS bytes`,
+    );
+    return row?.bytes ?? 0;
+  };
+}

@@ -1,0 +1,32 @@
+import { getTableName } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { listPartitions, partitionedTables } from '../db/partitions.ts';
+import { events, segments } from '../db/schema.ts';
+import type { TimeRange } from '../db/weeks.ts';
+
+/** The partitions of events and of segments with the same bounds. They are dropped and rewritten together. */
+export interface WeekPartitions {
+  readonly range: TimeRange;
+  /** Undefined where one of them was not made yet, or was dropped by hand. */
+  readonly events: string | undefined;
+  readonly segments: string | undefined;
+}
+
+/** The partitions with bounds, the oldest first. */
+export async function listWeekPartitions(database: Database): Promise<WeekPartitions[]> {
+  const weeks = new Map<string, WeekPartitions>();
+  for (const { table } of partitionedTables) {
+    const key = table === events ? 'events' : 'segments';
+    for (const { name, range } of await listPartitions(database, table)) {
+      if (range === undefined) continue;
+      const bounds = `${range.fromMs}-${range.toMs}`;
+      const week = weeks.get(bounds) ?? { range, events: undefined, segments: undefined };
+      weeks.set(bounds, { ...week, [key]: name });
+    }
+  }
+  return [...weeks.values()].toSorted((a, b) => a.range.toMs - b.range.toMs);
+}
+
+/** The default partition of segments, which has segments whose id is no time of a partition. */
+export const defaultSegments = `${getTableName(segments)}_default`;
+export const defaultEvents = `${getTableName(events)}_default`;

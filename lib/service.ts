@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, parseConfig } from './config.ts';
+import { type Logger, openLog } from './log.ts';
+
+/** How long a service may take after SIGTERM to finish the work that it has begun. */
+export const drainTimeoutMs = 10_000;
+
+/** How long a service that is stopped while it starts may take to release its resources: it has no work to finish. */
+const startReleaseTimeoutMs = 2_000;
+
+/** What the `start` function of a service gets: its configuration, its log, and the stack of its resources. */
+export interface ServiceContext {
+  config: Config;
+  log: Logger;
+  resources: AsyncDisposableStack;
+}
+
+/**
+ * Acquires the resources of a service, in order, onto the stack.
+ *
+ * @returns what is logged, and reported to the supervisor, when the service is ready.
+ */
+export type StartService = (context: ServiceContext) => Promise<Record<string, unknown>>;
+
+/**
+ * Runs a service in this process: parses the configuration, starts the service, and reports to the supervisor that it is
+ * ready. SIGTERM, SIGINT or the supervisor's death stop it: resources are released in reverse order. While it starts it
+ * stops at once, whatever `start` waits for.
+ *
+ * @returns after everything is released; the process then ends by itself. A failed start ends it with exit code 1.
+ */
+export async function runService(host: NodeJS.Process, name: string, start: StartService): Promise<void> {
+  const stopped = stopRequested(host);
+  let log: Logger | undefined;
+  try {
+    const config = parseConfig(host.env);
+    log = openLog(name, config);
+    await serve({ host, config, log, stopped }, start);
+  } catch (error) {
+    log?.fatal({ err: error }, 'service failed');
+    host.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    host.exit(1);
+  }
+  log?.info('stopped');
+  if (host.connected) host.disconnect?.();
+}
+
+interface Run {
+  host: NodeJS.Process;
+  config: Config;
+  log: Logger;
+  /** Resolves with the reason for which the service has to stop. */
+  stopped: Promise<string>;
+}
+
+async function serve({ host, config, log, stopped }: Run, start: StartService): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const starting = start({ config, log, resources });
+  const details = await Promise.race([starting, stopped.then(() => undefined)]);
+  if (details === undefined) {
+    log.info({ reason: await stopped }, 'stopped while starting');
+    // It may fail on a resource that is released here, and its result is not used.
+    starting.catch(() => {});
+    await Promise.race([resources.disposeAsync(), sleep(startReleaseTimeoutMs)]).catch(() => {});
+    // What `start` acquires from now on has no owner: only the exit releases it.
+    host.exit(0);
+  }
+  log.info(details, 'ready');
+  host.send?.({ ready: true, ...details });
+  log.info({ reason: await stopped }, 'draining');
+  // A release that hangs must not keep the supervisor waiting forever.
+  setTimeout(() => host.exit(1), drainTimeoutMs).unref();
+}
+
+function stopRequested(host: NodeJS.Process): Promise<string> {
+  return new Promise((resolve) => {
+    host.once('SIGTERM', () => resolve('SIGTERM'));
+    host.once('SIGINT', () => resolve('SIGINT'));
+    // The channel to the supervisor closes when the supervisor dies: a service must not outlive it.
+    host.once('disconnect', () => resolve('supervisor gone'));
+  });
+}

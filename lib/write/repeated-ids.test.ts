@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+import { findRepeatedIds } from './repeated-ids.ts';
+
+const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
+const part = (spaceId: string, ...ids: string[]) =>
+  create(PartSchema, { spaceId, columns: { id: ids.join() } });
+
+test('positions of repeated ids are counted over all parts, space by space', () => {
+  expect(findRepeatedIds([part('one', a, b, c)])).toEqual([]);
+  expect(findRepeatedIds([part('one', a, b, a), part('two', b, c, c), part('one', c, b)])).toEqual([3, 6, 8]);
+});

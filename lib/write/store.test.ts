@@ -1,0 +1,163 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { and, count, eq } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
+import { openPostgres, type Sql } from '../db/connect.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import { eventIds, eventStats, events, segments, usageMonths } from '../db/schema.ts';
+import { slicePart } from './slice.ts';
+import { insertParts, storeParts } from './store.ts';
+
+const resources = new AsyncDisposableStack();
+let sql: Sql;
+let database: Database;
+beforeAll(async () => {
+  const { url } = resources.use(await createDatabase());
+  sql = resources.use(
+    openPostgres(url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 30_000 }),
+  );
+  database = openDatabase(sql);
+});
+afterAll(() => resources.disposeAsync());
+
+/** What is stored and what is billed of a space, and how many ids the ledger has. */
+async function counts(spaceId: string) {
+  const countIn = async (table: typeof events | typeof eventIds) =>
+    (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows;
+  const [usage] = await database.select().from(usageMonths).where(eq(usageMonths.spaceId, spaceId));
+  return { stored: await countIn(events), billed: usage?.events, ids: await countIn(eventIds) };
+}
+
+test('of equal ids in one statement the first is stored, in one part and in several', async () => {
+  const spaceId = randomUUIDv7();
+  const [a, b, c] = [llmEvent(), llmEvent(), llmEvent()];
+  const second = { ...a, startTimeMs: 1 };
+  const parts = [partOf(spaceId, [a, b, second]), partOf(spaceId, [second, c, b])];
+  expect(await insertParts(database, parts)).toBe(3);
+  expect(await counts(spaceId)).toEqual({ stored: 3, billed: 3, ids: 3 });
+  const [row] = await database
+    .select()
+    .from(events)
+    .where(eq(events.id, String(a.id)));
+  expect(row).toMatchObject({ startTimeMs: a.startTimeMs, segmentId: parts[0]?.segmentId, segmentIndex: 0 });
+});
+
+test('the pieces of a batch that was split into several messages are stored by one statement, in one segment', async () => {
+  const spaceId = randomUUIDv7();
+  const whole = partOf(
+    spaceId,
+    [3, 1, 2].map((startTimeMs) => llmEvent({ startTimeMs })),
+  );
+  // Without DISTINCT ON the statement would change one row of segments twice, which Postgres refuses: SQLSTATE 21000.
+  const pieces = [slicePart(whole, 0, 1), slicePart(whole, 1, 3)];
+  expect(await insertParts(database, pieces)).toBe(3);
+  expect(await insertParts(database, pieces.toReversed())).toBe(0);
+  const rows = await database
+    .select({ index: events.segmentIndex, start: events.startTimeMs })
+    .from(events)
+    .where(eq(events.spaceId, spaceId))
+    .orderBy(events.segmentIndex);
+  expect(rows).toEqual([
+    { index: 0, start: 3 },
+    { index: 1, start: 1 },
+    { index: 2, start: 2 },
+  ]);
+  const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+  expect(stored).toMatchObject([{ id: whole.segmentId, minStartMs: 1, maxStartMs: 3 }]);
+  expect(new Set(stored[0]?.terms)).toEqual(new Set(whole.terms.split(',').map(BigInt)));
+});
+
+test('an id whose event was deleted is known for ever: sent again it is neither stored nor billed', async () => {
+  const spaceId = randomUUIDv7();
+  const [gone, kept] = [llmEvent(), llmEvent()];
+  await insertParts(database, [partOf(spaceId, [gone])]);
+  await database.delete(events).where(eq(events.spaceId, spaceId));
+  await database.delete(segments).where(eq(segments.spaceId, spaceId));
+  expect(await insertParts(database, [partOf(spaceId, [gone])])).toBe(0);
+  expect(await insertParts(database, [partOf(spaceId, [gone, kept])])).toBe(1);
+  expect(await counts(spaceId)).toEqual({ stored: 1, billed: 2, ids: 2 });
+  expect(await database.select().from(segments).where(eq(segments.spaceId, spaceId))).toHaveLength(1);
+});
+
+test('statements that overlap, at the same time and in any order, store and bill each event once', async () => {
+  const spaceIds = [randomUUIDv7(), randomUUIDv7()];
+  const sent = someEvents(200);
+  const statements = Array.from({ length: 16 }, (_, i) => {
+    const rotated = [...sent.slice(i * 12), ...sent.slice(0, i * 12)].slice(0, 150);
+    const ordered = i % 2 === 0 ? rotated : rotated.toReversed();
+    return spaceIds.map((spaceId) => partOf(spaceId, ordered));
+  });
+  const inserted = await Promise.all(statements.map((parts) => insertParts(database, parts)));
+  expect(inserted.reduce((sum, rows) => sum + rows)).toBe(400);
+  for (const spaceId of spaceIds) {
+    expect(await counts(spaceId)).toEqual({ stored: 200, billed: 200, ids: 200 });
+    const stats = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
+    expect(stats.reduce((sum, row) => sum + row.events, 0)).toBe(200);
+  }
+});
+
+test('a part of an older ingest, without the fields that were added since, is stored', async () => {
+  const spaceId = randomUUIDv7();
+  const part = partOf(spaceId, someEvents(2));
+  const ofIngest = part.terms.split(',').map(BigInt);
+  part.terms = '';
+  const added = { cacheReadTokens: '', cacheWriteTokens: '', reasoningTokens: '' };
+  Object.assign(part.columns ?? {}, added);
+  expect(await insertParts(database, [part])).toBe(2);
+  const [segment] = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+  // The writer computes the terms from the columns then.
+  expect(new Set(segment?.terms)).toEqual(new Set(ofIngest));
+});
+
+test('a segment has its terms, the transaction that stored it, and the range of its start times', async () => {
+  const spaceId = randomUUIDv7();
+  const [first, second] = [40, 7].map((startTimeMs) => llmEvent({ startTimeMs }));
+  const parts = [
+    partOf(spaceId, [first, second], { terms: '-9223372036854775808,12' }),
+    partOf(spaceId, [llmEvent({ startTimeMs: 9 })], { terms: '3' }),
+  ];
+  await insertParts(database, parts);
+  const stored = await database
+    .select()
+    .from(segments)
+    .where(eq(segments.spaceId, spaceId))
+    .orderBy(segments.maxStartMs);
+  expect(stored).toMatchObject([
+    { minStartMs: 9, maxStartMs: 9, terms: [3n] },
+    { minStartMs: 7, maxStartMs: 40, terms: [-(2n ** 63n), 12n] },
+  ]);
+  const [one, two] = stored.map(({ storedXid }) => storedXid);
+  expect(Number(one)).toBeGreaterThan(0);
+  expect(one).toBe(two);
+});
+
+test('the range of a segment covers all its events when Postgres refuses one in their middle', async () => {
+  const spaceId = randomUUIDv7();
+  await sql`ALTER TABLE events ADD CONSTRAINT poison CHECK (name <> 'poison')`;
+  const poison = llmEvent({ startTimeMs: 1_000, properties: { llm: { model: 'poison' } } });
+  const times = [5, 6, 3, poison, 9, 1, 8].map((startTimeMs) =>
+    typeof startTimeMs === 'number' ? llmEvent({ startTimeMs }) : startTimeMs,
+  );
+  expect(await storeParts(database, [partOf(spaceId, times)])).toEqual({ inserted: 6, quarantined: 1 });
+  await sql`ALTER TABLE events DROP CONSTRAINT poison`;
+  const [segment] = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+  expect(segment).toMatchObject({ minStartMs: 1, maxStartMs: 9 });
+});
+
+test('an event lies in the partition of its week, and in the default partition when the clock was wrong', async () => {
+  const spaceId = randomUUIDv7();
+  const [now, later] = [someEvents(1), someEvents(1)];
+  const farAhead = randomUUIDv7().replace(/^..../, '7fff');
+  await insertParts(database, [partOf(spaceId, now), partOf(spaceId, later, { segmentId: farAhead })]);
+  const rows = await sql<{ partition: string }[]>`
+    SELECT tableoid::regclass::text AS partition FROM events WHERE space_id = ${spaceId} ORDER BY segment_id`;
+  // On Citus the names of shards, with a number.
+  expect(rows.map(({ partition }) => partition)).toEqual([
+    expect.stringMatching(/^events_20\d{6}(_\d+)?$/),
+    expect.stringMatching(/^events_default(_\d+)?$/),
+  ]);
+  const where = and(eq(segments.spaceId, spaceId), eq(segments.id, farAhead));
+  expect(await database.select({ id: segments.id }).from(segments).where(where)).toHaveLength(1);
+});

@@ -1,0 +1,38 @@
+import type { Part } from '../queue/group.ts';
+
+/** Lower case only: then equal ids are equal texts. */
+const uuidPattern = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const uuid = new RegExp(`^${uuidPattern}$`);
+const uuids = new RegExp(`^${uuidPattern}(?:,${uuidPattern})*$`);
+export const uuidChars = 36;
+
+const bigints = /^(?:-?\d{1,19}(?:,-?\d{1,19})*)?$/;
+
+/** The end of the year 9999: Postgres does not read the ISO form of later years. */
+const receivedAtMsMax = 253_402_300_799_999n;
+
+/** `segments.raw_bytes` is an integer. */
+const rawBytesMax = 2n ** 31n - 1n;
+
+/**
+ * Checks a part that was decoded from the queue: that it can be made into parameters, and be kept in quarantine event by
+ * event when Postgres refuses it. Ingest makes no other parts; bytes that were damaged or sent by somebody else may.
+ *
+ * @throws Error that says what is wrong, without the part's content.
+ */
+export function requireWellFormed(part: Part): void {
+  const ids = part.columns?.id ?? '';
+  const faults = [
+    !uuid.test(part.spaceId) && 'space_id is not a UUID',
+    !uuid.test(part.apiKeyId) && 'api_key_id is not a UUID',
+    !uuid.test(part.segmentId) && 'segment_id is not a UUID',
+    (part.receivedAtMs < 0n || part.receivedAtMs > receivedAtMsMax) && 'received_at_ms is out of range',
+    part.rawBytes > rawBytesMax && 'raw_bytes is out of range',
+    part.eventCount === 0 && 'event_count is 0',
+    // Also bounds the memory that parameters take: event_count alone may be any number.
+    ids.length !== part.eventCount * (uuidChars + 1) - 1 && 'event_count is not the number of ids',
+    !uuids.test(ids) && 'an id is not a UUID in lower case',
+    !bigints.test(part.terms) && 'terms are not integers',
+  ].filter((fault) => fault !== false);
+  if (faults.length > 0) throw new Error(`malformed part: ${faults.join(', ')}`);
+}

@@ -1,0 +1,179 @@
+import type { Recorder } from '../core/recorder.ts';
+import { enterScope, type Scope } from '../event/context.ts';
+import { describeError } from '../event/error-details.ts';
+import type { EventError, EventInput, LlmProperties } from '../event/event.ts';
+import { JsonText, jsonTextOf } from '../event/json-text.ts';
+import { asObject, asText, textOf, textsOf } from '../wire/read.ts';
+import { composeUsage } from '../wire/usage.ts';
+import type { ModelCallEnd, ModelCallStart } from './telemetry-events.ts';
+import type { Traces } from './traces.ts';
+
+interface OpenCall {
+  start: ModelCallStart;
+  input: NonNullable<LlmProperties['input']>;
+  scope: Scope;
+  startTimeMs: number;
+  /** Of the AI SDK, which repeats a failed call itself. */
+  attempts: number;
+}
+
+/** The model calls of the AI SDK that are under way: one for each operation at a time. */
+export class ModelCalls {
+  readonly #recorder: Recorder;
+  readonly #traces: Traces;
+  readonly #open = new Map<string, OpenCall>();
+
+  constructor(recorder: Recorder, traces: Traces) {
+    this.#recorder = recorder;
+    this.#traces = traces;
+  }
+
+  start(start: ModelCallStart): void {
+    if (!this.#recorder.isEnabled) return;
+    this.#open.set(start.callId, {
+      start,
+      input: readInput(start),
+      scope: this.#traces.scopeOf(start.callId),
+      startTimeMs: start.timestamp ?? Date.now(),
+      attempts: 0,
+    });
+  }
+
+  /** The HTTP layer below, if it is observed too, stays silent. */
+  execute<T>({ callId, execute }: { callId: string; execute: () => PromiseLike<T> }): PromiseLike<T> {
+    const call = this.#open.get(callId);
+    if (call) call.attempts++;
+    return this.#traces.run(callId, { isSilent: true }, execute);
+  }
+
+  end(event: ModelCallEnd): void {
+    const toolCalls = event.content.flatMap(readToolCall);
+    const response = textOf(event.content) ?? '';
+    this.#finish(event.callId, event.timestamp, undefined, {
+      output: { mode: toolCalls.length > 0 ? 'tool_calls' : 'text', response, toolCalls },
+      usage: readUsage(event),
+      finishReason: event.finishReason,
+      ...(event.responseId && { responseId: event.responseId }),
+      ...(event.performance?.timeToFirstOutputMs !== undefined && {
+        timeToFirstChunkMs: event.performance.timeToFirstOutputMs,
+      }),
+    });
+  }
+
+  fail(event: unknown): void {
+    const { callId, error, timestamp } = asObject(event);
+    if (typeof callId !== 'string') return;
+    this.#finish(callId, Number(timestamp ?? Date.now()), readError(error), {});
+    this.#traces.close(callId);
+  }
+
+  abort({ callId }: { callId?: string }): void {
+    if (callId === undefined) return;
+    this.#finish(callId, undefined, { code: 'aborted', message: 'The caller aborted the operation.' }, {});
+    this.#traces.close(callId);
+  }
+
+  /** The operation is over: a call that it left open was given up. */
+  close({ callId }: { callId?: string }): void {
+    if (callId === undefined) return;
+    this.abort({ callId });
+  }
+
+  /** The process ends: calls under way are recorded as they stand. */
+  settle(): void {
+    for (const callId of [...this.#open.keys()]) this.abort({ callId });
+  }
+
+  #finish(
+    callId: string,
+    endTimeMs: number | undefined,
+    error: EventError | undefined,
+    outcome: Record<string, unknown>,
+  ): void {
+    const call = this.#open.get(callId);
+    if (call === undefined) return;
+    this.#open.delete(callId);
+    enterScope(call.scope, () => this.#recorder.record(composeEvent(call, endTimeMs, error, outcome)));
+  }
+}
+
+function composeEvent(
+  { start, input, startTimeMs, attempts }: OpenCall,
+  endTimeMs: number = Date.now(),
+  error: EventError | undefined,
+  outcome: Record<string, unknown>,
+): EventInput {
+  return {
+    type: 'llm',
+    startTimeMs,
+    endTimeMs,
+    status: error ? { state: 'error', error } : { state: 'ok' },
+    instrumentation: {
+      source: start.provider.split('.')[0] ?? start.provider,
+      sourcePackage: 'ai',
+      sourceFunction: 'languageModelCall',
+    },
+    ...(start.functionId !== undefined && { additionalProperties: { functionId: start.functionId } }),
+    properties: {
+      llm: { model: start.modelId, input, ...outcome, ...(attempts > 1 && { retries: attempts - 1 }) },
+    },
+  };
+}
+
+/** Now, as text: the AI SDK goes on to use the arrays. */
+function readInput({ instructions, messages, tools }: ModelCallStart): OpenCall['input'] {
+  const system = [textOf(instructions), textOf(asObject(instructions).content)].find(
+    (text) => text !== undefined,
+  );
+  const systems = [system ?? [], textsOf(instructions, ['system']), textsOf(messages, ['system'])].flat();
+  const prompt = textsOf(messages, ['user']).at(-1);
+  return {
+    ...(systems.length > 0 && { system: systems.join('\n\n') }),
+    ...(prompt !== undefined && { prompt }),
+    // JsonText is written as the array that it is.
+    ...(tools && { tools: new JsonText(jsonTextOf(withoutBytes(tools)) ?? '[]') as never }),
+    ...(messages && { messages: new JsonText(jsonTextOf(withoutBytes(messages)) ?? '[]') }),
+  };
+}
+
+/** Images and files: as JSON, each byte would take four. */
+function withoutBytes(value: unknown): unknown {
+  if (value instanceof Uint8Array || value instanceof ArrayBuffer) return { bytes: value.byteLength };
+  if (Array.isArray(value)) return value.map(withoutBytes);
+  const prototype = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;
+  if (prototype !== Object.prototype) return value;
+  return Object.fromEntries(
+    Object.entries(asObject(value)).map(([name, member]) => [name, withoutBytes(member)]),
+  );
+}
+
+function readToolCall(part: unknown) {
+  const { type, toolCallId, toolName, input } = asObject(part);
+  if (type !== 'tool-call') return [];
+  const text = typeof input === 'string' ? input : (jsonTextOf(input ?? {}) ?? '');
+  return [{ id: asText(toolCallId), name: asText(toolName), arguments: text }];
+}
+
+function readUsage({ usage }: ModelCallEnd): unknown {
+  return composeUsage({
+    input: usage.inputTokens,
+    cacheRead: usage.inputTokenDetails?.cacheReadTokens,
+    cacheWrite: usage.inputTokenDetails?.cacheWriteTokens,
+    output: usage.outputTokens,
+    reasoning: usage.outputTokenDetails?.reasoningTokens,
+    total: usage.totalTokens,
+  });
+}
+
+/** After its last attempt the AI SDK throws a RetryError around the provider's. */
+function readError(error: unknown): EventError {
+  const { lastError, statusCode, data } = asObject(error);
+  if (lastError !== undefined) return readError(lastError);
+  const provider = asObject(asObject(data).error);
+  const code = asText(provider.code) ?? asText(provider.type);
+  return {
+    ...describeError(error),
+    ...(code !== undefined && { code }),
+    ...(typeof statusCode === 'number' && { httpStatus: statusCode }),
+  };
+}

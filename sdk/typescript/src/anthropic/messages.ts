@@ -1,0 +1,140 @@
+import { JsonText } from '../event/json-text.ts';
+import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
+import { sliceElements, sliceMembers } from '../wire/json-slice.ts';
+import { asObject, asText, type Json, textOf, textsOf } from '../wire/read.ts';
+import type { SseEvent } from '../wire/sse.ts';
+import { composeUsage } from '../wire/usage.ts';
+
+/** Anthropic's Messages. */
+export const messages: Adapter = {
+  source: 'anthropic',
+  sourcePackage: '@anthropic-ai/sdk',
+  sourceFunction: 'messages.create',
+  // OpenAI's threads have messages too.
+  path: /^(?!.*\/threads\/).*\/messages$/,
+  readRequest,
+  readAnswer,
+  openStream: () => new MessageStream(),
+};
+
+interface Block {
+  type: string;
+  text: string;
+  call: ToolCall;
+}
+
+function readRequest(text: string): LlmRequest {
+  const request = asObject(JSON.parse(text));
+  const { tools, messages: list } = request;
+  const raw = sliceMembers(text);
+  const system = textOf(request.system);
+  const prompt = textsOf(list, ['user']).at(-1);
+  const format = asObject(request.output_format ?? asObject(request.output_config).format);
+  return {
+    model: asText(request.model),
+    input: {
+      ...(system !== undefined && { system }),
+      ...(prompt !== undefined && { prompt }),
+      ...(Array.isArray(tools) && { tools: new JsonText(raw.get('tools') ?? '[]') }),
+      ...(Array.isArray(list) && { messages: new JsonText(raw.get('messages') ?? '[]') }),
+    },
+    isJson: String(format.type).startsWith('json'),
+  };
+}
+
+function readAnswer(text: string): LlmAnswer {
+  const body = asObject(JSON.parse(text));
+  const blocks = sliceElements(sliceMembers(text).get('content') ?? '').map((raw) => {
+    const block = readBlock(asObject(JSON.parse(raw)));
+    // The text of the model's own JSON: parsed and serialized again, a 64-bit integer would change.
+    if (block.type === 'tool_use') block.call.arguments = sliceMembers(raw).get('input') ?? '{}';
+    return block;
+  });
+  return compose(body, blocks, true);
+}
+
+function readBlock({ type, text, id, name }: Json): Block {
+  return {
+    type: String(type),
+    text: asText(text) ?? '',
+    call: { id: asText(id), name: asText(name), arguments: '' },
+  };
+}
+
+function compose(message: Json, blocks: readonly Block[], isComplete: boolean): LlmAnswer {
+  const { input_tokens: input, output_tokens: output, ...usage } = asObject(message.usage);
+  const { cache_read_input_tokens: read, cache_creation_input_tokens: write } = usage;
+  return {
+    model: asText(message.model),
+    response: blocks.map(({ type, text }) => (type === 'text' ? text : '')).join(''),
+    toolCalls: blocks.filter(({ type }) => type === 'tool_use').map(({ call }) => call),
+    usage: composeUsage({
+      // Anthropic counts cached tokens beside the input, not within it.
+      input: typeof input === 'number' ? input + (Number(read) || 0) + (Number(write) || 0) : undefined,
+      cacheRead: read,
+      cacheWrite: write,
+      output,
+      reasoning: asObject(usage.output_tokens_details).thinking_tokens,
+    }),
+    finishReason: asText(message.stop_reason),
+    responseId: asText(message.id),
+    isComplete,
+  };
+}
+
+/** Collects the blocks of a message from their deltas. */
+class MessageStream implements StreamReader {
+  #message: Json = {};
+  #error: Json | undefined;
+  #isOver = false;
+  readonly #blocks: Block[] = [];
+
+  push({ data }: SseEvent): void {
+    const event = asObject(JSON.parse(data));
+    switch (event.type) {
+      case 'message_start':
+        this.#message = asObject(event.message);
+        break;
+      case 'content_block_start':
+        this.#blocks[indexOf(event)] = readBlock(asObject(event.content_block));
+        break;
+      case 'content_block_delta':
+        this.#addDelta(this.#blocks[indexOf(event)], asObject(event.delta));
+        break;
+      case 'message_delta':
+        this.#merge(asObject(event.delta), asObject(event.usage));
+        break;
+      case 'message_stop':
+        this.#isOver = true;
+        break;
+      case 'error':
+        this.#error = asObject(event.error);
+    }
+  }
+
+  answer(): LlmAnswer {
+    const blocks = this.#blocks.filter((block) => block !== undefined);
+    for (const { type, call } of blocks) if (type === 'tool_use') call.arguments ||= '{}';
+    const answer = compose(this.#message, blocks, this.#isOver);
+    const { type, message } = this.#error ?? {};
+    if (!this.#error) return answer;
+    return { ...answer, error: { code: asText(type) ?? 'error', message: asText(message) ?? '' } };
+  }
+
+  #addDelta(block: Block | undefined, { text, partial_json: json }: Json): void {
+    if (block === undefined) return;
+    block.text += asText(text) ?? '';
+    block.call.arguments += asText(json) ?? '';
+  }
+
+  /** The counts of `message_delta` are running totals. */
+  #merge(delta: Json, counts: Json): void {
+    const known = Object.entries(counts).filter(([, count]) => count !== null);
+    const usage = { ...asObject(this.#message.usage), ...Object.fromEntries(known) };
+    this.#message = { ...this.#message, stop_reason: delta.stop_reason ?? this.#message.stop_reason, usage };
+  }
+}
+
+function indexOf({ index }: Json): number {
+  return typeof index === 'number' ? index : 0;
+}

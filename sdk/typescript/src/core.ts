@@ -1,0 +1,10 @@
+export type { WeirOptions } from './core/options.ts';
+export { type FlushResult, Recorder, type Stats } from './core/recorder.ts';
+export type { Receipt } from './deliver/deliver-batch.ts';
+export type { CallContext } from './event/context.ts';
+export type * from './event/event.ts';
+export type { Mask } from './event/redact.ts';
+export type { DropReason, DropReport } from './queue/counters.ts';
+export type { SpoolStore } from './queue/spool-store.ts';
+export type { Runtime } from './runtime/runtime.ts';
+export type { WaitUntil } from './runtime/serverless.ts';

@@ -1,0 +1,261 @@
+import { createPost } from '../deliver/post.ts';
+import { Sender } from '../deliver/sender.ts';
+import { completeEvent } from '../event/complete-event.ts';
+import { type CallContext, currentScope, runInScope } from '../event/context.ts';
+import type { EventInput } from '../event/event.ts';
+import { isSampled } from '../event/sample.ts';
+import { createUuid } from '../event/uuid.ts';
+import {
+  backoffFirstMs,
+  exitFlushTimeoutMs,
+  flushTimeoutMs,
+  keepaliveBytesMax,
+  serverlessDelayMs,
+} from '../limits.ts';
+import { Counters, type DropReason } from '../queue/counters.ts';
+import { Queue } from '../queue/queue.ts';
+import { watchLifecycle } from '../runtime/lifecycle.ts';
+import { sleep, within } from '../runtime/runtime.ts';
+import { findWaitUntil, isCloudflare, type WaitUntil } from '../runtime/serverless.ts';
+import { readSettings, type Settings, type WeirOptions } from './options.ts';
+import { Snapshots } from './snapshots.ts';
+import { wrapTool } from './tool.ts';
+
+/** What became of events. */
+export interface FlushResult {
+  /** Durable in Weir. */
+  accepted: number;
+  dropped: number;
+  /** Still in memory or in the spool. */
+  pending: number;
+}
+
+export interface Stats extends FlushResult {
+  recorded: number;
+  /** Of the pending ones: on disk. */
+  spooled: number;
+  /** Left out by `sampleRate`. */
+  sampledOut: number;
+  /** Shortened because no request could hold them. */
+  truncated: number;
+  /** Reduced to metadata because `mask` failed. */
+  maskFailures: number;
+  droppedByReason: Partial<Record<DropReason, number>>;
+}
+
+/**
+ * Records events and delivers them to Weir in the background. No method throws into the application, and none blocks
+ * it: an event is a snapshot when `record` returns.
+ */
+export class Recorder {
+  readonly #settings: Settings;
+  readonly #counters: Counters;
+  readonly #queue = new Queue();
+  readonly #snapshots: Snapshots;
+  readonly #sender: Sender;
+  readonly #unwatch: () => void;
+  /** Told before a flush and at the end: calls in flight are recorded as they stand. */
+  readonly #settleHooks = new Set<(isEnd: boolean) => void>();
+  #isClosed = false;
+  #recordedAtIdle = -1;
+  #isFlushAhead = false;
+
+  constructor(options: WeirOptions = {}) {
+    const settings = readSettings(options);
+    const { runtime, onDrop, onAccepted, spool, onQuota = 'drop' } = settings;
+    this.#settings = settings;
+    this.#counters = new Counters({ runtime, onDrop });
+    this.#snapshots = new Snapshots(settings, this.#counters, this.#queue);
+    const post = createPost({ ...settings, fetch: options.fetch, headers: options.headers ?? {} });
+    this.#sender = new Sender({
+      ...{ queue: this.#queue, counters: this.#counters, runtime, post, spool, onQuota, onAccepted },
+    });
+    const isWatching = settings.isEnabled && options.flushOnExit !== false;
+    this.#unwatch = isWatching
+      ? watchLifecycle({
+          onIdle: () => this.#flushAtEnd(),
+          onExit: () => this.#saveAtExit(),
+          onHide: () => void this.#sender.sendBeside(keepaliveBytesMax, true),
+        })
+      : () => {};
+    if (settings.isEnabled && this.#sender.pending > 0) this.#sender.wake();
+  }
+
+  get isEnabled(): boolean {
+    return this.#settings.isEnabled && !this.#isClosed;
+  }
+
+  /** @returns the id of the event: with it the event is found in Weir. */
+  record(input: EventInput): string {
+    try {
+      const event = completeEvent(input, this.#settings.vendor, this.#settings.runtime.wallMs());
+      const reason = this.isEnabled ? this.#sender.refusal : 'disabled';
+      const isKept =
+        event.status.state === 'error' || isSampled(event.traceId ?? event.id, this.#settings.sampleRate);
+      if (reason !== undefined) this.#countDrop(reason);
+      else if (!isKept) this.#counters.sampledOut++;
+      else if (this.#snapshots.take(event)) this.#wake();
+      return event.id;
+    } catch {
+      this.#countDrop('unserializable');
+      return createUuid();
+    }
+  }
+
+  /** Runs a function; every event recorded during it, across `await`, carries these identifiers. */
+  context<R>(context: CallContext, fn: () => R): R {
+    return runInScope(context, fn);
+  }
+
+  /** Runs a function as one trace: the events recorded during it share a new `traceId`. */
+  trace<R>(fn: () => R, context: CallContext = {}): R {
+    return runInScope({ traceId: createUuid(), ...context }, fn);
+  }
+
+  /**
+   * Wraps a tool: the same function, with the same results, errors and types; each call is recorded as a tool event.
+   * A synchronous function stays synchronous.
+   */
+  tool<F extends (...args: never[]) => unknown>(name: string, fn: F): F {
+    return wrapTool(this, this.#settings.runtime, name, fn);
+  }
+
+  /** Delivers what was recorded until now, or gives up after the time-out. Never rejects. */
+  async flush({ timeoutMs = flushTimeoutMs }: { timeoutMs?: number } = {}): Promise<FlushResult> {
+    for (const settle of this.#settleHooks) settle(false);
+    const { accepted, droppedTotal } = this.#counters;
+    await this.#deliverWithin(timeoutMs);
+    return {
+      accepted: this.#counters.accepted - accepted,
+      dropped: this.#counters.droppedTotal - droppedTotal,
+      pending: this.#pending,
+    };
+  }
+
+  /** Flushes, saves what is left to the spool, and stops. Later events are dropped. */
+  async shutdown(options: { timeoutMs?: number } = {}): Promise<FlushResult> {
+    for (const settle of this.#settleHooks) settle(true);
+    const result = await this.flush(options);
+    this.#saveAtExit();
+    this.#unwatch();
+    this.#counters.report();
+    return result;
+  }
+
+  /** Wraps the handler of an AWS Lambda: events are delivered before the sandbox is frozen. */
+  lambda<A extends [unknown, { getRemainingTimeInMillis?(): number }?, ...unknown[]], R>(
+    handler: (...args: A) => R | Promise<R>,
+  ): (...args: A) => Promise<R> {
+    return async (...args) => {
+      try {
+        return await handler(...args);
+      } finally {
+        const leftMs = args[1]?.getRemainingTimeInMillis?.() ?? flushTimeoutMs;
+        await this.flush({ timeoutMs: Math.max(0, Math.min(flushTimeoutMs, leftMs - 500)) });
+      }
+    };
+  }
+
+  stats(): Stats {
+    const { recorded, accepted, sampledOut, truncated, maskFailures, dropped, droppedTotal } = this.#counters;
+    return {
+      ...{
+        recorded,
+        accepted,
+        dropped: droppedTotal,
+        pending: this.#pending,
+        sampledOut,
+        truncated,
+        maskFailures,
+      },
+      spooled: this.#settings.spool?.events ?? 0,
+      droppedByReason: { ...dropped },
+    };
+  }
+
+  /** For wrappers: `settle` is called before a flush, and with true at the end. */
+  onSettle(settle: (isEnd: boolean) => void): void {
+    this.#settleHooks.add(settle);
+  }
+
+  get #pending(): number {
+    return this.#sender.pending + this.#snapshots.preparing;
+  }
+
+  #countDrop(reason: DropReason): void {
+    this.#counters.recorded++;
+    this.#counters.drop(reason, 1);
+  }
+
+  #wake(): void {
+    const waitUntil = this.#waitUntil;
+    if (waitUntil === undefined) {
+      this.#sender.wake();
+      return;
+    }
+    if (this.#isFlushAhead) return;
+    this.#isFlushAhead = true;
+    // Only events that are recorded in one go share a flush: the edge forbids to wait for another invocation's promise.
+    queueMicrotask(() => {
+      this.#isFlushAhead = false;
+    });
+    waitUntil(this.#flushInvocation());
+  }
+
+  async #flushInvocation(): Promise<void> {
+    await sleep(this.#settings.runtime, serverlessDelayMs);
+    await this.#deliverBeside(flushTimeoutMs);
+  }
+
+  async #deliverWithin(timeoutMs: number): Promise<void> {
+    if (this.#waitUntil !== undefined || isCloudflare()) return this.#deliverBeside(timeoutMs);
+    const { runtime } = this.#settings;
+    const sender = this.#sender;
+    const deadlineMs = runtime.nowMs() + timeoutMs;
+    await this.#snapshots.settled();
+    const target = this.#counters.settled + sender.pending;
+    sender.retryNow();
+    while (this.#counters.settled < target && sender.pending > 0) {
+      const leftMs = deadlineMs - runtime.nowMs();
+      const { waitMs } = sender;
+      if (leftMs <= 0 || waitMs >= leftMs || (sender.isPaused && waitMs > 0)) return;
+      await (waitMs > 0 ? sleep(runtime, waitMs) : within(runtime, sender.drain(), leftMs));
+    }
+  }
+
+  /** Delivery that shares no request, timer or promise with other invocations: edge runtimes forbid that. */
+  async #deliverBeside(timeoutMs: number): Promise<void> {
+    const { runtime } = this.#settings;
+    const deadlineMs = runtime.nowMs() + timeoutMs;
+    await this.#snapshots.settled();
+    for (let waitMs = backoffFirstMs; ; waitMs *= 2) {
+      const outcome = await this.#sender.sendBeside(Number.POSITIVE_INFINITY, false);
+      if (outcome.kind !== 'retry') return;
+      const delayMs = Math.max(waitMs, outcome.afterMs);
+      if (runtime.nowMs() + delayMs >= deadlineMs) return;
+      await sleep(runtime, delayMs);
+    }
+  }
+
+  get #waitUntil(): WaitUntil | undefined {
+    return currentScope().waitUntil ?? this.#settings.waitUntil ?? findWaitUntil();
+  }
+
+  #flushAtEnd(): void {
+    for (const settle of this.#settleHooks) settle(true);
+    // The process becomes idle again after this flush: it must end then, whatever is left.
+    if (this.#sender.pending === 0 || this.#counters.recorded === this.#recordedAtIdle) return;
+    this.#recordedAtIdle = this.#counters.recorded;
+    // With a spool one try is enough: what is left is safe on disk.
+    const { runtime, spool } = this.#settings;
+    const isTried = spool ? within(runtime, this.#sender.drain(), exitFlushTimeoutMs) : undefined;
+    void (isTried ?? this.#deliverWithin(exitFlushTimeoutMs));
+  }
+
+  #saveAtExit(): void {
+    if (this.#isClosed) return;
+    for (const settle of this.#settleHooks) settle(true);
+    this.#sender.stop();
+    this.#isClosed = true;
+  }
+}

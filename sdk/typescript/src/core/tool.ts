@@ -1,0 +1,146 @@
+import { describeError } from '../event/error-details.ts';
+import type { EventInput } from '../event/event.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+
+interface ToolDependencies {
+  readonly isEnabled: boolean;
+  record(input: EventInput): string;
+}
+
+/**
+ * Wraps a tool so that each call is recorded: at its return, at the settlement of the promise that it returns, or at
+ * the end of the generator. The wrapper returns what the tool returns.
+ */
+export function wrapTool<F extends (...args: never[]) => unknown>(
+  recorder: ToolDependencies,
+  runtime: Runtime,
+  name: string,
+  fn: F,
+): F {
+  const wrapped = function (this: unknown, ...args: never[]): unknown {
+    if (!recorder.isEnabled) return fn.apply(this, args);
+    const call = startCall(recorder, runtime, name, args.length === 1 ? args[0] : args);
+    try {
+      return observe(fn.apply(this, args), call);
+    } catch (error) {
+      call.fail(error);
+      throw error;
+    }
+  };
+  Object.defineProperty(wrapped, 'name', { value: fn.name, configurable: true });
+  Object.defineProperty(wrapped, 'length', { value: fn.length, configurable: true });
+  return wrapped as F;
+}
+
+interface Call {
+  end(output: unknown): void;
+  fail(error: unknown): void;
+}
+
+function startCall(recorder: ToolDependencies, runtime: Runtime, name: string, input: unknown): Call {
+  const startTimeMs = runtime.wallMs();
+  const startMs = runtime.nowMs();
+  // Tools change their arguments; what was passed in is what is recorded.
+  const snapshot = copyOf(input);
+  let isOver = false;
+  const finish = (outcome: Pick<EventInput, 'status'>, output: Record<string, unknown>) => {
+    if (isOver) return;
+    isOver = true;
+    recorder.record({
+      type: 'tool',
+      startTimeMs,
+      durationMs: Math.round((runtime.nowMs() - startMs) * 1000) / 1000,
+      ...outcome,
+      instrumentation: { source: name, sourcePackage: '@weir/sdk', sourceFunction: name },
+      properties: { tool: { name, input: snapshot, ...output } },
+    });
+  };
+  return {
+    end: (output) => finish({}, output === undefined ? {} : { output }),
+    fail: (error) => finish({ status: { state: 'error', error: describeError(error) } }, {}),
+  };
+}
+
+function copyOf(input: unknown): unknown {
+  try {
+    return structuredClone(input);
+  } catch {
+    // Functions and class instances cannot be cloned; the serializer copes with them at the end of the call.
+    return input;
+  }
+}
+
+function observe(result: unknown, call: Call): unknown {
+  if (result instanceof Promise && result.constructor === Promise) {
+    // A new promise, so that a rejection that nobody handles is still reported as unhandled.
+    return result.then(
+      (output) => {
+        call.end(output);
+        return output;
+      },
+      (error) => {
+        call.fail(error);
+        throw error;
+      },
+    );
+  }
+  if (isThenable(result)) observeThenable(result, call);
+  else if (isAsyncGenerator(result)) observeGenerator(result, call);
+  else call.end(result);
+  return result;
+}
+
+interface Thenable {
+  then(onFulfilled?: unknown, onRejected?: unknown): unknown;
+}
+
+function isThenable(value: unknown): value is Thenable {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** Listens when the application does: calling `then` of a lazy promise, such as a query builder's, would start it. */
+function observeThenable(result: Thenable, call: Call): void {
+  const then = result.then;
+  const pass = (callback: unknown, value: unknown) =>
+    typeof callback === 'function' ? callback(value) : value;
+  // biome-ignore lint/suspicious/noThenProperty: it is a thenable already.
+  result.then = function (onFulfilled, onRejected) {
+    return then.call(
+      this,
+      (output: unknown) => {
+        call.end(output);
+        return pass(onFulfilled, output);
+      },
+      (error: unknown) => {
+        call.fail(error);
+        if (typeof onRejected === 'function') return onRejected(error);
+        throw error;
+      },
+    );
+  };
+}
+
+function isAsyncGenerator(value: unknown): value is AsyncGenerator {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value;
+}
+
+/** The output of a generator is what it yielded last, as the AI SDK has it. */
+function observeGenerator(generator: AsyncGenerator, call: Call): void {
+  const { next, return: end } = generator;
+  let last: unknown;
+  generator.next = async function (...args) {
+    try {
+      const step = await next.apply(this, args);
+      if (step.done) call.end(step.value ?? last);
+      else last = step.value;
+      return step;
+    } catch (error) {
+      call.fail(error);
+      throw error;
+    }
+  };
+  generator.return = function (value) {
+    call.end(last);
+    return end.call(this, value);
+  };
+}

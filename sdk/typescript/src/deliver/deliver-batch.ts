@@ -1,0 +1,94 @@
+import { isolateRoundsMax } from '../limits.ts';
+import type { Counters } from '../queue/counters.ts';
+import type { QueuedEvent } from '../queue/queue.ts';
+import { composeBody } from './body.ts';
+import type { Answer, Post } from './post.ts';
+import { judge, type Verdict } from './verdict.ts';
+
+/** Tells that events are durable: Weir answers 202 after its fsync. */
+export interface Receipt {
+  eventIds: string[];
+  batchId: string | undefined;
+}
+
+export interface DeliveryDependencies {
+  post: Post;
+  counters: Counters;
+  onAccepted: ((receipt: Receipt) => void) | undefined;
+}
+
+export type Outcome = { kind: 'done' } | Extract<Verdict, { kind: 'retry' | 'pause' }>;
+
+/**
+ * Sends a batch once, and again as often as it takes to isolate bad events from good ones. Removes from `events` what
+ * was settled, so that what is left can be sent again: same ids, same bytes.
+ */
+export async function deliverBatch(
+  dependencies: DeliveryDependencies,
+  events: QueuedEvent[],
+  isUrgent = false,
+): Promise<Outcome> {
+  for (let round = 0; events.length > 0; round++) {
+    const answer = await postSafely(dependencies.post, events, isUrgent);
+    const verdict: Verdict = answer ? judge(answer) : { kind: 'retry', afterMs: 0 };
+    switch (verdict.kind) {
+      case 'retry':
+      case 'pause':
+        return verdict;
+      case 'accepted':
+        settleAccepted(dependencies, events.splice(0), answer?.batchId);
+        break;
+      case 'too_large':
+        if (events.length > 1) return deliverHalves(dependencies, events);
+        dependencies.counters.drop('too_large', events.splice(0).length, answer?.details);
+        break;
+      case 'bad_event': {
+        // No event is named: perhaps the body was damaged on its way.
+        if (events.length === 1 && verdict.index === undefined && round === 0) break;
+        const index = events.length === 1 ? 0 : verdict.index;
+        const isNamed = index !== undefined && index < events.length;
+        if (!isNamed || round >= isolateRoundsMax) return deliverHalves(dependencies, events);
+        dependencies.counters.drop('rejected', events.splice(index, 1).length, answer?.details);
+      }
+    }
+  }
+  return { kind: 'done' };
+}
+
+async function deliverHalves(dependencies: DeliveryDependencies, events: QueuedEvent[]): Promise<Outcome> {
+  const second = events.splice(Math.ceil(events.length / 2));
+  const outcome = await deliverBatch(dependencies, events);
+  if (outcome.kind !== 'done') {
+    events.push(...second);
+    return outcome;
+  }
+  const last = await deliverBatch(dependencies, second);
+  events.push(...second);
+  return last;
+}
+
+async function postSafely(
+  post: Post,
+  events: readonly QueuedEvent[],
+  isUrgent: boolean,
+): Promise<Answer | undefined> {
+  try {
+    return await post(composeBody(events), isUrgent);
+  } catch {
+    // The network failed, or the answer did not come in time. The batch may be stored: the ids make it safe to resend.
+    return undefined;
+  }
+}
+
+function settleAccepted(
+  { counters, onAccepted }: DeliveryDependencies,
+  events: readonly QueuedEvent[],
+  batchId: string | undefined,
+): void {
+  counters.accepted += events.length;
+  try {
+    onAccepted?.({ eventIds: events.map(({ id }) => id), batchId });
+  } catch {
+    // The application's callback failed; the events are stored all the same.
+  }
+}

@@ -1,0 +1,102 @@
+import { answerBytesMax, gzipBytesMin, keepaliveBytesMax, requestTimeoutMs } from '../limits.ts';
+import { findDocument } from '../runtime/platform.ts';
+import { gzip } from './gzip.ts';
+
+/** What came back for a request. */
+export interface Answer {
+  status: number;
+  /** `error.id` and `error.details` of contract §7; empty where the answer is not Weir's. */
+  errorId: string;
+  details: string;
+  /** From Retry-After, if there is one. */
+  retryAfterMs: number | undefined;
+  /** From Weir-Quota-Reset: time until the month's quota starts anew. */
+  quotaResetMs: number | undefined;
+  /** Weir-Batch-Id of a 202. */
+  batchId: string | undefined;
+}
+
+export interface PostOptions {
+  url: string;
+  apiKey: string;
+  /** The application's fetch; without one, the global one at the time of the call. */
+  fetch: typeof fetch | undefined;
+  headers: Record<string, string>;
+}
+
+/** Sends one body. @throws the network failure or the time-out, of whatever kind. */
+export type Post = (body: Uint8Array<ArrayBuffer>, isUrgent?: boolean) => Promise<Answer>;
+
+/** @returns a function that sends bodies. Urgent ones leave at once, uncompressed: a page is about to close. */
+export function createPost({ url, apiKey, fetch: ownFetch, headers }: PostOptions): Post {
+  return async (body, isUrgent = false) => {
+    const packed = isUrgent || body.length < gzipBytesMin ? undefined : await gzip(body);
+    const sent = packed ?? body;
+    const response = await (ownFetch ?? fetch)(endpointOf(url), {
+      method: 'POST',
+      headers: {
+        ...headers,
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        ...(packed && { 'content-encoding': 'gzip' }),
+      },
+      body: sent,
+      // A redirect would turn the POST into a GET, or carry the events to another host.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(requestTimeoutMs),
+      ...(findDocument() && sent.length <= keepaliveBytesMax && { keepalive: true }),
+    });
+    return readAnswer(response);
+  };
+}
+
+/** @throws TypeError for an address that is none. */
+export function endpointOf(url: string): string {
+  const path = '/v1/ingest-events';
+  const { href } = new URL(url);
+  const base = href.replace(/[?#].*$/, '').replace(/\/+$/, '');
+  return base.endsWith(path) ? base : base + path;
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  const error = readError(await readText(response));
+  return {
+    status,
+    ...error,
+    retryAfterMs: delayOf(headers.get('retry-after')),
+    quotaResetMs: delayOf(headers.get('weir-quota-reset')),
+    batchId: headers.get('weir-batch-id') ?? undefined,
+  };
+}
+
+function readError(text: string): { errorId: string; details: string } {
+  try {
+    const { id, details } = JSON.parse(text).error;
+    return { errorId: String(id), details: String(details) };
+  } catch {
+    return { errorId: '', details: '' };
+  }
+}
+
+/** Reads the whole answer, so that the connection can be used again; one that is too long is cut off. */
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  let text = '';
+  for (let size = 0; reader && size <= answerBytesMax; ) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    size += value.length;
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader?.cancel().catch(() => {});
+  return text;
+}
+
+/** Seconds or a date (RFC 9110 §10.2.3). */
+function delayOf(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}

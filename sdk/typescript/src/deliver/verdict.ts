@@ -1,0 +1,46 @@
+import { retryAfterMaxMs } from '../limits.ts';
+import type { DropReason } from '../queue/counters.ts';
+import type { Answer } from './post.ts';
+
+/** What an answer asks of a client, by the retry rules of contract §7. */
+export type Verdict =
+  | { kind: 'accepted' }
+  /** Some event is bad; `index` is the first, if the answer names it. */
+  | { kind: 'bad_event'; index: number | undefined }
+  | { kind: 'too_large' }
+  | { kind: 'retry'; afterMs: number }
+  /** No request will be accepted until something changes elsewhere. */
+  | { kind: 'pause'; reason: DropReason; resetMs: number | undefined };
+
+export function judge(answer: Answer): Verdict {
+  const { status } = answer;
+  switch (status) {
+    case 202:
+      return { kind: 'accepted' };
+    case 400:
+      return { kind: 'bad_event', index: indexOf(answer.details) };
+    case 401:
+      return { kind: 'pause', reason: 'unauthorized', resetMs: undefined };
+    case 402:
+      return { kind: 'pause', reason: 'quota', resetMs: answer.quotaResetMs };
+    case 413:
+      return { kind: 'too_large' };
+    case 408:
+    case 429:
+      return retryAfter(answer);
+  }
+  if (status >= 500) return retryAfter(answer);
+  // Another 2xx is a proxy's page: nobody has stored the events. It may pass, as a captive portal does.
+  if (status >= 200 && status < 300) return retryAfter(answer);
+  return { kind: 'pause', reason: 'refused', resetMs: undefined };
+}
+
+function retryAfter({ retryAfterMs = 0 }: Answer): Verdict {
+  return { kind: 'retry', afterMs: Math.min(retryAfterMs, retryAfterMaxMs) };
+}
+
+/** `events[17].durationMs must be a number (and 3 more)` → 17. */
+function indexOf(details: string): number | undefined {
+  const match = /\bevents\[(\d+)\]/.exec(details);
+  return match ? Number(match[1]) : undefined;
+}

@@ -1,0 +1,43 @@
+import { currentScope } from './context.ts';
+import type { EventInput, WeirEvent } from './event.ts';
+import { createUuid, isUuidV4 } from './uuid.ts';
+
+/** An event with everything that the contract requires: what the application left out comes from the scope, or is a default. */
+export function completeEvent(input: EventInput, vendor: string, nowMs: number): WeirEvent {
+  const scope = currentScope();
+  const { id = createUuid(), traceId = scope.traceId, startTimeMs = nowMs - (input.durationMs ?? 0) } = input;
+  const { endTimeMs = startTimeMs + (input.durationMs ?? Math.max(0, nowMs - startTimeMs)) } = input;
+  const hasTraceId = isUuidV4(traceId);
+  return {
+    // First: a spool file is searched for it.
+    id: isUuidV4(id) ? id : createUuid(),
+    type: input.type,
+    ...(hasTraceId && { traceId }),
+    startTimeMs,
+    endTimeMs,
+    durationMs: input.durationMs ?? endTimeMs - startTimeMs,
+    status: input.status ?? { state: 'ok' },
+    instrumentation: {
+      source: 'application',
+      sourcePackage: '@weir/sdk',
+      ...input.instrumentation,
+      vendor: input.instrumentation?.vendor ?? vendor,
+    },
+    context: { ...contextOf(scope), ...input.context },
+    additionalProperties: {
+      ...(traceId !== undefined && !hasTraceId && { traceId: String(traceId) }),
+      ...scope.additionalProperties,
+      ...input.additionalProperties,
+    },
+    properties: input.properties,
+  };
+}
+
+function contextOf({ threadId, agentId, agentGroupId, userId }: WeirEvent['context']): WeirEvent['context'] {
+  return {
+    ...(threadId !== undefined && { threadId }),
+    ...(agentId !== undefined && { agentId }),
+    ...(agentGroupId !== undefined && { agentGroupId }),
+    ...(userId !== undefined && { userId }),
+  };
+}

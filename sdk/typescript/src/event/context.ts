@@ -1,0 +1,86 @@
+import { findBuiltin } from '../runtime/platform.ts';
+import type { WaitUntil } from '../runtime/serverless.ts';
+import type { EventContext } from './event.ts';
+
+/** What holds for every event that is recorded while a function runs, across `await`. */
+export interface CallContext extends EventContext {
+  /** A UUIDv4; another text is kept as the dimension `traceId`. */
+  traceId?: string;
+  /** Custom dimensions (contract §2.2). */
+  additionalProperties?: Record<string, string | number>;
+  /** Keeps the invocation of a serverless platform alive, as Cloudflare's `ctx.waitUntil` does. */
+  waitUntil?: WaitUntil;
+}
+
+/** The context with what the SDK itself hands down. */
+export interface Scope extends CallContext {
+  /** Set while another part of the SDK records the same call: the HTTP layer stays silent. */
+  isSilent?: boolean;
+  /** The call of a provider's SDK that an HTTP attempt belongs to. */
+  call?: object;
+  /** How often that SDK retries, if known. */
+  retriesMax?: number;
+}
+
+interface Storage {
+  getStore(): Scope | undefined;
+  run<R>(scope: Scope, fn: () => R): R;
+}
+
+// Shared by every copy of the package in a process: an ESM and a bundled twin see the same context.
+const key = Symbol.for('weir.context.1');
+
+/** The scope of the code that runs now. */
+export function currentScope(): Scope {
+  return findStorage().getStore() ?? {};
+}
+
+/** Runs a function in the current scope with some fields replaced. `undefined` leaves a field as it is. */
+export function runInScope<R>(changes: Scope, fn: () => R): R {
+  const outer = currentScope();
+  const inner: Scope = { ...outer };
+  for (const [name, value] of Object.entries(changes))
+    if (value !== undefined) Reflect.set(inner, name, value);
+  if (changes.additionalProperties) {
+    inner.additionalProperties = { ...outer.additionalProperties, ...changes.additionalProperties };
+  }
+  return findStorage().run(inner, fn);
+}
+
+/** Runs a function in exactly this scope. */
+export function enterScope<R>(scope: Scope, fn: () => R): R {
+  return findStorage().run(scope, fn);
+}
+
+function findStorage(): Storage {
+  const holder = globalThis as { [key]?: Storage };
+  holder[key] ??= createStorage();
+  return holder[key];
+}
+
+function createStorage(): Storage {
+  const hooks = findBuiltin<{ AsyncLocalStorage: new () => Storage }>('node:async_hooks');
+  // Edge runtimes have it as a global.
+  const global = globalThis as { AsyncLocalStorage?: new () => Storage };
+  const AsyncLocalStorage = hooks?.AsyncLocalStorage ?? global.AsyncLocalStorage;
+  return AsyncLocalStorage ? new AsyncLocalStorage() : new SyncStorage();
+}
+
+/** Browsers have no AsyncLocalStorage: there a scope ends at the first `await`. */
+class SyncStorage implements Storage {
+  #current: Scope | undefined;
+
+  getStore(): Scope | undefined {
+    return this.#current;
+  }
+
+  run<R>(scope: Scope, fn: () => R): R {
+    const outer = this.#current;
+    this.#current = scope;
+    try {
+      return fn();
+    } finally {
+      this.#current = outer;
+    }
+  }
+}

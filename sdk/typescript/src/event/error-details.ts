@@ -1,0 +1,23 @@
+import type { EventError } from './event.ts';
+
+/** Describes anything that was thrown, in the contract's terms (§2.3). Never throws. */
+export function describeError(thrown: unknown): EventError {
+  try {
+    if (typeof thrown !== 'object' || thrown === null) return { message: String(thrown) };
+    const { name, message, code, status, cause } = thrown as Record<string, unknown>;
+    if (name === 'AbortError') return { code: 'aborted', message: String(message) };
+    const own = asCode(code) ?? asCode((cause as { code?: unknown } | undefined)?.code);
+    const fallback = typeof name === 'string' && name !== 'Error' ? name : undefined;
+    return {
+      ...((own ?? fallback) !== undefined && { code: own ?? fallback }),
+      ...(typeof status === 'number' && { httpStatus: status }),
+      message: String(message ?? thrown),
+    } as EventError;
+  } catch {
+    return { message: 'An error that cannot be read.' };
+  }
+}
+
+function asCode(value: unknown): string | number | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,61 @@
+import { jsonDepthMax } from '../limits.ts';
+
+/** JSON text that goes into an event as it is: numbers keep all their digits, and nothing is serialized again. */
+export class JsonText {
+  readonly text: string;
+
+  /** @param text valid JSON. Line breaks between tokens become spaces: spool files hold one event a line. */
+  constructor(text: string) {
+    this.text = /[\n\r]/.test(text) ? text.replace(/[\n\r]/g, ' ') : text;
+  }
+
+  /** For a plain `JSON.stringify`, as in a mask of the application. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/**
+ * The JSON of a value that an application gave. What `JSON.stringify` throws on is replaced: BigInt by its digits, a
+ * circular reference by `"[Circular]"`, a getter or `toJSON` that throws by `"[Unserializable]"`.
+ *
+ * @returns undefined for a function or a symbol, as `JSON.stringify` does.
+ * @throws Error when even that fails.
+ */
+export function jsonTextOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return JSON.stringify(toPlain(value, []));
+  }
+}
+
+/**
+ * Maps, sets and errors become JSON here too; in the fast path they are `{}`, as everywhere in JavaScript, unless the
+ * value as a whole could not be serialized.
+ */
+function toPlain(value: unknown, ancestors: readonly object[]): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (ancestors.includes(value)) return '[Circular]';
+  if (ancestors.length >= jsonDepthMax) return '[Too deep]';
+  const path = [...ancestors, value];
+  try {
+    if ('toJSON' in value && typeof value.toJSON === 'function') return toPlain(value.toJSON(), path);
+    if (value instanceof Error) return { name: value.name, message: value.message };
+    if (value instanceof Map) return toPlain(Object.fromEntries(value), path);
+    if (value instanceof Set) return toPlain([...value], path);
+    if (Array.isArray(value)) return value.map((item) => toPlain(item, path));
+    return Object.fromEntries(Object.keys(value).map((key) => [key, memberOf(value, key, path)]));
+  } catch {
+    return '[Unserializable]';
+  }
+}
+
+function memberOf(value: object, key: string, path: readonly object[]): unknown {
+  try {
+    return toPlain(Reflect.get(value, key), path);
+  } catch {
+    return '[Unserializable]';
+  }
+}

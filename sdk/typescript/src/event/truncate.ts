@@ -1,0 +1,56 @@
+import { eventBytesMax } from '../limits.ts';
+
+const encoder = new TextEncoder();
+
+/** Fields that the contract types as strings: what replaces them must be a string too. */
+const stringFields = new Set(['system', 'prompt', 'response', 'message', 'mode', 'model']);
+
+interface Place {
+  holder: Record<string, unknown>;
+  key: string;
+  text: string;
+}
+
+/**
+ * Shrinks an event that no request can hold: its largest strings are replaced by `{ truncated, bytes, sha256 }`, as an
+ * object, or as the same in JSON text where the contract wants a string.
+ *
+ * @param text the JSON of the event.
+ * @returns the JSON of the shrunk event, or undefined if it is still too large.
+ */
+export async function truncateEvent(
+  text: string,
+  bytesMax: number = eventBytesMax,
+): Promise<Uint8Array | undefined> {
+  const event: Record<string, unknown> = JSON.parse(text);
+  const places: Place[] = [];
+  // The identifying fields stay: an event without them would be refused.
+  for (const part of ['properties', 'status', 'additionalProperties']) collectStrings(event[part], places);
+  places.sort((a, b) => a.text.length - b.text.length);
+  let bytes = encoder.encode(text);
+  while (bytes.length > bytesMax) {
+    const largest = places.pop();
+    if (largest === undefined || largest.text.length < 256) return undefined;
+    await replace(largest);
+    bytes = encoder.encode(JSON.stringify(event));
+  }
+  return bytes;
+}
+
+async function replace({ holder, key, text }: Place): Promise<void> {
+  const content = encoder.encode(text);
+  const digest = await crypto.subtle.digest('SHA-256', content);
+  const sha256 = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const stub = { truncated: true, bytes: content.length, sha256 };
+  holder[key] = stringFields.has(key) ? JSON.stringify(stub) : stub;
+}
+
+function collectStrings(value: unknown, places: Place[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  const holder = value as Record<string, unknown>;
+  for (const key of Object.keys(holder)) {
+    const member = holder[key];
+    if (typeof member === 'string') places.push({ holder, key, text: member });
+    else collectStrings(member, places);
+  }
+}

@@ -1,0 +1,107 @@
+import type { Recorder } from '../core/recorder.ts';
+import { currentScope, enterScope, type Scope } from '../event/context.ts';
+import type { EventError, LlmProperties } from '../event/event.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { Adapter, LlmAnswer, LlmRequest } from '../wire/adapter.ts';
+import type { ObservedRequest } from './request.ts';
+import { sourceOf } from './source.ts';
+
+/** How a call ended. Without an answer, nothing of it was read. */
+export interface CallOutcome {
+  answer?: LlmAnswer | undefined;
+  error?: EventError | undefined;
+}
+
+export interface CallOptions {
+  recorder: Pick<Recorder, 'record'>;
+  runtime: Runtime;
+  adapter: Adapter;
+  request: ObservedRequest;
+  /** Replaces the source that the host tells. */
+  source: string | undefined;
+}
+
+/** One call of a provider, over all of its attempts. Recorded exactly once. */
+export class Call {
+  /** Attempts after the first. */
+  retries = 0;
+  requestId: string | undefined;
+  readonly #options: CallOptions;
+  readonly #scope: Scope = currentScope();
+  readonly #startTimeMs: number;
+  readonly #startMs: number;
+  #firstChunkMs: number | undefined;
+  #isOver = false;
+
+  constructor(options: CallOptions) {
+    this.#options = options;
+    this.#startTimeMs = options.runtime.wallMs();
+    this.#startMs = options.runtime.nowMs();
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  noteChunk(): void {
+    this.#firstChunkMs ??= this.elapsedMs;
+  }
+
+  /** Records the call; only the first time. In the scope of its start: by now other code may be running. */
+  finish(outcome: CallOutcome): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    enterScope(this.#scope, () => this.#record(outcome));
+  }
+
+  #record({ answer, error = answer?.error }: CallOutcome): void {
+    const { recorder, adapter, request, source } = this.#options;
+    recorder.record({
+      type: 'llm',
+      startTimeMs: this.#startTimeMs,
+      durationMs: this.elapsedMs,
+      status: error ? { state: 'error', error } : { state: 'ok' },
+      instrumentation: {
+        source: source ?? sourceOf(request.url.hostname) ?? adapter.source,
+        sourcePackage: adapter.sourcePackage,
+        sourceFunction: adapter.sourceFunction,
+      },
+      properties: { llm: this.#compose(answer) },
+    });
+  }
+
+  #compose(answer: LlmAnswer | undefined): LlmProperties {
+    const request = this.#readRequest();
+    const { toolCalls = [], response = '', otherResponses } = answer ?? {};
+    const mode = toolCalls.length > 0 ? 'tool_calls' : request?.isJson ? 'json' : 'text';
+    return dropUndefined({
+      model: answer?.model ?? request?.model,
+      input: request?.input,
+      output: answer && dropUndefined({ mode, response, toolCalls, otherResponses }),
+      usage: answer?.usage,
+      finishReason: answer?.finishReason,
+      responseId: answer?.responseId,
+      requestId: this.requestId,
+      timeToFirstChunkMs: this.#firstChunkMs,
+      retries: this.retries > 0 ? this.retries : undefined,
+    });
+  }
+
+  #readRequest(): LlmRequest | undefined {
+    const { adapter, request } = this.#options;
+    try {
+      return request.body === undefined ? undefined : adapter.readRequest(request.body);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Since the first attempt. */
+  get elapsedMs(): number {
+    return Math.round((this.#options.runtime.nowMs() - this.#startMs) * 1000) / 1000;
+  }
+}
+
+function dropUndefined(members: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,61 @@
+import type { EventError } from '../event/event.ts';
+import { asObject, asText } from '../wire/read.ts';
+import type { Attempt, CallBoard } from './call-board.ts';
+import type { ResponseSink } from './response-tap.ts';
+
+/** Longest error body that is kept to be read. */
+const errorCharsMax = 64 * 1024;
+
+/**
+ * Reads the body of an error answer. The SDKs read it when they give up, and cancel it, or leave it, when they are
+ * going to repeat the request: that tells whether the call is over.
+ */
+export class ErrorSink implements ResponseSink {
+  readonly #status: number;
+  readonly #close: (error: EventError) => void;
+  readonly #mayRepeat: boolean;
+  readonly #decoder = new TextDecoder();
+  #text = '';
+
+  constructor(board: CallBoard, attempt: Attempt, response: Response) {
+    this.#status = response.status;
+    this.#mayRepeat = attempt.hasRetryLeft !== false && isRetried(response);
+    this.#close = this.#mayRepeat
+      ? board.wait(attempt, readError('', response.status))
+      : (error) => attempt.call.finish({ error });
+  }
+
+  chunk(bytes: Uint8Array): void {
+    if (this.#text.length < errorCharsMax) this.#text += this.#decoder.decode(bytes, { stream: true });
+  }
+
+  end(): void {
+    this.#close(readError(this.#text, this.#status));
+  }
+
+  fail(): void {
+    this.end();
+  }
+
+  cancel(): void {
+    if (!this.#mayRepeat) this.end();
+  }
+}
+
+/** Whether the SDKs of OpenAI and Anthropic repeat a request after this answer. */
+export function isRetried({ status, headers }: Response): boolean {
+  const told = headers.get('x-should-retry');
+  if (told === 'true' || told === 'false') return told === 'true';
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+/** The `error` of OpenAI and Anthropic: `code`, or where there is none `type`. */
+export function readError(text: string, httpStatus: number): EventError {
+  try {
+    const { code, type, message } = asObject(asObject(JSON.parse(text)).error);
+    const known = asText(code) ?? (typeof code === 'number' ? code : asText(type));
+    return { ...(known !== undefined && { code: known }), httpStatus, message: asText(message) ?? '' };
+  } catch {
+    return { httpStatus, ...(text !== '' && { message: text.slice(0, 1_000) }) };
+  }
+}

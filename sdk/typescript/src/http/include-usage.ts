@@ -1,0 +1,77 @@
+import type { Adapter } from '../wire/adapter.ts';
+import { sliceMembers } from '../wire/json-slice.ts';
+import { asObject } from '../wire/read.ts';
+import type { ObservedRequest } from './request.ts';
+
+const changed = new WeakSet<ObservedRequest>();
+
+/** Whether the usage of this stream was requested by the SDK, not by the application. */
+export function isUsageAdded(request: ObservedRequest): boolean {
+  return changed.has(request);
+}
+
+/**
+ * Requests the usage of a chat stream, if the application does not.
+ *
+ * @returns the changed `init`, or undefined where nothing has to change.
+ */
+export function addUsageOption(
+  adapter: Adapter,
+  request: ObservedRequest,
+  init: RequestInit | undefined,
+): RequestInit | undefined {
+  if (!adapter.hasUsageOption || request.body === undefined) return undefined;
+  try {
+    const { stream, stream_options: options } = asObject(JSON.parse(request.body));
+    if (stream !== true || asObject(options).include_usage !== undefined) return undefined;
+    const members = sliceMembers(request.body);
+    members.set('stream_options', JSON.stringify({ ...asObject(options), include_usage: true }));
+    const body = `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+    const headers = new Headers(request.headers);
+    if (headers.has('content-length')) {
+      headers.set('content-length', String(new TextEncoder().encode(body).length));
+    }
+    changed.add(request);
+    return { ...init, headers, body };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes what only a requested usage adds to a stream: the last chunk, without choices, and `"usage":null` before it. */
+export function stripUsage(response: Response): Response {
+  if (response.body === null || !('pipeThrough' in response.body)) return response;
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = '';
+  const transform = new TransformStream<Uint8Array, Uint8Array>(
+    {
+      transform(chunk, controller) {
+        rest += decoder.decode(chunk, { stream: true });
+        const end = Math.max(rest.lastIndexOf('\n\n'), rest.lastIndexOf('\r\n\r\n') + 2) + 2;
+        if (end < 4) return;
+        const text = stripEvents(rest.slice(0, end));
+        rest = rest.slice(end);
+        if (text !== '') controller.enqueue(encoder.encode(text));
+      },
+      flush(controller) {
+        if (rest !== '') controller.enqueue(encoder.encode(stripEvents(rest)));
+      },
+    },
+    undefined,
+    { highWaterMark: 0 },
+  );
+  const { status, statusText, headers, url } = response;
+  const stripped = new Response(response.body.pipeThrough(transform), { status, statusText, headers });
+  Object.defineProperty(stripped, 'url', { value: url, configurable: true });
+  return stripped;
+}
+
+function stripEvents(text: string): string {
+  // Keeps the blank lines with their events.
+  const events = text.match(/[\s\S]*?(?:\r\n\r\n|\n\n|$)/g) ?? [];
+  return events
+    .filter((event) => !/^data:.*"choices":\s*\[\]/m.test(event) || !/"usage":\s*\{/.test(event))
+    .map((event) => event.replace(/,\s*"usage":\s*null(?=\s*[,}])/, ''))
+    .join('');
+}

@@ -1,0 +1,40 @@
+import { runInScope } from '../event/context.ts';
+import { isObserved, markObserved } from './marker.ts';
+import { createMiddleware } from './middleware.ts';
+import type { Fetch, Observer } from './observed-fetch.ts';
+
+/** What the clients of OpenAI and Anthropic have in common. Private to their types in some versions. */
+interface ClientParts {
+  fetch?: Fetch;
+  middleware?: unknown[];
+  /** Adapts requests to another backend, such as Bedrock: below it, requests are no longer Anthropic's. */
+  backendMiddleware?: () => unknown[];
+  maxRetries?: number;
+  request?: (options: unknown, retriesLeft?: number | null) => unknown;
+}
+
+/**
+ * Observes the requests of a client, in place. Methods, promises, streams and types stay the client's own: only the
+ * fetch below them is replaced.
+ */
+export function observeClient<T extends object>(observer: Observer, client: T): T {
+  const parts = client as ClientParts;
+  if (isObserved(client) || typeof parts.fetch !== 'function') return client;
+  const hasBackend = (parts.backendMiddleware?.().length ?? 0) > 0;
+  if (hasBackend && Array.isArray(parts.middleware)) parts.middleware.unshift(createMiddleware(observer));
+  else parts.fetch = observer.wrap(parts.fetch);
+  markAttempts(parts);
+  return markObserved(client);
+}
+
+/** Gives the attempts of one call a scope in common. The promise of the client is returned as it is. */
+function markAttempts(client: ClientParts): void {
+  const { request } = client;
+  if (typeof request !== 'function') return;
+  client.request = function (this: ClientParts, options, retriesLeft) {
+    const { maxRetries = this.maxRetries } = (options ?? {}) as { maxRetries?: number };
+    const retriesMax = retriesLeft ?? maxRetries;
+    const scope = { call: {}, ...(retriesMax !== undefined && { retriesMax }) };
+    return runInScope(scope, () => request.call(this, options, retriesLeft));
+  };
+}

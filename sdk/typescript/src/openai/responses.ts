@@ -1,0 +1,129 @@
+import { JsonText } from '../event/json-text.ts';
+import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
+import { sliceMembers } from '../wire/json-slice.ts';
+import { asArray, asObject, asText, type Json, textsOf } from '../wire/read.ts';
+import type { SseEvent } from '../wire/sse.ts';
+import { composeUsage } from '../wire/usage.ts';
+import { readStreamError } from './chat.ts';
+
+/** OpenAI's Responses. */
+export const responses: Adapter = {
+  source: 'openai',
+  sourcePackage: 'openai',
+  sourceFunction: 'responses.create',
+  path: /\/responses$/,
+  readRequest,
+  readAnswer: (text) => compose(asObject(JSON.parse(text))),
+  openStream: () => new ResponsesStream(),
+};
+
+function readRequest(text: string): LlmRequest {
+  const request = asObject(JSON.parse(text));
+  const { instructions, input, tools } = request;
+  const raw = sliceMembers(text);
+  const system = [asText(instructions) ?? [], textsOf(input, ['system', 'developer'])].flat().join('\n\n');
+  const prompt = asText(input) ?? textsOf(input, ['user']).at(-1);
+  const format = asObject(asObject(request.text).format);
+  return {
+    model: asText(request.model),
+    input: {
+      ...(system !== '' && { system }),
+      ...(prompt !== undefined && { prompt }),
+      ...(Array.isArray(tools) && { tools: new JsonText(raw.get('tools') ?? '[]') }),
+      ...(Array.isArray(input) && { messages: new JsonText(raw.get('input') ?? '[]') }),
+    },
+    isJson: String(format.type).startsWith('json'),
+  };
+}
+
+function compose(body: Json): LlmAnswer {
+  const items = asArray(body.output).map(asObject);
+  const { status, usage, error } = body;
+  const { reason } = asObject(body.incomplete_details);
+  return {
+    model: asText(body.model),
+    response: items.flatMap(textsOfItem).join(''),
+    toolCalls: items.flatMap(readCall),
+    usage: readUsage(asObject(usage)),
+    finishReason: asText(reason) ?? asText(status),
+    responseId: asText(body.id),
+    error: readStreamError(asObject(error)),
+    isComplete: status !== undefined && status !== 'in_progress' && status !== 'queued',
+  };
+}
+
+function textsOfItem({ type, content }: Json): string[] {
+  if (type !== 'message') return [];
+  return asArray(content).flatMap((part) => {
+    const { text, refusal } = asObject(part);
+    return asText(text) ?? asText(refusal) ?? [];
+  });
+}
+
+function readCall(item: Json): ToolCall[] {
+  if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return [];
+  const text = asText(item.arguments) ?? asText(item.input) ?? '';
+  return [{ id: asText(item.call_id) ?? asText(item.id), name: asText(item.name), arguments: text }];
+}
+
+function readUsage(usage: Json) {
+  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = asObject(usage.input_tokens_details);
+  return composeUsage({
+    input: usage.input_tokens,
+    cacheRead,
+    cacheWrite,
+    output: usage.output_tokens,
+    reasoning: asObject(usage.output_tokens_details).reasoning_tokens,
+    total: usage.total_tokens,
+  });
+}
+
+/** The last event carries the whole response; before it, the items and their deltas tell how far it came. */
+class ResponsesStream implements StreamReader {
+  #response: Json = {};
+  #error: Json | undefined;
+  #isOver = false;
+  /** Items by their index, with what deltas have added. */
+  readonly #items: { item: Json; text: string }[] = [];
+
+  push({ data }: SseEvent): void {
+    if (data === '[DONE]') return;
+    const event = asObject(JSON.parse(data));
+    const type = asText(event.type) ?? '';
+    if (event.response) this.#response = asObject(event.response);
+    if (/^response\.(completed|failed|incomplete|cancelled)$/.test(type)) this.#isOver = true;
+    else if (type === 'error') this.#error = asObject(event.error ?? event);
+    else if (type.startsWith('response.output_item.')) this.#entryAt(event).item = asObject(event.item);
+    else if (
+      type.endsWith('.delta') &&
+      /text|refusal|arguments|input/.test(type) &&
+      !/reasoning/.test(type)
+    ) {
+      this.#entryAt(event).text += asText(event.delta) ?? '';
+    }
+  }
+
+  answer(): LlmAnswer {
+    const output = this.#items.filter((entry) => entry !== undefined).map(complete);
+    const whole = this.#isOver ? this.#response : { ...this.#response, output };
+    const { error, ...answer } = compose(whole);
+    return {
+      ...answer,
+      error: this.#error ? readStreamError(this.#error) : error,
+      isComplete: this.#isOver,
+    };
+  }
+
+  #entryAt({ output_index: index }: Json) {
+    const at = typeof index === 'number' ? index : 0;
+    this.#items[at] ??= { item: {}, text: '' };
+    return this.#items[at];
+  }
+}
+
+function complete({ item, text }: { item: Json; text: string }): Json {
+  if (item.status === 'completed') return item;
+  if (item.type === 'function_call') return { ...item, arguments: text };
+  if (item.type === 'custom_tool_call') return { ...item, input: text };
+  return { type: 'message', content: [{ type: 'output_text', text }] };
+}

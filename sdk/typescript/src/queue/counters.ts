@@ -1,0 +1,102 @@
+import { dropReportIntervalMs } from '../limits.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+
+/** Why an event was not delivered. */
+export type DropReason =
+  /** Memory, and the spool if there is one, are full. */
+  | 'queue_full'
+  /** Undelivered for too long: 10 minutes in memory, 24 hours in the spool. */
+  | 'expired'
+  /** A file of the spool cannot be read. */
+  | 'damaged'
+  /** Weir answered 400 for this event; `details` says why. */
+  | 'rejected'
+  /** 401: the API key is missing, wrong or revoked. */
+  | 'unauthorized'
+  /** 402: the space takes no events now. */
+  | 'quota'
+  /** Any other answer that a retry cannot change, such as 404 from a wrong address. */
+  | 'refused'
+  /** Larger than a request can be, after truncation too. */
+  | 'too_large'
+  /** The values cannot be serialized. */
+  | 'unserializable'
+  /** `mask` returned null. */
+  | 'masked'
+  /** Recorded after `shutdown()`, or without an API key. */
+  | 'disabled';
+
+/** What `onDrop` is told: the sums since its last call. */
+export interface DropReport {
+  dropped: Partial<Record<DropReason, number>>;
+  /** The last explanation of Weir, such as `events[17].durationMs must be a number`. */
+  details: string | undefined;
+}
+
+export interface CountersOptions {
+  runtime: Runtime;
+  onDrop: ((report: DropReport) => void) | undefined;
+}
+
+/** Counts what became of events. Sums since the start. */
+export class Counters {
+  recorded = 0;
+  accepted = 0;
+  sampledOut = 0;
+  truncated = 0;
+  maskFailures = 0;
+  readonly dropped: Partial<Record<DropReason, number>> = {};
+  readonly #options: CountersOptions;
+  #unreported: Partial<Record<DropReason, number>> = {};
+  #lastDetails: string | undefined;
+  #reportedAtMs = -Infinity;
+  #isReportDue = false;
+
+  constructor(options: CountersOptions) {
+    this.#options = options;
+  }
+
+  get droppedTotal(): number {
+    return Object.values(this.dropped).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Events whose fate is decided. */
+  get settled(): number {
+    return this.accepted + this.droppedTotal;
+  }
+
+  drop(reason: DropReason, events: number, details?: string): void {
+    if (events === 0) return;
+    this.dropped[reason] = (this.dropped[reason] ?? 0) + events;
+    this.#unreported[reason] = (this.#unreported[reason] ?? 0) + events;
+    this.#lastDetails = details ?? this.#lastDetails;
+    this.#scheduleReport();
+  }
+
+  /** Tells `onDrop` now what it was not told yet. */
+  report(): void {
+    if (Object.keys(this.#unreported).length === 0) return;
+    const report = { dropped: this.#unreported, details: this.#lastDetails };
+    this.#unreported = {};
+    this.#lastDetails = undefined;
+    this.#reportedAtMs = this.#options.runtime.nowMs();
+    try {
+      this.#options.onDrop?.(report);
+    } catch {
+      // The application's callback failed; delivery does not depend on it.
+    }
+  }
+
+  #scheduleReport(): void {
+    if (this.#isReportDue || !this.#options.onDrop) return;
+    this.#isReportDue = true;
+    const waitMs = this.#reportedAtMs + dropReportIntervalMs - this.#options.runtime.nowMs();
+    this.#options.runtime.setTimer(
+      () => {
+        this.#isReportDue = false;
+        this.report();
+      },
+      Math.max(0, waitMs),
+    );
+  }
+}

@@ -1,0 +1,81 @@
+import { queueBytesMax, queueEventsMax } from '../limits.ts';
+
+/** An event that waits: its snapshot as JSON in UTF-8. */
+export interface QueuedEvent {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+  /** When it was recorded, `Date.now()`. */
+  readonly atMs: number;
+}
+
+/** The events in memory, oldest first, bounded by count and bytes. What was taken counts until it is settled. */
+export class Queue {
+  #events: QueuedEvent[] = [];
+  #waitingBytes = 0;
+  #takenEvents = 0;
+  #takenBytes = 0;
+
+  /** Events that wait. */
+  get length(): number {
+    return this.#events.length;
+  }
+
+  /** Bytes of the events that wait. */
+  get bytes(): number {
+    return this.#waitingBytes;
+  }
+
+  /** @returns false when the event does not fit: the newest is dropped, so that what waits stays in order. */
+  push(event: QueuedEvent): boolean {
+    const isFull =
+      this.#events.length + this.#takenEvents >= queueEventsMax ||
+      this.#waitingBytes + this.#takenBytes + event.bytes.length > queueBytesMax;
+    if (isFull) return false;
+    this.#events.push(event);
+    this.#waitingBytes += event.bytes.length;
+    return true;
+  }
+
+  /** Takes the oldest events within both limits, at least one; their room stays taken until `settle`. */
+  take(eventsMax: number, bytesMax: number): QueuedEvent[] {
+    let count = 0;
+    let bytes = 0;
+    for (const event of this.#events) {
+      // One byte a comma.
+      if (count > 0 && (count === eventsMax || bytes + event.bytes.length + 1 > bytesMax)) break;
+      bytes += event.bytes.length + 1;
+      count++;
+    }
+    const taken = this.#events.splice(0, count);
+    this.#account(taken, 1);
+    return taken;
+  }
+
+  /** Takes the events that were recorded before a time. */
+  takeBefore(atMs: number): QueuedEvent[] {
+    const index = this.#events.findIndex((event) => event.atMs >= atMs);
+    const taken = this.#events.splice(0, index === -1 ? this.#events.length : index);
+    this.#account(taken, 1);
+    return taken;
+  }
+
+  /** Gives back the room of taken events: they were delivered, dropped or spooled. */
+  settle(events: readonly QueuedEvent[]): void {
+    this.#takenEvents -= events.length;
+    for (const { bytes } of events) this.#takenBytes -= bytes.length;
+  }
+
+  /** Returns taken events to the front. */
+  putBack(events: readonly QueuedEvent[]): void {
+    if (events.length === 0) return;
+    this.#events = [...events, ...this.#events];
+    this.#account(events, -1);
+  }
+
+  #account(events: readonly QueuedEvent[], sign: 1 | -1): void {
+    const sum = events.reduce((total, { bytes }) => total + bytes.length, 0);
+    this.#waitingBytes -= sign * sum;
+    this.#takenEvents += sign * events.length;
+    this.#takenBytes += sign * sum;
+  }
+}

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { threadId } from 'node:worker_threads';
+import { abandonedMs } from './limits.ts';
+
+/** Who writes to a directory of the spool: written to its lock file. */
+interface Owner {
+  host: string;
+  pid: number;
+  threadId: number;
+  /** Start of the process, milliseconds since the epoch: a later process may have the same pid. */
+  startedAtMs: number;
+  /** The owner gave the directory up, and still runs. */
+  isClosed?: boolean;
+}
+
+const lockName = 'lock';
+
+/** Start times that are computed twice differ by the resolution of the clocks. */
+const startToleranceMs = 3_000;
+
+function describeSelf(): Owner {
+  return {
+    host: hostname(),
+    pid: process.pid,
+    threadId,
+    startedAtMs: Math.round(Date.now() - process.uptime() * 1000),
+  };
+}
+
+/** Locks a new directory. @throws Error when it is locked already. */
+export function lock(directory: string): void {
+  writeFileSync(join(directory, lockName), JSON.stringify(describeSelf()), { flag: 'wx', mode: 0o600 });
+}
+
+/** Gives a directory up: the next spool that is opened takes it over. */
+export function unlock(directory: string): void {
+  writeFileSync(join(directory, lockName), JSON.stringify({ ...describeSelf(), isClosed: true }));
+}
+
+/** Tells other hosts that the owner is alive. */
+export function touch(directory: string): void {
+  const now = new Date();
+  utimesSync(join(directory, lockName), now, now);
+}
+
+/** The directories below the root whose owner is gone. */
+export function findOrphans(root: string): string[] {
+  return readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(root, name))
+    .filter(isOrphan);
+}
+
+function isOrphan(directory: string): boolean {
+  const path = join(directory, lockName);
+  try {
+    const owner: Owner = JSON.parse(readFileSync(path, 'utf8'));
+    if (owner.isClosed) return true;
+    if (owner.host !== hostname()) return Date.now() - statSync(path).mtimeMs > abandonedMs;
+    return !isRunning(owner);
+  } catch {
+    // No lock, or one that was cut off by a crash: abandoned, unless it is being written now.
+    return Date.now() - statSync(directory).mtimeMs > startToleranceMs;
+  }
+}
+
+function isRunning({ pid, startedAtMs }: Owner): boolean {
+  if (pid === process.pid) return Math.abs(describeSelf().startedAtMs - startedAtMs) < startToleranceMs;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it runs, as another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+  const startMs = readStartMs(pid);
+  return startMs === undefined || Math.abs(startMs - startedAtMs) < startToleranceMs;
+}
+
+/** When a process was started, on Linux: clock ticks since boot, 100 a second. */
+function readStartMs(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may contain spaces.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const bootSeconds = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
+    const startMs = (bootSeconds + Number(fields[19]) / 100) * 1000;
+    return Number.isNaN(startMs) ? undefined : startMs;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startProgram } from '../support/program.ts';
+import { refuse, WeirStub } from '../support/weir-stub.ts';
+
+let stub: WeirStub;
+let spool: string;
+beforeEach(async () => {
+  stub = await WeirStub.start();
+  spool = mkdtempSync(join(tmpdir(), 'weir-test-process-'));
+});
+afterEach(async () => {
+  await stub.close();
+  rmSync(spool, { recursive: true });
+});
+
+const variables = () => ({ WEIR_URL: stub.url, WEIR_API_KEY: 'key' });
+const start = (deed: string, extra: Record<string, string> = {}) =>
+  startProgram(deed, { ...variables(), ...extra });
+
+/** The ids that the stub has accepted, each of them once. */
+function acceptedOnce(): Set<string> {
+  expect([...stub.deliveries.values()].every((count) => count === 1)).toBe(true);
+  return new Set(stub.accepted.keys());
+}
+
+test('a program that ends delivers what it recorded', async () => {
+  const program = start('end');
+  const { ids } = await program.says();
+  expect(await program.ended).toBe(0);
+  expect(acceptedOnce()).toEqual(new Set(ids as string[]));
+});
+
+test('a program that ends while Weir is away ends, too', async () => {
+  stub.respond = (_, response) => refuse(response, 503);
+  expect(await start('end').ended).toBe(0);
+  expect(stub.requests.length).toBeGreaterThan(1);
+});
+
+test.each([
+  ['exit', 0],
+  ['throw', 1],
+])('%s: what was recorded is in the spool, and the next process delivers it', async (deed, code) => {
+  const program = start(deed, { SPOOL: spool });
+  const { ids } = await program.says();
+  expect(await program.ended).toBe(code);
+  expect(stub.accepted.size).toBe(0);
+  expect(await start('deliver', { SPOOL: spool }).says()).toEqual({ accepted: 5, dropped: 0, pending: 0 });
+  expect(acceptedOnce()).toEqual(new Set(ids as string[]));
+  expect(readdirSync(spool)).toEqual([]);
+});
+
+test('kill -9 while Weir is away: what was recorded is delivered once by the next process', async () => {
+  await stub.close();
+  const program = start('wait', { SPOOL: spool, COUNT: '1200' });
+  const { ids } = await program.says();
+  program.child.kill('SIGKILL');
+  expect(await program.ended).toBe('SIGKILL');
+  await stub.open();
+  // Two at once: one of them adopts.
+  const adopters = [start('deliver', { SPOOL: spool }), start('deliver', { SPOOL: spool })];
+  const results = await Promise.all(adopters.map((adopter) => adopter.says()));
+  expect(results.reduce((sum, { accepted }) => sum + Number(accepted), 0)).toBe(1_200);
+  expect(acceptedOnce()).toEqual(new Set(ids as string[]));
+});
+
+test('threads of one process share a spool directory', async () => {
+  await stub.close();
+  expect(await start('threads', { SPOOL: spool }).ended).toBe(0);
+  await stub.open();
+  expect(await start('deliver', { SPOOL: spool }).says()).toEqual({ accepted: 15, dropped: 0, pending: 0 });
+});

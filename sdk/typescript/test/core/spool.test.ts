@@ -1,0 +1,242 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Weir, type WeirOptions } from '../../src/index.ts';
+import type { QueuedEvent } from '../../src/queue/queue.ts';
+import type { SpoolStore } from '../../src/queue/spool-store.ts';
+import { type FileSpoolOptions, fileSpool } from '../../src/spool.ts';
+import { llmEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { runOutage } from '../support/outage.ts';
+import { VirtualRuntime } from '../support/virtual-runtime.ts';
+import { refuse, WeirStub } from '../support/weir-stub.ts';
+
+let directory: string;
+let stub: WeirStub;
+let runtime: VirtualRuntime;
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'weir-test-spool-'));
+  stub = await WeirStub.start();
+  runtime = new VirtualRuntime();
+});
+afterEach(async () => {
+  await stub.close();
+  rmSync(directory, { recursive: true });
+});
+
+const openSpool = (options: Partial<FileSpoolOptions> = {}) => fileSpool({ directory, ...options });
+const open = (spool: SpoolStore, options: WeirOptions = {}) =>
+  new Weir({ url: stub.url, apiKey: 'key', flushOnExit: false, runtime, spool, ...options });
+const record = (weir: Weir, count: number, prompt?: string) =>
+  Array.from({ length: count }, () => weir.record(llmEvent(prompt)));
+const files = () =>
+  readdirSync(directory, { recursive: true })
+    .map(String)
+    .filter((name) => /ndjson/.test(name));
+
+const queued = (count: number, size = 100): QueuedEvent[] =>
+  Array.from({ length: count }, () => {
+    const id = crypto.randomUUID();
+    return { id, bytes: Buffer.from(JSON.stringify({ id, fill: 'x'.repeat(size) })), atMs: Date.now() };
+  });
+
+async function drain(spool: SpoolStore): Promise<string[]> {
+  const ids: string[] = [];
+  for (let batch = await spool.next(() => {}); batch; batch = await spool.next(() => {})) {
+    ids.push(...batch.events.map(({ id }) => id));
+    batch.release();
+  }
+  return ids;
+}
+
+test('while Weir is away events are on disk; when it is back, each is delivered once', async () => {
+  await stub.close();
+  const weir = open(openSpool());
+  const ids = record(weir, 1_200);
+  await runtime.advance(1_000);
+  await eventually(() => expect(weir.stats().spooled).toBeGreaterThanOrEqual(500));
+  await runtime.advance(500);
+  ids.push(...record(weir, 10));
+  await runtime.advance(100);
+  expect(weir.stats()).toMatchObject({ pending: 1_210, spooled: 1_210 });
+  await stub.open();
+  await runtime.advance(30_000);
+  await eventually(() => expect(weir.stats()).toMatchObject({ accepted: 1_210, pending: 0, spooled: 0 }));
+  expect(new Set(stub.accepted.keys())).toEqual(new Set(ids));
+  expect([...stub.deliveries.values()].every((count) => count === 1)).toBe(true);
+  expect(files()).toEqual([]);
+  record(weir, 1);
+  await weir.shutdown();
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+test('a request that hangs does not keep events off the disk', async () => {
+  let release = () => {};
+  stub.respond = async () => {
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return false;
+  };
+  const weir = open(openSpool());
+  record(weir, 5);
+  await runtime.advance(1_000);
+  await eventually(() => expect(stub.requests).toHaveLength(1));
+  record(weir, 3);
+  await runtime.advance(1_100);
+  expect(files()).toHaveLength(2);
+  stub.respond = () => undefined;
+  release();
+  await eventually(() => expect(weir.stats()).toMatchObject({ accepted: 8, pending: 0 }));
+  expect(files()).toEqual([]);
+});
+
+test('shutdown leaves undelivered events to the next process', async () => {
+  await stub.close();
+  const first = open(openSpool());
+  const ids = record(first, 7);
+  // Nothing passes the time but this: the flush gives up when the clock says so.
+  const closing = first.shutdown({ timeoutMs: 100 });
+  await eventually(() => expect(first.stats().spooled).toBe(7));
+  await runtime.advance(200);
+  expect(await closing).toEqual({ accepted: 0, dropped: 0, pending: 7 });
+  await stub.open();
+  const second = open(openSpool());
+  expect(await second.flush()).toEqual({ accepted: 7, dropped: 0, pending: 0 });
+  expect([...stub.accepted.keys()]).toEqual(ids);
+});
+
+test('a live owner’s files are left alone, and so is a second adopter’s prey', async () => {
+  const first = openSpool();
+  first.append(queued(3));
+  const second = openSpool();
+  expect(second.events).toBe(0);
+  first.close();
+  const [third, fourth] = [openSpool(), openSpool()];
+  expect([third.events, fourth.events]).toEqual([3, 0]);
+});
+
+test('a spool of a process that is gone, and of one whose pid is another’s now, is adopted', async () => {
+  const first = openSpool();
+  first.append(queued(2));
+  const [name = ''] = readdirSync(directory);
+  const lock = join(directory, name, 'lock');
+  const owner = JSON.parse(readFileSync(lock, 'utf8'));
+  for (const change of [{ pid: 2 ** 22 + 1 }, { startedAtMs: owner.startedAtMs - 60_000 }, { pid: 1 }]) {
+    const [current = ''] = readdirSync(directory);
+    writeFileSync(join(directory, current, 'lock'), JSON.stringify({ ...owner, ...change }));
+    const adopter = openSpool();
+    expect(adopter.events).toBe(2);
+  }
+});
+
+test('a line that a crash cut off is left out, and the others are read', async () => {
+  const first = openSpool();
+  const events = queued(3);
+  first.append(events);
+  const [name = ''] = files();
+  truncateSync(join(directory, name), 2 * (events[0]?.bytes.length ?? 0) + 30);
+  first.close();
+  expect(await drain(openSpool())).toEqual(events.slice(0, 2).map(({ id }) => id));
+});
+
+test('a file that cannot be read is counted as damaged, and does not stop the others', async () => {
+  const first = openSpool();
+  first.append(queued(500));
+  const later = queued(2);
+  first.append(later);
+  await eventually(() => expect(files().filter((name) => name.endsWith('.gz'))).toHaveLength(1));
+  const [packed = ''] = files().filter((name) => name.endsWith('.gz'));
+  writeFileSync(join(directory, packed), 'no gzip');
+  const lost: unknown[] = [];
+  const batch = await first.next((reason, events) => lost.push([reason, events]));
+  expect(lost).toEqual([['damaged', 500]]);
+  expect(batch?.events.map(({ id }) => id)).toEqual(later.map(({ id }) => id));
+});
+
+test('the disk is bounded; what does not fit stays in memory, and is dropped when that is full too', async () => {
+  const spool = openSpool({ bytesMax: 10_000 });
+  expect(spool.append(queued(100, 400))).toBeLessThan(25);
+  expect(spool.bytes).toBeLessThanOrEqual(10_000);
+  expect(spool.hold(queued(10, 400))).toBeUndefined();
+});
+
+test('full segments are packed', async () => {
+  const spool = openSpool();
+  spool.append(queued(1_000, 5_000));
+  spool.append(queued(1));
+  await eventually(() => expect(files().filter((name) => name.endsWith('.gz'))).toHaveLength(2));
+  expect(spool.bytes).toBeLessThan(200_000);
+  expect(await drain(spool)).toHaveLength(1_001);
+});
+
+test('events older than the limit are dropped as expired', async () => {
+  const spool = openSpool({ ageMaxMs: -1 });
+  spool.append(queued(4));
+  const lost: unknown[] = [];
+  expect(await spool.next((reason, events) => lost.push([reason, events]))).toBeUndefined();
+  expect(lost).toEqual([['expired', 4]]);
+  expect(spool.events).toBe(0);
+});
+
+test('with onQuota: spool, a 402 holds events until the quota starts anew', async () => {
+  stub.respond = (_, response) => refuse(response, 402, 'Used up.', { 'weir-quota-reset': '90' });
+  const weir = open(openSpool(), { onQuota: 'spool' });
+  const ids = record(weir, 5);
+  await runtime.advance(1_000);
+  await eventually(() => expect(weir.stats().spooled).toBe(5));
+  ids.push(...record(weir, 2));
+  await runtime.advance(200);
+  expect(weir.stats()).toMatchObject({ dropped: 0, spooled: 7 });
+  stub.respond = () => undefined;
+  await runtime.advance(90_000);
+  await eventually(() => expect(weir.stats()).toMatchObject({ accepted: 7, pending: 0 }));
+  expect(new Set(stub.accepted.keys())).toEqual(new Set(ids));
+});
+
+test('401 keeps events on disk for a process with a good key', async () => {
+  stub.respond = (_, response) => refuse(response, 401);
+  const first = open(openSpool());
+  record(first, 5);
+  await first.shutdown();
+  stub.respond = () => undefined;
+  expect(await open(openSpool()).flush()).toEqual({ accepted: 5, dropped: 0, pending: 0 });
+});
+
+test('a bad event in the spool is dropped once, and the others are delivered', async () => {
+  await stub.close();
+  const weir = open(openSpool());
+  const ids = record(weir, 10);
+  await runtime.advance(1_000);
+  await eventually(() => expect(weir.stats().spooled).toBe(10));
+  stub.respond = ({ events }, response) => {
+    const index = events.findIndex(({ id }) => id === ids[4]);
+    return index === -1 ? undefined : refuse(response, 400, `events[${index}] is bad`);
+  };
+  await stub.open();
+  await runtime.advance(30_000);
+  await eventually(() => expect(weir.stats()).toMatchObject({ accepted: 9, pending: 0 }));
+  expect(weir.stats().droppedByReason).toEqual({ rejected: 1 });
+});
+
+test('an hour without Weir at 10 events/s: nothing is dropped, and then everything is delivered once', async () => {
+  // With 100 events/s of 6 KB it is part of `npm run sdk`.
+  const outage = await runOutage({ stub, directory, eventsPerSecond: 10, prompt: 'Hi' });
+  expect(outage).toMatchObject({ recorded: 36_000, delivered: 36_000, duplicates: 0, dropped: 0 });
+  expect(files()).toEqual([]);
+});
+
+test('a directory that cannot be made is an error at the start', () => {
+  writeFileSync(join(directory, 'file'), '');
+  expect(() => fileSpool({ directory: join(directory, 'file', 'spool') })).toThrow();
+  expect(existsSync(join(directory, 'file', 'spool'))).toBe(false);
+});

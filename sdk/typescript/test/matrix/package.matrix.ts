@@ -1,0 +1,100 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commandOf, dist, packageRoot } from './places.ts';
+
+const run = promisify(execFile);
+
+let directory: string;
+let archive: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'weir-test-package-'));
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory];
+  const output = JSON.parse(execFileSync('npm', args, { cwd: packageRoot, encoding: 'utf8' }));
+  const [{ filename }] = Array.isArray(output)
+    ? output
+    : Object.values<{ filename: string }[]>(output).flat();
+  archive = join(directory, filename);
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+test('publint finds nothing', async () => {
+  const { stdout } = await run(commandOf('publint'), ['--strict', packageRoot]);
+  expect(stdout).toContain('All good!');
+});
+
+test('attw finds nothing', async () => {
+  const { stdout } = await run(commandOf('attw'), [archive, '--profile', 'esm-only', '--format', 'json']);
+  const { analysis } = JSON.parse(stdout);
+  const entries = ['.', './core', './openai', './anthropic', './ai', './spool', './package.json'];
+  expect(Object.keys(analysis.entrypoints)).toEqual(entries);
+  const kinds = analysis.problems.filter(
+    ({ resolutionKind = '' }) => !/^node10$|^node16-cjs$/.test(resolutionKind),
+  );
+  expect(kinds).toEqual([]);
+});
+
+/** Most bytes of an entry, bundled, minified and gzipped. */
+const sizesMax: [entry: string, bytesMax: number][] = [
+  ['core', 10 * 1024],
+  ['openai', 10 * 1024],
+  ['anthropic', 10 * 1024],
+  ['ai', 10 * 1024],
+  ['spool', 10 * 1024],
+  ['index', 16 * 1024],
+];
+
+test.each(sizesMax)('%s has at most %i bytes', async (entry, bytesMax) => {
+  const output = join(directory, `${entry}.js`);
+  const platform = entry === 'spool' ? 'node' : 'browser';
+  const options = ['--bundle', '--minify', '--format=esm', `--platform=${platform}`, `--outfile=${output}`];
+  // It fails if anything but the spool imports a module of Node.
+  await run(commandOf('esbuild'), [join(dist, `${entry}.js`), ...options]);
+  expect(gzipSync(readFileSync(output)).length).toBeLessThanOrEqual(bytesMax);
+});
+
+test('it has no dependencies', () => {
+  const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+  expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
+});
+
+test.each(['module', 'commonjs'])('a TypeScript project with type: %s compiles against it', async (type) => {
+  const project = mkdtempSync(join(directory, 'project-'));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type }));
+  execFileSync('npm', ['install', '--offline', archive], { cwd: project, stdio: 'ignore' });
+  writeFileSync(
+    join(project, 'main.ts'),
+    `import { Weir, type WeirEvent } from '@weir/sdk';
+import { Recorder } from '@weir/sdk/core';
+import { weirTelemetry } from '@weir/sdk/ai';
+import { openaiFetch } from '@weir/sdk/openai';
+import { anthropicMiddleware } from '@weir/sdk/anthropic';
+import { fileSpool } from '@weir/sdk/spool';
+const weir: Recorder = new Weir({ mask: (event: WeirEvent) => event, spool: fileSpool({ directory: 'x' }) });
+export const parts = [weirTelemetry(weir), openaiFetch(weir), anthropicMiddleware(weir)];
+// @ts-expect-error: there is no such type.
+weir.record({ type: 'other', properties: {} });
+`,
+  );
+  const libraries = [
+    '--types',
+    'node',
+    '--typeRoots',
+    join(packageRoot, 'test/versions/node_modules/@types'),
+  ];
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--skipLibCheck',
+    'false',
+  ];
+  await run('tsc', [...options, ...libraries, 'main.ts'], { cwd: project });
+});

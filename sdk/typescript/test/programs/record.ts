@@ -1,0 +1,47 @@
+// Records events as an application would, and tells its parent how far it is: one JSON line each.
+// Arguments: what it does. Environment: WEIR_URL, WEIR_API_KEY, SPOOL (a directory), COUNT.
+
+import process, { argv, env } from 'node:process';
+import { Worker } from 'node:worker_threads';
+import { Weir } from '../../src/index.ts';
+import { fileSpool } from '../../src/spool.ts';
+import { llmEvent } from '../support/events.ts';
+
+const [, , deed] = argv;
+const count = Number(env.COUNT ?? 5);
+const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const open = () => new Weir({ ...(env.SPOOL && { spool: fileSpool({ directory: env.SPOOL }) }) });
+const record = (weir: Weir) => Array.from({ length: count }, () => weir.record(llmEvent()));
+
+switch (deed) {
+  // Ends by itself, without a flush.
+  case 'end':
+    say({ ids: record(open()) });
+    break;
+  case 'exit':
+    say({ ids: record(open()) });
+    process.exit(0);
+    break;
+  case 'throw':
+    say({ ids: record(open()) });
+    throw new Error('on purpose');
+  // Tells when everything is on disk, and then waits to be killed.
+  case 'wait': {
+    const weir = open();
+    const ids = record(weir);
+    const timer = setInterval(() => {
+      if (weir.stats().spooled < count) return;
+      clearInterval(timer);
+      say({ ids });
+      setInterval(() => {}, 1_000);
+    }, 20);
+    break;
+  }
+  // Every thread has a spool directory of its own.
+  case 'threads':
+    for (let thread = 0; thread < 3; thread++) new Worker(new URL(import.meta.url), { argv: ['end'], env });
+    break;
+  // Delivers what others left behind.
+  case 'deliver':
+    say(await open().shutdown());
+}

@@ -1,0 +1,38 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { env, execPath } from 'node:process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const path = fileURLToPath(new URL('../programs/record.ts', import.meta.url));
+
+export interface Program {
+  child: ChildProcess;
+  /** The next line that it says. @throws when it ends before it says one. */
+  says(): Promise<Record<string, unknown>>;
+  /** Waits for its end: the exit code, or the signal. */
+  ended: Promise<number | string>;
+}
+
+/** Runs `programs/record.ts` as a process of its own. */
+export function startProgram(deed: string, variables: Record<string, string>): Program {
+  const child = spawn(execPath, [path, deed], {
+    env: { PATH: env.PATH, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string);
+  return {
+    child,
+    ended,
+    async says() {
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`It ended without a word.\n${errors}`);
+      return JSON.parse(value);
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import type { ServerResponse } from 'node:http';
+
+/** What a test asks of the provider, by the first word of the model's name. */
+export interface ProviderRequest {
+  api: 'chat' | 'responses' | 'messages';
+  body: { model: string; stream?: boolean; messages?: unknown[]; input?: unknown; stream_options?: unknown };
+  /** X-Stainless-Retry-Count of the request. */
+  attempt: number;
+  response: ServerResponse;
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { answers } from './provider-answers.ts';
+import type { ProviderRequest } from './provider-request.ts';
+
+export interface Provider extends AsyncDisposable {
+  readonly url: string;
+  /** The bodies that came, and what paths they came to. */
+  readonly requests: { path: string; text: string; headers: IncomingMessage['headers'] }[];
+}
+
+const apis = { '/chat/completions': 'chat', '/responses': 'responses', '/messages': 'messages' } as const;
+
+/** A provider on loopback that speaks the three APIs. The model's name chooses the answer: `provider-answers.ts`. */
+export async function startProvider(): Promise<Provider> {
+  const requests: Provider['requests'] = [];
+  const server = createServer(async (request, response) => {
+    const text = (await buffer(request).catch(() => Buffer.alloc(0))).toString();
+    const path = new URL(request.url ?? '/', 'http://provider').pathname;
+    requests.push({ path, text, headers: request.headers });
+    if (path.endsWith('/models')) return answerModels(response);
+    const api = Object.entries(apis).find(([end]) => path.endsWith(end))?.[1];
+    const body = safeParse(text);
+    const answer = answers[body.model?.split(':')[0] ?? ''];
+    if (api === undefined || answer === undefined) return void response.writeHead(404).end('{}');
+    const attempt = Number(request.headers['x-stainless-retry-count'] ?? 0);
+    response.setHeader(api === 'messages' ? 'request-id' : 'x-request-id', 'req_1');
+    await answer({ api, body, attempt, response });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}
+
+function answerModels(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end('{"object":"list","data":[{"id":"text","object":"model"}],"has_more":false}');
+}
+
+function safeParse(text: string): ProviderRequest['body'] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { model: '' };
+  }
+}

@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type SseEvent, SseParser } from '../../src/wire/sse.ts';
+
+function parse(parts: readonly string[]): SseEvent[] {
+  const events: SseEvent[] = [];
+  const parser = new SseParser((event) => events.push(event));
+  for (const part of parts) parser.push(part);
+  parser.end();
+  return events;
+}
+
+const line = fc.oneof(
+  fc.constantFrom('', ':', ': comment', 'data', 'data:', 'event: x', 'id: 1', 'retry: 5'),
+  fc.string().map((text) => `data: ${text}`.replace(/[\r\n]/g, '')),
+);
+const stream = fc
+  .array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r')))
+  .map((lines) => lines.map((parts) => parts.join('')).join(''));
+
+test('where the text is cut does not matter', () => {
+  fc.assert(
+    fc.property(stream, fc.array(fc.nat(40)), (text, cuts) => {
+      const parts: string[] = [];
+      let at = 0;
+      for (const cut of cuts) {
+        parts.push(text.slice(at, at + cut));
+        at += cut;
+      }
+      expect(parse([...parts, text.slice(at)])).toEqual(parse([text]));
+    }),
+  );
+});
+
+test('names, several data lines, comments, a byte order mark and a missing last blank line', () => {
+  expect(parse(['\uFEFFevent: a\ndata: 1\ndata:2\n\n: hi\n\ndata: 3'])).toEqual([
+    { event: 'a', data: '1\n2' },
+    { event: '', data: '3' },
+  ]);
+});

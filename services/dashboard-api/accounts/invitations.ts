@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm';
+import { type Actor, auditChanged } from '../../../lib/accounts/audit.ts';
+import { hashPassword } from '../../../lib/accounts/password.ts';
+import type { Role } from '../../../lib/accounts/role.ts';
+import { hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { invitations, memberships, spaces, users } from '../../../lib/db/schema.ts';
+import { namesOf } from '../../../lib/db/statement.ts';
+
+/** What the holder of an invitation's link sees before accepting it. */
+export interface InvitationView {
+  spaceName: string;
+  email: string;
+  role: Role;
+  /** ISO 8601. */
+  expiresAt: string;
+  /** Whether to sign in before accepting; otherwise accepting creates the user, with a password. */
+  hasAccount: boolean;
+}
+
+/** The invitation is gone: accepted, revoked, expired, or never made. */
+export type InvitationGone = 'gone';
+
+/** The space that was joined. */
+export interface Accepted {
+  spaceId: string;
+  /** The user that was created; null for one who was signed in. */
+  newUserId: string | null;
+}
+
+/** Invitations, for whoever holds their token. */
+export interface Invitations {
+  look(token: string): Promise<InvitationView | undefined>;
+  /** Joins the space as a user who is signed in. A role that the user has in the space already stays. */
+  acceptAs(
+    user: { userId: string; email: string },
+    token: string,
+    address: string,
+  ): Promise<Accepted | 'other_email' | InvitationGone>;
+  /** Creates the user that the invitation is for, who joins the space. */
+  acceptNew(
+    token: string,
+    password: string | undefined,
+    address: string,
+  ): Promise<Accepted | 'has_account' | 'needs_password' | InvitationGone>;
+}
+
+/** SQLSTATE of a unique constraint. */
+const uniqueViolation = '23505';
+
+export function openInvitations(database: Database): Invitations {
+  const look = (token: string) => (isToken(token) ? lookAt(database, token) : Promise.resolve(undefined));
+  return {
+    look,
+    acceptAs: async ({ userId, email }, token, address) => {
+      const seen = await look(token);
+      if (seen === undefined) return 'gone';
+      if (seen.email !== email) return 'other_email';
+      const spaceId = await accept(database, token, { userId, actor: { id: userId, address } });
+      return spaceId === undefined ? 'gone' : { spaceId, newUserId: null };
+    },
+    acceptNew: async (token, password, address) => {
+      const seen = await look(token);
+      if (seen === undefined) return 'gone';
+      if (seen.hasAccount) return 'has_account';
+      if (password === undefined) return 'needs_password';
+      const passwordHash = await hashPassword(password);
+      const userId = randomUUID();
+      try {
+        const spaceId = await accept(database, token, {
+          userId,
+          passwordHash,
+          actor: { id: userId, address },
+        });
+        return spaceId === undefined ? 'gone' : { spaceId, newUserId: userId };
+      } catch (error) {
+        if (error instanceof Error && 'code' in error && error.code === uniqueViolation) return 'has_account';
+        throw error;
+      }
+    },
+  };
+}
+
+async function lookAt(database: Database, token: string): Promise<InvitationView | undefined> {
+  const [row] = await database
+    .select({
+      spaceName: spaces.name,
+      email: invitations.email,
+      role: invitations.role,
+      expiresAt: invitations.expiresAt,
+      hasAccount: sql<boolean>`${users.id} IS NOT NULL`,
+    })
+    .from(invitations)
+    .innerJoin(spaces, eq(spaces.id, invitations.spaceId))
+    .leftJoin(users, eq(users.email, invitations.email))
+    .where(isOpen(token));
+  return row && { ...row, expiresAt: row.expiresAt.toISOString() };
+}
+
+/**
+ * One statement: the invitation is used up, the user is created if there is a password, and joins. Of concurrent calls the
+ * first one updates the invitation, and the others find it accepted.
+ *
+ * @returns the space; undefined when the invitation is not open.
+ */
+async function accept(
+  database: Database,
+  token: string,
+  { userId, passwordHash, actor }: { userId: string; passwordHash?: string; actor: Actor },
+): Promise<string | undefined> {
+  const accepted = database.$with('accepted').as(
+    database.update(invitations).set({ acceptedAt: sql`now()` }).where(isOpen(token)).returning({
+      id: invitations.id,
+      spaceId: invitations.spaceId,
+      email: invitations.email,
+      role: invitations.role,
+    }),
+  );
+  const { spaceId } = accepted;
+  const part = (name: string, rows: SQL) => database.$with(name, {}).as(rows);
+  const created = part(
+    'created',
+    sql`
+    INSERT INTO ${users} (${namesOf([users.id, users.email, users.passwordHash])})
+    SELECT ${userId}::uuid, ${accepted.email}, ${passwordHash}::text FROM ${accepted}`,
+  );
+  const joined = part(
+    'joined',
+    sql`
+    INSERT INTO ${memberships} (${namesOf([memberships.spaceId, memberships.userId, memberships.role])})
+    SELECT ${spaceId}, ${userId}::uuid, ${accepted.role} FROM ${accepted}
+    ON CONFLICT DO NOTHING`,
+  );
+  const audited = auditChanged(database, accepted, {
+    spaceId,
+    actor,
+    action: 'invitation.accept',
+    target: accepted.id,
+    details: { userId },
+  });
+  const parts = passwordHash === undefined ? [accepted, joined] : [accepted, created, joined];
+  const [row] = await database
+    .with(...parts, audited)
+    .select({ spaceId })
+    .from(accepted);
+  return row?.spaceId;
+}
+
+function isOpen(token: string) {
+  return and(
+    eq(invitations.tokenHash, hashToken(token)),
+    isNull(invitations.acceptedAt),
+    isNull(invitations.revokedAt),
+    gt(invitations.expiresAt, sql`now()`),
+  );
+}

@@ -1,0 +1,20 @@
+import { and, eq, gt, sql } from 'drizzle-orm';
+import { hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { signInLinks } from '../../../lib/db/schema.ts';
+import type { SessionClient, Sessions } from './session.ts';
+
+/** Signs in with the token of a sign-in link, which is used up. @returns the session's token; undefined for a link that is not valid. */
+export type RedeemLink = (token: string, client: SessionClient) => Promise<string | undefined>;
+
+export function openLinkRedemption(database: Database, sessions: Sessions): RedeemLink {
+  return async (token, client) => {
+    if (!isToken(token)) return undefined;
+    // Deleting it decides: of concurrent calls one gets the row.
+    const [link] = await database
+      .delete(signInLinks)
+      .where(and(eq(signInLinks.tokenHash, hashToken(token)), gt(signInLinks.expiresAt, sql`now()`)))
+      .returning({ userId: signInLinks.userId });
+    return link && sessions.open({ id: link.userId }, client, 'link');
+  };
+}

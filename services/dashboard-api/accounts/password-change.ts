@@ -1,0 +1,78 @@
+import { and, eq, ne } from 'drizzle-orm';
+import { type Actor, auditUsers } from '../../../lib/accounts/audit.ts';
+import { hashPassword, verifyPassword } from '../../../lib/accounts/password.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { sessions, users } from '../../../lib/db/schema.ts';
+import { passwordChangesAtOnceMax, signInAttemptsMax, signInPairsMax, signInWindowMs } from '../limits.ts';
+import { RateLimiter } from './rate-limiter.ts';
+
+/** `no_password`: the user signs in with single sign-on only. */
+export type PasswordChangeOutcome = 'changed' | 'wrong' | 'no_password' | 'too_many_attempts' | 'busy';
+
+/** Sets a new password for a user who knows the present one, and ends the user's other sessions. */
+export type ChangePassword = (
+  user: { userId: string; sessionId: string },
+  passwords: { current: string; next: string },
+  address: string,
+) => Promise<PasswordChangeOutcome>;
+
+/** Opens the password change of one process. Its attempt counters are in memory. */
+export function openPasswordChange(database: Database, now: () => number): ChangePassword {
+  const limiter = new RateLimiter({
+    attemptsMax: signInAttemptsMax,
+    windowMs: signInWindowMs,
+    keysMax: signInPairsMax,
+    now,
+  });
+  let running = 0;
+  return async (user, passwords, address) => {
+    if (running >= passwordChangesAtOnceMax) return 'busy';
+    // Whoever found an unlocked browser must not guess on.
+    if (!limiter.take(user.userId)) return 'too_many_attempts';
+    running += 1;
+    try {
+      const outcome = await changePassword(database, user, { ...passwords, address });
+      if (outcome === 'changed') limiter.clear(user.userId);
+      return outcome;
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+async function changePassword(
+  database: Database,
+  { userId, sessionId }: { userId: string; sessionId: string },
+  { current, next, address }: { current: string; next: string; address: string },
+): Promise<PasswordChangeOutcome> {
+  const [user] = await database
+    .select({ passwordHash: users.passwordHash })
+    .from(users)
+    .where(eq(users.id, userId));
+  const verified = user?.passwordHash;
+  if (verified === undefined || verified === null) return 'no_password';
+  if (!(await verifyPassword(current, verified))) return 'wrong';
+  const passwordHash = await hashPassword(next);
+  if (!(await replaceHash(database, { userId, verified, passwordHash }, { id: userId, address })))
+    return 'wrong';
+  // After the change, in a statement of its own: no session opens with the old password any more, and this one sees all that did.
+  await database.delete(sessions).where(and(eq(sessions.userId, userId), ne(sessions.id, sessionId)));
+  return 'changed';
+}
+
+/** @returns whether the hash was still the one that the present password was verified against. */
+async function replaceHash(
+  database: Database,
+  { userId, verified, passwordHash }: { userId: string; verified: string; passwordHash: string },
+  actor: Actor,
+): Promise<boolean> {
+  const changed = database.$with('changed').as(
+    database
+      .update(users)
+      .set({ passwordHash })
+      .where(and(eq(users.id, userId), eq(users.passwordHash, verified)))
+      .returning({ userId: users.id }),
+  );
+  const audited = auditUsers(database, changed, { actor, action: 'user.password', target: userId });
+  return (await database.with(changed, audited).select().from(changed)).length > 0;
+}

@@ -1,0 +1,80 @@
+import { and, desc, eq, gt, ne, sql } from 'drizzle-orm';
+import { type Actor, auditUsers } from '../../../lib/accounts/audit.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { sessions } from '../../../lib/db/schema.ts';
+
+/** A session as its user sees it. Times are ISO 8601. */
+export interface ListedSession {
+  id: string;
+  /** The User-Agent header and the network address that it was opened with. */
+  userAgent: string | null;
+  address: string | null;
+  createdAt: string;
+  /** At most a minute old while it is used. */
+  lastUsedAt: string;
+  expiresAt: string;
+  /** Whether it is the session of this call. */
+  isCurrent: boolean;
+}
+
+/** A user's sessions, and what the user may do with them. */
+export interface SessionList {
+  /** The sessions that have not expired, the last used first. */
+  list(user: { userId: string; sessionId: string }): Promise<ListedSession[]>;
+  /** Ends one session of the user. @returns whether the user had it. */
+  revoke(user: { userId: string }, id: string, address: string): Promise<boolean>;
+  /** Ends all sessions of the user but the one of the call. @returns how many. */
+  revokeOthers(user: { userId: string; sessionId: string }, address: string): Promise<number>;
+  /** Makes a space the one of calls that name none. */
+  switchSpace(sessionId: string, spaceId: string): Promise<void>;
+}
+
+export function openSessionList(database: Database): SessionList {
+  return {
+    list: (user) => listSessions(database, user),
+    revoke: async ({ userId }, id, address) => {
+      const isOne = and(eq(sessions.userId, userId), eq(sessions.id, id));
+      return (await endSessions(database, isOne, { id: userId, address })) > 0;
+    },
+    revokeOthers: ({ userId, sessionId }, address) => {
+      const isOther = and(eq(sessions.userId, userId), ne(sessions.id, sessionId));
+      return endSessions(database, isOther, { id: userId, address });
+    },
+    switchSpace: async (sessionId, spaceId) => {
+      await database.update(sessions).set({ spaceId }).where(eq(sessions.id, sessionId));
+    },
+  };
+}
+
+async function listSessions(
+  database: Database,
+  { userId, sessionId }: { userId: string; sessionId: string },
+): Promise<ListedSession[]> {
+  const rows = await database
+    .select({
+      id: sessions.id,
+      userAgent: sessions.userAgent,
+      address: sessions.address,
+      createdAt: sessions.createdAt,
+      lastUsedAt: sessions.lastUsedAt,
+      expiresAt: sessions.expiresAt,
+    })
+    .from(sessions)
+    .where(and(eq(sessions.userId, userId), gt(sessions.expiresAt, sql`now()`)))
+    .orderBy(desc(sessions.lastUsedAt), sessions.id);
+  return rows.map(({ createdAt, lastUsedAt, expiresAt, ...row }) => ({
+    ...row,
+    createdAt: createdAt.toISOString(),
+    lastUsedAt: lastUsedAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+    isCurrent: row.id === sessionId,
+  }));
+}
+
+async function endSessions(database: Database, which: ReturnType<typeof and>, actor: Actor): Promise<number> {
+  const ended = database
+    .$with('ended')
+    .as(database.delete(sessions).where(which).returning({ id: sessions.id, userId: sessions.userId }));
+  const audited = auditUsers(database, ended, { actor, action: 'session.revoke', target: ended.id });
+  return (await database.with(ended, audited).select().from(ended)).length;
+}

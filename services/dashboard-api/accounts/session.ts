@@ -1,0 +1,191 @@
+import { and, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm';
+import { auditUsers } from '../../../lib/accounts/audit.ts';
+import type { Role } from '../../../lib/accounts/role.ts';
+import { createToken, hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
+import { sessionsMax, sessionTtlMs, sessionUseMs } from '../limits.ts';
+
+/** The user of a session, and every space of theirs with the role that decides what a call may do. */
+export interface SessionUser {
+  sessionId: string;
+  userId: string;
+  email: string;
+  /** False for a user who signs in with single sign-on only. */
+  hasPassword: boolean;
+  /** The space of calls that name none: the one switched to, or the only one; null when there is no such space. */
+  currentSpaceId: string | null;
+  spaces: { id: string; name: string; role: Role }[];
+}
+
+/** The browser that signs in. */
+export interface SessionClient {
+  address: string;
+  userAgent: string | null;
+}
+
+export type SignInMethod = 'password' | 'link' | 'invitation' | 'sso';
+
+/** The dashboard's sessions. Postgres holds the SHA-256 of their tokens only. */
+export interface Sessions {
+  /**
+   * Opens a session.
+   *
+   * @param user `passwordHash`: the hash that a password was just verified against.
+   * @returns the token; undefined when the password was changed or the user was deleted meanwhile.
+   */
+  open(
+    user: { id: string; passwordHash?: string },
+    client: SessionClient,
+    method: SignInMethod,
+  ): Promise<string | undefined>;
+  /** @returns undefined when the token was never issued, was signed out, or has expired. */
+  find(token: string): Promise<SessionUser | undefined>;
+  /** Ends a session. Ending one that does not exist changes nothing. */
+  close(token: string, address: string): Promise<void>;
+}
+
+export function openSessions(database: Database): Sessions {
+  const findRows = prepareFind(database);
+  return {
+    open: (user, client, method) => openSession(database, user, { ...client, method }),
+    find: async (token) => {
+      if (!isToken(token)) return undefined;
+      const rows = await findRows.execute({ hash: hashToken(token) });
+      if (rows[0]?.isUseOld) await noteUse(database, rows[0].sessionId);
+      return toSessionUser(rows);
+    },
+    close: (token, address) => closeSession(database, token, address),
+  };
+}
+
+async function openSession(
+  database: Database,
+  { id: userId, passwordHash }: { id: string; passwordHash?: string },
+  { address, userAgent, method }: SessionClient & { method: SignInMethod },
+): Promise<string | undefined> {
+  await deleteOld(database, userId);
+  const token = createToken();
+  // One statement, with a lock on the user: a password that changes between the check and the insert opens no session.
+  const verified = database.$with('verified').as(
+    database
+      .select({ userId: users.id })
+      .from(users)
+      .where(
+        and(
+          eq(users.id, userId),
+          passwordHash === undefined ? undefined : eq(users.passwordHash, passwordHash),
+        ),
+      )
+      .for('share'),
+  );
+  const row = database
+    .select({
+      tokenHash: sql<Buffer>`${hashToken(token)}::bytea`.as(sessions.tokenHash.name),
+      userId: verified.userId,
+      createdAt: sql<Date>`now()`.as(sessions.createdAt.name),
+      expiresAt: sql<Date>`now() + ${sessionTtlMs}::float8 * interval '1 millisecond'`.as(
+        sessions.expiresAt.name,
+      ),
+      id: sql<string>`uuidv7()`.as(sessions.id.name),
+      lastUsedAt: sql<Date>`now()`.as(sessions.lastUsedAt.name),
+      userAgent: sql<string | null>`${userAgent}::text`.as(sessions.userAgent.name),
+      address: sql<string>`${address}::text`.as(sessions.address.name),
+      spaceId: sql<string | null>`NULL::uuid`.as(sessions.spaceId.name),
+    })
+    .from(verified);
+  const opened = database
+    .$with('opened')
+    .as(database.insert(sessions).select(row).returning({ id: sessions.id, userId: sessions.userId }));
+  const audited = auditUsers(database, opened, {
+    actor: { id: userId, address },
+    action: 'session.open',
+    target: opened.id,
+    details: { method },
+  });
+  const rows = await database.with(verified, opened, audited).select().from(opened);
+  return rows.length === 1 ? token : undefined;
+}
+
+/**
+ * Deletes a user's expired sessions, and those unused for longest beyond the limit. It runs when the next one opens: the table
+ * needs no other clean-up.
+ */
+async function deleteOld(database: Database, userId: string): Promise<void> {
+  const beyond = database
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(eq(sessions.userId, userId))
+    .orderBy(desc(sessions.lastUsedAt))
+    .offset(sessionsMax - 1);
+  const isOld = or(lte(sessions.expiresAt, sql`now()`), inArray(sessions.id, beyond));
+  await database.delete(sessions).where(and(eq(sessions.userId, userId), isOld));
+}
+
+async function closeSession(database: Database, token: string, address: string): Promise<void> {
+  const closed = database.$with('closed').as(
+    database
+      .delete(sessions)
+      .where(eq(sessions.tokenHash, hashToken(token)))
+      .returning({ id: sessions.id, userId: sessions.userId }),
+  );
+  const audited = auditUsers(database, closed, {
+    actor: { id: sql`${closed.userId}`, address },
+    action: 'session.close',
+    target: closed.id,
+  });
+  await database.with(closed, audited).select().from(closed);
+}
+
+/** One row for each space of the session's user; one row without a space for a user of none. */
+function prepareFind(database: Database) {
+  return database
+    .select({
+      sessionId: sessions.id,
+      userId: users.id,
+      email: users.email,
+      hasPassword: sql<boolean>`${users.passwordHash} IS NOT NULL`,
+      chosenSpaceId: sessions.spaceId,
+      isUseOld: sql<boolean>`${lt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionUseMs))} * interval '1 millisecond'`)}`,
+      spaceId: spaces.id,
+      name: spaces.name,
+      role: memberships.role,
+    })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .leftJoin(memberships, eq(memberships.userId, users.id))
+    .leftJoin(spaces, eq(spaces.id, memberships.spaceId))
+    .where(and(eq(sessions.tokenHash, sql.placeholder('hash')), gt(sessions.expiresAt, sql`now()`)))
+    .orderBy(spaces.id)
+    .prepare('session');
+}
+
+type SessionRow = Awaited<ReturnType<ReturnType<typeof prepareFind>['execute']>>[number];
+
+function toSessionUser(rows: SessionRow[]): SessionUser | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const own = rows.flatMap(({ spaceId, name, role }) =>
+    spaceId === null || name === null || role === null ? [] : [{ id: spaceId, name, role }],
+  );
+  const [only] = own;
+  // The user may have been removed from the space switched to.
+  const chosen = own.find(({ id }) => id === first.chosenSpaceId);
+  return {
+    sessionId: first.sessionId,
+    userId: first.userId,
+    email: first.email,
+    hasPassword: first.hasPassword,
+    currentSpaceId: chosen?.id ?? (own.length === 1 && only !== undefined ? only.id : null),
+    spaces: own,
+  };
+}
+
+/** Notes that a session is used. A failure, such as a Postgres that is read-only, fails no call. */
+async function noteUse(database: Database, sessionId: string): Promise<void> {
+  await database
+    .update(sessions)
+    .set({ lastUsedAt: sql`now()` })
+    .where(eq(sessions.id, sessionId))
+    .catch(() => {});
+}

@@ -1,0 +1,62 @@
+import { and, desc, eq, lt } from 'drizzle-orm';
+import { userIdOf } from '../../../lib/accounts/audit.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { auditLog, users } from '../../../lib/db/schema.ts';
+
+/** A row of a space's audit log. */
+export interface AuditRow {
+  id: string;
+  /** ISO 8601. */
+  at: string;
+  /** A user's id, or `operator` for the command line and `npm start`. */
+  actor: string;
+  /** The e-mail address that the actor has now; null for the operator, and for one who is no user any more. */
+  actorEmail: string | null;
+  /** The network address that asked for the change; null for the operator's. */
+  address: string | null;
+  /** Noun and verb: `api_key.create`. */
+  action: string;
+  /** The id of what was changed, where it is not the space itself. */
+  target: string | null;
+  details: Record<string, unknown>;
+}
+
+export interface AuditQuery {
+  /** Rows older than the one with this id. */
+  before?: string | undefined;
+  action?: string | undefined;
+  actor?: string | undefined;
+  limit: number;
+}
+
+/** The newest rows first. */
+export async function listAudit(
+  database: Database,
+  spaceId: string,
+  { before, action, actor, limit }: AuditQuery,
+): Promise<AuditRow[]> {
+  const rows = await database
+    .select({
+      id: auditLog.id,
+      at: auditLog.createdAt,
+      actor: auditLog.actor,
+      actorEmail: users.email,
+      address: auditLog.address,
+      action: auditLog.action,
+      target: auditLog.target,
+      details: auditLog.details,
+    })
+    .from(auditLog)
+    .leftJoin(users, eq(users.id, userIdOf(auditLog.actor)))
+    .where(
+      and(
+        eq(auditLog.spaceId, spaceId),
+        before === undefined ? undefined : lt(auditLog.id, before),
+        action === undefined ? undefined : eq(auditLog.action, action),
+        actor === undefined ? undefined : eq(auditLog.actor, actor),
+      ),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(limit);
+  return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
+}

@@ -1,0 +1,132 @@
+import { and, count, eq, gt, isNull, lt, sql } from 'drizzle-orm';
+import { type Actor, auditChanged, userIdOf } from '../../../lib/accounts/audit.ts';
+import { normalizeEmail } from '../../../lib/accounts/email.ts';
+import type { Role } from '../../../lib/accounts/role.ts';
+import { createToken, hashToken } from '../../../lib/accounts/secret-token.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { invitations, memberships, users } from '../../../lib/db/schema.ts';
+import { namesOf } from '../../../lib/db/statement.ts';
+import { openInvitationsMax } from '../limits.ts';
+
+/** An open invitation, as the space's admins see it. Times are ISO 8601. */
+export interface OpenInvitation {
+  id: string;
+  email: string;
+  role: Role;
+  /** The e-mail address of who invited; null for one who is no user any more. */
+  createdBy: string | null;
+  createdAt: string;
+  expiresAt: string;
+}
+
+/** An invitation that was just created. The token is returned here only. */
+export interface CreatedInvitation {
+  id: string;
+  /** Whoever has it, and the e-mail address, may join. It belongs into the fragment of a link: `/invitation#<token>`. */
+  token: string;
+  expiresAt: string;
+}
+
+export interface NewInvitation {
+  email: string;
+  role: Role;
+  ttlHours: number;
+}
+
+/** Creates an invitation. @returns why not: the person is a member, or too many invitations are open. */
+export async function createInvitation(
+  database: Database,
+  spaceId: string,
+  { email, role, ttlHours, actor }: NewInvitation & { actor: Actor },
+): Promise<CreatedInvitation | 'is_member' | 'too_many'> {
+  const token = createToken();
+  const normalized = normalizeEmail(email);
+  const isMember = database
+    .select({ one: sql`1` })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(and(eq(memberships.spaceId, spaceId), eq(users.email, normalized)));
+  const open = database.select({ open: count() }).from(invitations).where(isOpen(spaceId));
+  const columns = [
+    invitations.spaceId,
+    invitations.tokenHash,
+    invitations.email,
+    invitations.role,
+    invitations.createdBy,
+    invitations.expiresAt,
+  ];
+  const returned = {
+    id: invitations.id,
+    spaceId: invitations.spaceId,
+    expiresAt: invitations.expiresAt,
+  };
+  const created = database.$with('created', returned).as(sql`
+    INSERT INTO ${invitations} (${namesOf(columns)})
+    SELECT ${spaceId}::uuid, ${hashToken(token)}::bytea, ${normalized}::text, ${role}::text, ${actor.id}::text,
+      now() + ${ttlHours}::float8 * interval '1 hour'
+    WHERE NOT EXISTS ${isMember} AND ${lt(sql`${open}`, openInvitationsMax)}
+    RETURNING ${namesOf(Object.values(returned))}`);
+  const audited = auditChanged(database, created, {
+    spaceId: created.spaceId,
+    actor,
+    action: 'invitation.create',
+    target: created.id,
+    details: { email: normalized, role },
+  });
+  const [row] = await database.with(created, audited).select().from(created);
+  if (row !== undefined) return { id: row.id, token, expiresAt: row.expiresAt.toISOString() };
+  return (await isMember).length > 0 ? 'is_member' : 'too_many';
+}
+
+/** The invitations that can be accepted, the newest first. */
+export async function listInvitations(database: Database, spaceId: string): Promise<OpenInvitation[]> {
+  const rows = await database
+    .select({
+      id: invitations.id,
+      email: invitations.email,
+      role: invitations.role,
+      createdBy: users.email,
+      createdAt: invitations.createdAt,
+      expiresAt: invitations.expiresAt,
+    })
+    .from(invitations)
+    .leftJoin(users, eq(users.id, userIdOf(invitations.createdBy)))
+    .where(isOpen(spaceId))
+    .orderBy(sql`${invitations.id} DESC`);
+  return rows.map(({ createdAt, expiresAt, ...row }) => ({
+    ...row,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+  }));
+}
+
+/** Makes an open invitation useless. @returns whether the space had it. */
+export async function revokeInvitation(
+  database: Database,
+  spaceId: string,
+  { id, actor }: { id: string; actor: Actor },
+): Promise<boolean> {
+  const revoked = database.$with('revoked').as(
+    database
+      .update(invitations)
+      .set({ revokedAt: sql`now()` })
+      .where(and(isOpen(spaceId), eq(invitations.id, id)))
+      .returning({ id: invitations.id, spaceId: invitations.spaceId }),
+  );
+  const audited = auditChanged(database, revoked, {
+    spaceId: revoked.spaceId,
+    actor,
+    action: 'invitation.revoke',
+    target: revoked.id,
+  });
+  return (await database.with(revoked, audited).select().from(revoked)).length > 0;
+}
+
+function isOpen(spaceId: string) {
+  return and(
+    eq(invitations.spaceId, spaceId),
+    isNull(invitations.acceptedAt),
+    isNull(invitations.revokedAt),
+    gt(invitations.expiresAt, sql`now()`),
+  );
+}

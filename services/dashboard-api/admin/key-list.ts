@@ -1,0 +1,79 @@
+import { and, asc, eq, gte } from 'drizzle-orm';
+import { userIdOf } from '../../../lib/accounts/audit.ts';
+import { dayOf } from '../../../lib/accounts/month.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { apiKeys, usageDays, users } from '../../../lib/db/schema.ts';
+import { apiKeyDaysShown } from '../limits.ts';
+
+/** An API key as the space's admins see it. Times are ISO 8601. */
+export interface ListedApiKey {
+  id: string;
+  name: string;
+  /** The key begins and ends like this. */
+  prefix: string;
+  lastFour: string;
+  /** The e-mail address of who created it; null for the operator, and for one who is no user any more. */
+  createdBy: string | null;
+  createdAt: string;
+  /** At most a minute old. */
+  lastUsedAt: string | null;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  state: 'active' | 'expired' | 'revoked';
+  /** The key that it was rolled from, and the key that was made by rolling it. */
+  replaces: string | null;
+  replacedBy: string | null;
+  /** Events stored by UTC day of receipt, of the last 30 days, without the days that have none. */
+  days: { day: string; events: number }[];
+}
+
+const prefix = 'weir_';
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** A space's API keys, revoked and expired ones too, the oldest first. */
+export async function listKeys(database: Database, spaceId: string): Promise<ListedApiKey[]> {
+  const now = Date.now();
+  const [keys, days] = await Promise.all([
+    database
+      .select({
+        id: apiKeys.id,
+        name: apiKeys.name,
+        lastFour: apiKeys.lastFour,
+        createdBy: users.email,
+        createdAt: apiKeys.createdAt,
+        lastUsedAt: apiKeys.lastUsedAt,
+        expiresAt: apiKeys.expiresAt,
+        revokedAt: apiKeys.revokedAt,
+        replaces: apiKeys.replaces,
+      })
+      .from(apiKeys)
+      .leftJoin(users, eq(users.id, userIdOf(apiKeys.createdBy)))
+      .where(eq(apiKeys.spaceId, spaceId))
+      .orderBy(asc(apiKeys.id)),
+    database
+      .select({ keyId: usageDays.apiKeyId, day: usageDays.day, events: usageDays.events })
+      .from(usageDays)
+      .where(
+        and(eq(usageDays.spaceId, spaceId), gte(usageDays.day, dayOf(now - (apiKeyDaysShown - 1) * dayMs))),
+      )
+      .orderBy(asc(usageDays.day)),
+  ]);
+  const daysByKey = Map.groupBy(days, ({ keyId }) => keyId);
+  const successors = new Map(keys.flatMap(({ id, replaces }) => (replaces === null ? [] : [[replaces, id]])));
+  return keys.map((key) => ({
+    ...key,
+    prefix,
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    revokedAt: key.revokedAt?.toISOString() ?? null,
+    state:
+      key.revokedAt !== null
+        ? 'revoked'
+        : (key.expiresAt?.getTime() ?? Infinity) <= now
+          ? 'expired'
+          : 'active',
+    replacedBy: successors.get(key.id) ?? null,
+    days: (daysByKey.get(key.id) ?? []).map(({ day, events }) => ({ day, events })),
+  }));
+}

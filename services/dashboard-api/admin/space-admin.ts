@@ -1,0 +1,92 @@
+import {
+  type IssuedApiKey,
+  issueApiKey,
+  listApiKeys,
+  revokeApiKey,
+  rollApiKey,
+} from '../../../lib/accounts/api-keys.ts';
+import type { Actor } from '../../../lib/accounts/audit.ts';
+import type { Role } from '../../../lib/accounts/role.ts';
+import { changeSpace, readSpace, type Space } from '../../../lib/accounts/spaces.ts';
+import {
+  readUsageDays,
+  readUsageMonths,
+  type UsageDay,
+  type UsageMonth,
+} from '../../../lib/accounts/usage.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { listQuarantine, type QuarantineEntry, type QuarantinePage } from '../../../lib/write/quarantine.ts';
+import type { ReplayResult } from '../../../lib/write/replay.ts';
+import { apiKeysMax, usageMonthsMax } from '../limits.ts';
+import { type AuditQuery, type AuditRow, listAudit } from './audit-list.ts';
+import {
+  type CreatedInvitation,
+  createInvitation,
+  listInvitations,
+  type NewInvitation,
+  type OpenInvitation,
+  revokeInvitation,
+} from './invitation-list.ts';
+import { type ListedApiKey, listKeys } from './key-list.ts';
+import { changeRole, listMembers, type Member, type MemberChange, removeMember } from './members.ts';
+import { replayAsAdmin } from './quarantine-replay.ts';
+
+/**
+ * What the members of one space may see and change of it, beside its events. As a SpaceStore it holds the space's id, and in
+ * addition who asks, so that every change has an audit row.
+ */
+export interface SpaceAdmin {
+  listMembers(): Promise<Member[]>;
+  changeRole(member: { userId: string; role: Role }, actorRole: Role): Promise<MemberChange>;
+  removeMember(userId: string, actorRole: Role): Promise<MemberChange>;
+  listInvitations(): Promise<OpenInvitation[]>;
+  createInvitation(invitation: NewInvitation): Promise<CreatedInvitation | 'is_member' | 'too_many'>;
+  revokeInvitation(id: string): Promise<boolean>;
+  /** The space with its plan. @returns undefined when it was deleted meanwhile. */
+  readSpace(): Promise<Space | undefined>;
+  rename(name: string): Promise<Space | undefined>;
+  usageDays(range: { from: string; to: string }): Promise<UsageDay[]>;
+  usageMonths(): Promise<UsageMonth[]>;
+  listKeys(): Promise<ListedApiKey[]>;
+  createKey(key: { name: string; expiresAt: Date | undefined }): Promise<IssuedApiKey | 'too_many'>;
+  /** @returns undefined when the space has no such key in force, or it was rolled before. */
+  rollKey(key: { keyId: string; overlapMs: number }): Promise<IssuedApiKey | undefined>;
+  /** @returns whether the space has the key. */
+  revokeKey(keyId: string): Promise<boolean>;
+  listAudit(query: AuditQuery): Promise<AuditRow[]>;
+  listQuarantine(page: QuarantinePage): Promise<QuarantineEntry[]>;
+  replay(ids: readonly string[]): Promise<ReplayResult>;
+}
+
+/** What the admins of all spaces share. */
+export interface SharedAdmin {
+  database: Database;
+  /** The secret that API keys are hashed with. */
+  pepper: string;
+}
+
+export function openSpaceAdmin({ database, pepper }: SharedAdmin, spaceId: string, actor: Actor): SpaceAdmin {
+  return {
+    listMembers: () => listMembers(database, spaceId),
+    changeRole: (member, actorRole) => changeRole(database, spaceId, { ...member, actor, actorRole }),
+    removeMember: (userId, actorRole) => removeMember(database, spaceId, { userId, actor, actorRole }),
+    listInvitations: () => listInvitations(database, spaceId),
+    createInvitation: (invitation) => createInvitation(database, spaceId, { ...invitation, actor }),
+    revokeInvitation: (id) => revokeInvitation(database, spaceId, { id, actor }),
+    readSpace: () => readSpace(database, spaceId),
+    rename: (name) => changeSpace(database, spaceId, { name }, actor),
+    usageDays: (range) => readUsageDays(database, spaceId, range),
+    usageMonths: () => readUsageMonths(database, spaceId, usageMonthsMax),
+    listKeys: () => listKeys(database, spaceId),
+    createKey: async (key) => {
+      const inForce = (await listApiKeys(database, spaceId)).filter(({ revokedAt }) => revokedAt === null);
+      if (inForce.length >= apiKeysMax) return 'too_many';
+      return issueApiKey(database, spaceId, { ...key, pepper, actor });
+    },
+    rollKey: (key) => rollApiKey(database, spaceId, { ...key, pepper, actor }),
+    revokeKey: async (keyId) => (await revokeApiKey(database, keyId, { spaceId, actor })) !== undefined,
+    listAudit: (query) => listAudit(database, spaceId, query),
+    listQuarantine: (page) => listQuarantine(database, spaceId, page),
+    replay: (ids) => replayAsAdmin(database, spaceId, { ids, actor }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Database } from '../../../lib/db/database.ts';
+import { type Chart, type ChartQuery, readChart } from './chart.ts';
+import { type CostQuery, type Costs, readCosts } from './costs.ts';
+import { type Histogram, type HistogramQuery, readHistogram } from './histogram.ts';
+
+/** Reads what charts show of one space. */
+export interface ChartReader {
+  read(query: ChartQuery): Promise<Chart>;
+  costs(query: CostQuery): Promise<Costs>;
+  histogram(query: HistogramQuery): Promise<Histogram>;
+}
+
+export function openChartReader(database: Database, spaceId: string): ChartReader {
+  return {
+    read: (query) => readChart(database, spaceId, query),
+    costs: (query) => readCosts(database, spaceId, query),
+    histogram: (query) => readHistogram(database, spaceId, query),
+  };
+}

@@ -1,0 +1,110 @@
+import { TRPCError } from '@trpc/server';
+import type { Database } from '../../../lib/db/database.ts';
+import { latencyQuantiles } from '../../../lib/event/latency.ts';
+import { type Cell, type ChartFilter, type ChartGroup, readCells, type Sums } from './read-cells.ts';
+import { type ChartRange, timeBoundaries } from './time-buckets.ts';
+
+export interface ChartQuery extends ChartRange {
+  groupBy: ChartGroup;
+  filter: ChartFilter;
+  /** Groups that are shown apart: those with the most events. */
+  groupsMax: number;
+}
+
+/** What is known of the events of one bucket and group, or of a whole group. */
+export interface Measures extends Sums {
+  /** Percentiles of the durations in milliseconds, within 5 % of the exact ones; null without events. */
+  p50Ms: number | null;
+  p95Ms: number | null;
+  p99Ms: number | null;
+}
+
+export interface ChartSeries {
+  /** What the group is called; empty for events without a name, or without a group; null for all others together. */
+  group: string | null;
+  /** Over the whole range. */
+  total: Measures;
+  /** The buckets that have events, in order of time. `bucket` is the place in `starts`. */
+  points: (Measures & { bucket: number })[];
+}
+
+export interface Chart {
+  /** Where the buckets begin, in milliseconds since the epoch. The range is widened to whole buckets. */
+  starts: number[];
+  /** Where the last bucket ends. */
+  end: number;
+  /** The groups with the most events first; all others last. */
+  series: ChartSeries[];
+}
+
+/**
+ * A chart from the statistics, which count every event that was stored, also those that have expired or were erased since.
+ *
+ * @throws TRPCError BAD_REQUEST for a range that is empty or has too many buckets, and for what statistics do not know.
+ */
+export async function readChart(
+  database: Database,
+  spaceId: string,
+  { groupBy, filter, groupsMax, ...range }: ChartQuery,
+): Promise<Chart> {
+  requireKnown(groupBy, filter);
+  const boundaries = timeBoundaries(range);
+  const cells = await readCells(database, spaceId, {
+    boundaries,
+    group: groupBy,
+    filter,
+    groupsMax,
+    withDurations: true,
+  });
+  const groups = [...Map.groupBy(cells, ({ rank }) => rank)];
+  return {
+    starts: boundaries.slice(0, -1),
+    end: boundaries.at(-1) ?? range.to,
+    series: groups
+      // Rank 0 is all others.
+      .toSorted(([a], [b]) => (a || Infinity) - (b || Infinity))
+      .map(([, own]) => ({
+        group: own[0]?.group ?? null,
+        total: toMeasures(addCells(own), own),
+        points: own.map((cell) => ({ bucket: cell.bucket, ...toMeasures(cell, [cell]) })),
+      })),
+  };
+}
+
+/** Statistics by agent are kept apart from those by type, name and source. */
+export function requireKnown(groupBy: ChartGroup, { agentId, ...others }: ChartFilter): void {
+  const byAgent = groupBy === 'agent' || agentId !== undefined;
+  const byOther = Object.values(others).some((value) => value !== undefined);
+  if (byAgent && (byOther || (groupBy !== 'agent' && groupBy !== 'none'))) {
+    throw new TRPCError({
+      code: 'BAD_REQUEST',
+      message: 'agentId: a chart by agent cannot be filtered or grouped by type, model, tool or source.',
+    });
+  }
+}
+
+function addCells(cells: readonly Cell[]): Sums {
+  const add = (pick: (cell: Cell) => number) => cells.reduce((sum, cell) => sum + pick(cell), 0);
+  return {
+    events: add((cell) => cell.events),
+    errors: add((cell) => cell.errors),
+    inputTokens: add((cell) => cell.inputTokens),
+    outputTokens: add((cell) => cell.outputTokens),
+    cacheReadTokens: add((cell) => cell.cacheReadTokens),
+    cacheWriteTokens: add((cell) => cell.cacheWriteTokens),
+    reasoningTokens: add((cell) => cell.reasoningTokens),
+  };
+}
+
+function toMeasures(sums: Sums, cells: readonly Cell[]): Measures {
+  const [p50Ms = null, p95Ms = null, p99Ms = null] = latencyQuantiles(
+    cells.map(({ latency }) => latency),
+    [0.5, 0.95, 0.99],
+  );
+  const { events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } =
+    sums;
+  return {
+    ...{ events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens },
+    ...{ p50Ms, p95Ms, p99Ms },
+  };
+}

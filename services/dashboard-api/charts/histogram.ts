@@ -1,0 +1,156 @@
+import { TRPCError } from '@trpc/server';
+import type { Database } from '../../../lib/db/database.ts';
+import { events } from '../../../lib/db/schema.ts';
+import { asStored } from '../../../lib/event/text.ts';
+import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { readEventPage } from '../../../lib/read/event-page.ts';
+import { type SampledSpan, sampleEvents } from '../../../lib/read/event-samples.ts';
+import { histogramEventsMax, histogramSampleEvents } from '../limits.ts';
+import { readCells } from './read-cells.ts';
+
+export interface HistogramQuery {
+  filter: EventFilter & { from: number; to: number };
+  /** How many buckets at most. */
+  bucketsMax: number;
+}
+
+export interface HistogramBucket {
+  startMs: number;
+  events: number;
+  errors: number;
+  /** Whether the counts are estimated from the share of the bucket's last events that match. */
+  isEstimate: boolean;
+}
+
+export interface Histogram {
+  /** Length of a bucket in milliseconds. Buckets are whole multiples of it in UTC, and whole minutes. */
+  bucketMs: number;
+  /** All buckets from the one of `from` to the one of `to`, so that the first and the last may count events outside. */
+  buckets: HistogramBucket[];
+  /**
+   * How the events were counted: `statistics` (exact; they also count events that have expired or were erased), `events`
+   * (exact, one by one), or `estimate` (some buckets are estimated).
+   */
+  method: 'statistics' | 'events' | 'estimate';
+}
+
+const minuteMs = 60_000;
+const bucketMinutes = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 3, 6, 12, 24, 2 * 24, 7 * 24, 14 * 24, 28 * 24, 91 * 24, 364 * 24].map((hours) => hours * 60),
+];
+
+/**
+ * Counts the events of a list over time, in bounded work: from statistics where they know the filter; otherwise one by
+ * one, where few match; otherwise estimated.
+ */
+export async function readHistogram(
+  database: Database,
+  spaceId: string,
+  { filter, bucketsMax }: HistogramQuery,
+): Promise<Histogram> {
+  const { bucketMs, boundaries } = divide(filter, bucketsMax);
+  const counted = await countByStatistics(database, spaceId, { filter, boundaries });
+  if (counted !== undefined) return { bucketMs, buckets: counted, method: 'statistics' };
+  const range = { ...filter, from: boundaries[0], to: boundaries.at(-1) };
+  const columns = { id: events.id, startTimeMs: events.startTimeMs, state: events.state };
+  const page = await readEventPage(database, spaceId, columns, {
+    filter: range,
+    after: undefined,
+    limit: histogramEventsMax,
+  });
+  const buckets = boundaries.slice(0, -1).map((startMs): HistogramBucket => {
+    return { startMs, events: 0, errors: 0, isEstimate: false };
+  });
+  for (const { startTimeMs, state } of page.rows) {
+    const bucket = buckets[Math.floor((startTimeMs - (boundaries[0] ?? 0)) / bucketMs)];
+    if (bucket === undefined) continue;
+    bucket.events += 1;
+    if (state === 'error') bucket.errors += 1;
+  }
+  if (page.next === undefined) return { bucketMs, buckets, method: 'events' };
+  const reachedMs = page.next.startTimeMs;
+  const rest = buckets.filter(({ startMs }) => startMs <= reachedMs);
+  await estimate(database, spaceId, { filter, buckets: rest, bucketMs });
+  return { bucketMs, buckets, method: rest.some(({ isEstimate }) => isEstimate) ? 'estimate' : 'events' };
+}
+
+function divide(
+  { from, to }: { from: number; to: number },
+  bucketsMax: number,
+): { bucketMs: number; boundaries: number[] } {
+  if (to <= from) throw new TRPCError({ code: 'BAD_REQUEST', message: 'to: must be later than from.' });
+  const sizes = bucketMinutes.map((minutes) => minutes * minuteMs);
+  // One more, because the range is widened to whole buckets.
+  const bucketMs = sizes.find((size) => (to - from) / size <= bucketsMax - 1) ?? sizes.at(-1) ?? 0;
+  const first = Math.floor(from / bucketMs) * bucketMs;
+  const count = Math.ceil((to - first) / bucketMs);
+  if (count > bucketsMax) throw new TRPCError({ code: 'BAD_REQUEST', message: 'to: the range is too long.' });
+  return { bucketMs, boundaries: Array.from({ length: count + 1 }, (_, i) => first + i * bucketMs) };
+}
+
+/** @returns undefined for a filter of which the statistics do not know the values. */
+async function countByStatistics(
+  database: Database,
+  spaceId: string,
+  { filter, boundaries }: { filter: EventFilter; boundaries: readonly number[] },
+): Promise<HistogramBucket[] | undefined> {
+  const { type, name, source, state, agentId, attributes = [], not = [] } = filter;
+  const { threadId, traceId, agentGroupId, userId, errorCode, minDurationMs, maxDurationMs, text } = filter;
+  const unknown = [threadId, traceId, agentGroupId, userId, errorCode, minDurationMs, maxDurationMs, text];
+  const byName = [type, name, source].some((value) => value !== undefined);
+  // Statistics have the empty name for events without one, which no filter finds.
+  const isUnknown = name === '' || (byName && agentId !== undefined);
+  if (isUnknown || attributes.length > 0 || not.length > 0 || unknown.some((value) => value !== undefined)) {
+    return undefined;
+  }
+  const stored = (text: string | undefined) => (text === undefined ? undefined : asStored(text));
+  const cells = await readCells(database, spaceId, {
+    boundaries,
+    group: 'none',
+    filter: { type, name: stored(name), source: stored(source), agentId: stored(agentId) },
+    groupsMax: 1,
+    withDurations: false,
+  });
+  const byBucket = new Map(cells.map((cell) => [cell.bucket, cell]));
+  return boundaries.slice(0, -1).map((startMs, bucket) => {
+    const { events: all = 0, errors: failed = 0 } = byBucket.get(bucket) ?? {};
+    const errors = state === 'ok' ? 0 : failed;
+    const count = state === 'error' ? failed : state === 'ok' ? all - failed : all;
+    return { startMs, events: count, errors, isEstimate: false };
+  });
+}
+
+/** Fills in buckets that are not counted to their end: of the last events of each, the share that matches. */
+async function estimate(
+  database: Database,
+  spaceId: string,
+  { filter, buckets, bucketMs }: { filter: EventFilter; buckets: HistogramBucket[]; bucketMs: number },
+): Promise<void> {
+  const spans = buckets.map(({ startMs }, bucket): SampledSpan => {
+    return { bucket, fromMs: startMs, toMs: startMs + bucketMs };
+  });
+  const boundaries = [...buckets.map(({ startMs }) => startMs), (buckets.at(-1)?.startMs ?? 0) + bucketMs];
+  const [samples, cells] = await Promise.all([
+    sampleEvents(database, spaceId, { filter, spans, eventsMax: histogramSampleEvents }),
+    readCells(database, spaceId, {
+      boundaries,
+      group: 'none',
+      filter: {},
+      groupsMax: 1,
+      withDurations: false,
+    }),
+  ]);
+  const totals = new Map(cells.map((cell) => [cell.bucket, cell.events]));
+  const bySpan = new Map(samples.map((sample) => [sample.bucket, sample]));
+  for (const [place, bucket] of buckets.entries()) {
+    const { examined, matching, errors } = bySpan.get(place) ?? { examined: 0, matching: 0, errors: 0 };
+    // With fewer events than asked for, all of the bucket were examined.
+    const isAll = examined < histogramSampleEvents;
+    const factor = isAll ? 1 : Math.max(1, (totals.get(place) ?? 0) / examined);
+    // Some may have been counted one by one, which is a lower bound.
+    bucket.events = Math.max(isAll ? 0 : bucket.events, Math.round(matching * factor));
+    bucket.errors = Math.max(isAll ? 0 : bucket.errors, Math.round(errors * factor));
+    bucket.isEstimate = !isAll;
+  }
+}

@@ -1,0 +1,58 @@
+import { TRPCError } from '@trpc/server';
+import { chartBucketsMax } from '../limits.ts';
+
+/** How long a bucket of a chart is. A day has the hours that it has in its time zone. */
+export type ChartStep = 'minute' | 'hour' | 'day';
+
+export interface ChartRange {
+  from: number;
+  /** Excluded. */
+  to: number;
+  step: ChartStep;
+  /** IANA name, such as Europe/Zurich. */
+  timeZone: string;
+}
+
+const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+
+/**
+ * Where the buckets of a chart begin, in milliseconds since the epoch, and where the last one ends: the range is widened to
+ * whole buckets. All are whole minutes.
+ *
+ * @throws TRPCError BAD_REQUEST for more than {@link chartBucketsMax} buckets, or for an empty range.
+ */
+export function timeBoundaries({ from, to, step, timeZone }: ChartRange): number[] {
+  if (to <= from) throw badRange('to: must be later than from.');
+  if ((to - from) / stepMs[step] > chartBucketsMax) {
+    throw badRange(`to: the range has more than ${chartBucketsMax} buckets. Choose a longer step.`);
+  }
+  const boundaries = [];
+  let at = floorTo(step, Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timeZone));
+  for (;;) {
+    boundaries.push(toMinute(at.epochMilliseconds));
+    if (at.epochMilliseconds >= to) return boundaries;
+    at = nextOf(step, at);
+  }
+}
+
+function floorTo(step: ChartStep, at: Temporal.ZonedDateTime): Temporal.ZonedDateTime {
+  return step === 'day' ? at.startOfDay() : at.round({ smallestUnit: step, roundingMode: 'floor' });
+}
+
+function nextOf(step: ChartStep, at: Temporal.ZonedDateTime): Temporal.ZonedDateTime {
+  if (step === 'day') return at.add({ days: 1 }).startOfDay();
+  if (step === 'minute') return at.add({ minutes: 1 });
+  const later = at.add({ hours: 1 });
+  // Where a zone shifts its clocks by half an hour, the next hour begins in between.
+  const floor = floorTo('hour', later);
+  return Temporal.ZonedDateTime.compare(floor, at) > 0 ? floor : later;
+}
+
+/** Zones once had offsets with seconds; statistics know minutes. */
+function toMinute(ms: number): number {
+  return Math.floor(ms / stepMs.minute) * stepMs.minute;
+}
+
+function badRange(message: string): TRPCError {
+  return new TRPCError({ code: 'BAD_REQUEST', message });
+}

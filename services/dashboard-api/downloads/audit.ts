@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AuditRow } from '../admin/audit-list.ts';
+import type { SpaceAdmin } from '../admin/space-admin.ts';
+import { auditPageMax } from '../limits.ts';
+import {
+  type DownloadDependencies,
+  downloadHeaders,
+  openDownloadedAdmin,
+  parsePathId,
+  sendDownloadFailure,
+} from './download.ts';
+
+export const auditPath = '/audit/';
+
+/**
+ * `GET /audit/:space`: the space's audit log as NDJSON, an AuditRow a line, the newest first, for its admins. It is read page by
+ * page, as fast as the client takes it. When it fails on the way, the connection breaks: what the client has is not all.
+ */
+export async function sendAuditLog(
+  { services, log }: DownloadDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const spaceId = parsePathId((request.url ?? '').split('?', 1)[0]?.slice(auditPath.length));
+    const admin = await openDownloadedAdmin(services, { request, response, spaceId });
+    const first = await admin.listAudit({ limit: auditPageMax });
+    response.writeHead(200, {
+      ...downloadHeaders,
+      'Content-Type': 'application/x-ndjson',
+      'Content-Disposition': `attachment; filename="audit-${spaceId}.ndjson"`,
+    });
+    if (request.method === 'HEAD') response.end();
+    else await pipeline(Readable.from(toLines(admin, first)), response);
+  } catch (thrown) {
+    if (!response.destroyed) sendDownloadFailure({ request, response, log }, thrown);
+  }
+}
+
+/** The lines of one page at a time. */
+async function* toLines(admin: SpaceAdmin, first: AuditRow[]): AsyncGenerator<string> {
+  let rows = first;
+  while (rows.length > 0) {
+    yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const before = rows.at(-1)?.id;
+    rows = rows.length < auditPageMax ? [] : await admin.listAudit({ before, limit: auditPageMax });
+  }
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  addEvents,
+  openDashboard,
+  type TestDashboard,
+  type TestEvent,
+  type TestSpace,
+} from '../../../test/support/dashboard.ts';
+import { csvRecord } from './csv.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+/** Asks with node:http, which shows trailers. The body is not read yet. */
+async function ask(
+  { spaceId, client }: TestSpace,
+  query: { format: string; filter?: object },
+): Promise<IncomingMessage> {
+  const parameters = new URLSearchParams({ format: query.format });
+  if (query.filter !== undefined) parameters.set('filter', JSON.stringify(query.filter));
+  const headers = { cookie: client.cookie ?? '' };
+  const [response] = await once(
+    get(`${dashboard.url}/export/${spaceId}?${parameters}`, { headers }),
+    'response',
+  );
+  return response as IncomingMessage;
+}
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** A parser of RFC 4180. */
+function parseCsv(text: string): string[][] {
+  const records: string[][] = [];
+  let record: string[] = [];
+  for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    record.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === ',') continue;
+    records.push(record);
+    record = [];
+  }
+  return records;
+}
+
+test('any text of a record is read back as it is, but for those that a spreadsheet would run', () => {
+  const field = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.constantFrom('a"b', 'a,b', 'a\r\nb', '', '=1+1', '-1', '@x', '\tx', '+1', '＝1', 'x=1'),
+  );
+  fc.assert(
+    fc.property(fc.array(field, { minLength: 1 }), (values) => {
+      const [record = []] = parseCsv(csvRecord(values));
+      expect(record.length).toBe(values.length);
+      for (const [place, read] of record.entries()) {
+        const value = values[place] ?? '';
+        expect([value, `'${value}`]).toContain(read);
+        expect(read).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/);
+        if (!/^[=+\-@\t\r\n＝＋－＠]/.test(value)) expect(read).toBe(value);
+      }
+    }),
+  );
+  expect(csvRecord([-1.5, null, 1e21])).toBe('-1.5,,1e+21\r\n');
+});
+
+const odd = '=HYPERLINK("http://evil.example")\r\n,"x';
+const rows = (count: number): TestEvent[] =>
+  Array.from({ length: count }, (_, i) => ({
+    startTimeMs: i,
+    type: i % 3 === 0 ? 'tool' : 'llm',
+    inputPreview: odd,
+    attributes: { plan: 'pro', seats: i },
+    text: `{"n": 1234567890123456789${i},\n "t":"x"}`,
+  }));
+
+test.each(['ndjson', 'csv', 'events'])(
+  '%s holds every event of the filter once, and their number at the end',
+  async (format) => {
+    const space = await dashboard.addSpace({ role: 'viewer' });
+    const other = await dashboard.addSpace();
+    await addEvents(dashboard.sql, other.spaceId, rows(3));
+    const ids = await addEvents(dashboard.sql, space.spaceId, rows(2_500));
+    const expected = ids.filter((_, i) => i % 3 !== 0 && i >= 10).toReversed();
+    const response = await ask(space, { format, filter: { type: 'llm', from: 10 } });
+    const text = await readAll(response);
+    expect(response.statusCode).toBe(200);
+    expect(response.headers).toMatchObject({
+      'content-disposition': expect.stringMatching(/^attachment; filename="events-[\w-]+\.[\w.]+"$/),
+      'content-security-policy': expect.stringMatching(/^sandbox;/),
+      'cache-control': 'no-store',
+    });
+    expect(response.trailers).toEqual({ 'weir-export-rows': String(expected.length) });
+    if (format === 'csv') {
+      const [names = [], ...records] = parseCsv(text);
+      expect(records.map(([id]) => id)).toEqual(expected);
+      for (const record of records) expect(record.length).toBe(names.length);
+      expect(records[0]?.[names.indexOf('inputPreview')]).toBe(`'${odd}`);
+      expect(records[0]?.[names.indexOf('attributes')]).toBe('{"plan":"pro","seats":2498}');
+      expect(records[0]?.[names.indexOf('startTimeMs')]).toBe('2498');
+      return;
+    }
+    const lines = text.split('\n').slice(0, -1);
+    expect(JSON.parse(lines.pop() ?? '')).toEqual({ exportedRows: expected.length });
+    if (format === 'events') {
+      const sent = ids.flatMap((id, i) =>
+        expected.includes(id) ? [`{"n": 1234567890123456789${i},  "t":"x"}`] : [],
+      );
+      expect(lines).toEqual(sent.toReversed());
+      return;
+    }
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual(expected);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ inputPreview: odd, attributes: { seats: 2498 } });
+  },
+);
+
+test('an export is read as fast as the client takes it, and is complete while events are stored', async () => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  const count = 60_000;
+  const filler = 'x'.repeat(250);
+  await dashboard.sql`
+    INSERT INTO events (space_id, id, segment_id, segment_index, received_at, start_time_ms, end_time_ms, duration_ms,
+      type, state, source, thread_id, user_id, agent_id)
+    SELECT ${spaceId}, gen_random_uuid(), uuidv7(), 0, now(), n, n, 0, 'llm', 'ok', ${filler}, ${filler}, ${filler}, ${filler}
+    FROM generate_series(1, ${count}::integer) AS n`;
+  const response = await ask(space, { format: 'ndjson' });
+  // It has read its first page, and what sockets hold, when it is still to come to these: 60 MB lie before them.
+  const [first] = await once(response, 'data');
+  response.pause();
+  const [late = '', newest = ''] = await addEvents(dashboard.sql, spaceId, [
+    { startTimeMs: 0 },
+    { startTimeMs: count + 1 },
+  ]);
+  const text = String(first) + (await readAll(response));
+  const ids = text
+    .split('\n')
+    .slice(0, -2)
+    .map((line) => JSON.parse(line).id);
+  expect(ids.length).toBe(count + 1);
+  expect(new Set(ids).size).toBe(count + 1);
+  // The export came by where it lies after it was stored; where the newest lies, it had been before.
+  expect(ids.at(-1)).toBe(late);
+  expect(ids).not.toContain(newest);
+  expect(response.trailers['weir-export-rows']).toBe(String(count + 1));
+});
+
+test('nobody exports a space that is not theirs', async () => {
+  const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const foreign = { ...space, spaceId: other.spaceId };
+  const nowhere = { ...space, spaceId: randomUUID() };
+  for (const asked of [foreign, nowhere]) {
+    const response = await ask(asked, { format: 'csv' });
+    expect([response.statusCode, await readAll(response)]).toEqual([404, 'There is no such space.\n']);
+  }
+  const stranger = await fetch(`${dashboard.url}/export/${space.spaceId}?format=csv`);
+  expect(stranger.status).toBe(401);
+});
+
+test.each([
+  ['format', { format: 'xml' }],
+  ['filter.from', { format: 'csv', filter: { from: 'x' } }],
+  ['filter', { format: 'csv', filter: { unknown: 1 } }],
+])('a query with a wrong %s is a 400 that names it', async (member, query) => {
+  const response = await ask(await dashboard.addSpace(), query);
+  expect(response.statusCode).toBe(400);
+  expect(await readAll(response)).toMatch(new RegExp(`^${member}: `));
+});
+
+test('damaged data breaks the connection: a part is not taken for all', async () => {
+  const space = await dashboard.addSpace();
+  await addEvents(dashboard.sql, space.spaceId, rows(1));
+  await dashboard.sql`
+    UPDATE events SET segment_id = gen_random_uuid() WHERE space_id = ${space.spaceId}`;
+  await addEvents(
+    dashboard.sql,
+    space.spaceId,
+    Array.from({ length: 1_000 }, () => ({ startTimeMs: 5_000 })),
+  );
+  const response = await ask(space, { format: 'events' });
+  await expect(readAll(response)).rejects.toThrow();
+});

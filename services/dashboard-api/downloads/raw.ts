@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TRPCError } from '@trpc/server';
+import { withTimeout } from '../../../lib/timeout.ts';
+import { dashboardCallTimeoutMs } from '../limits.ts';
+import {
+  type DownloadDependencies,
+  downloadHeaders,
+  openDownloadedSpace,
+  parsePathId,
+  sendDownloadFailure,
+} from './download.ts';
+
+export const rawPath = '/raw/';
+
+/**
+ * `GET /raw/:space/:event`: the bytes of an event exactly as they were sent, as an attachment. 401 without a session, 404
+ * for what the user's spaces do not have.
+ */
+export async function sendRawEvent(
+  { services, log }: DownloadDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const { id, bytes } = await withTimeout(dashboardCallTimeoutMs, readRawEvent());
+    response.writeHead(200, {
+      ...downloadHeaders,
+      'Content-Type': 'application/json',
+      'Content-Disposition': `attachment; filename="event-${id}.json"`,
+      'Content-Length': bytes.length,
+    });
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+  } catch (thrown) {
+    sendDownloadFailure({ request, response, log }, thrown);
+  }
+
+  async function readRawEvent(): Promise<{ id: string; bytes: Buffer }> {
+    const [space, event, ...more] =
+      (request.url ?? '').split('?', 1)[0]?.slice(rawPath.length).split('/') ?? [];
+    const [spaceId, id] = [parsePathId(space), parsePathId(more.length === 0 ? event : undefined)];
+    const store = await openDownloadedSpace(services, { request, response, spaceId });
+    const found = await store.events.get(id);
+    if (found === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such event.' });
+    // What ingest accepts is UTF-8, so that the text has the same bytes.
+    return { id, bytes: Buffer.from(found.event) };
+  }
+}

@@ -1,0 +1,40 @@
+import { clockToleranceMs, durationToleranceMs } from '../limits.ts';
+
+/**
+ * A contradiction in what an event says. The contract has no rule between these values: it is shown, never rejected.
+ *
+ * - `ends_before_start`: the end is before the start.
+ * - `duration_mismatch`: the duration is not the end minus the start.
+ * - `clock_ahead`: the event ended after it was received, so the clock of the client is ahead of that of ingest. A clock
+ *   that is behind looks like an event that was sent late, and cannot be told.
+ * - `token_sum_mismatch`: input and output tokens do not add up to the total.
+ */
+export type EventFlag = 'ends_before_start' | 'duration_mismatch' | 'clock_ahead' | 'token_sum_mismatch';
+
+/** What the flags are computed from. */
+export interface FlaggedValues {
+  startTimeMs: number;
+  endTimeMs: number;
+  durationMs: number;
+  receivedAt: Date;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  totalTokens: number | null;
+}
+
+export function flagEvent(event: FlaggedValues): EventFlag[] {
+  const spanMs = event.endTimeMs - event.startTimeMs;
+  const flags: EventFlag[] = [];
+  if (spanMs < 0) flags.push('ends_before_start');
+  if (Math.abs(spanMs - event.durationMs) > durationToleranceMs) flags.push('duration_mismatch');
+  if (Math.max(event.startTimeMs, event.endTimeMs) - event.receivedAt.getTime() > clockToleranceMs) {
+    flags.push('clock_ahead');
+  }
+  if (!tokensAddUp(event)) flags.push('token_sum_mismatch');
+  return flags;
+}
+
+function tokensAddUp({ inputTokens, outputTokens, totalTokens }: FlaggedValues): boolean {
+  if (inputTokens === null || outputTokens === null || totalTokens === null) return true;
+  return inputTokens + outputTokens === totalTokens;
+}

@@ -1,0 +1,60 @@
+import { and, eq } from 'drizzle-orm';
+import type { Database } from '../../../lib/db/database.ts';
+import { events } from '../../../lib/db/schema.ts';
+import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { findNeighbours, type Neighbour } from '../../../lib/read/event-neighbours.ts';
+import { type ListedEvent, type ListedRow, listedColumns, showEvent } from './listed-event.ts';
+
+/** The events beside one, in one list. */
+export interface ShownNeighbours {
+  /** The next newer event; null when there is none, or when `isNewerCertain` is false. */
+  newer: ListedEvent | null;
+  /** False when the search ended before it found one, and there may be one. */
+  isNewerCertain: boolean;
+  /** The next older event. */
+  older: ListedEvent | null;
+  isOlderCertain: boolean;
+}
+
+export interface EventNeighbours {
+  inList: ShownNeighbours;
+  /** Null when the event has no thread. */
+  inThread: ShownNeighbours | null;
+  /** Null when the event has no trace. */
+  inTrace: ShownNeighbours | null;
+}
+
+/** @returns undefined when the space has no such event. */
+export async function readNeighbours(
+  database: Database,
+  spaceId: string,
+  { id, filter }: { id: string; filter: EventFilter },
+): Promise<EventNeighbours | undefined> {
+  const { startTimeMs, threadId, traceId } = events;
+  const [at] = await database
+    .select({ id: events.id, startTimeMs, threadId, traceId })
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), eq(events.id, id)))
+    .prepare('event_position')
+    .execute();
+  if (at === undefined) return undefined;
+  const find = async (within: EventFilter): Promise<ShownNeighbours> => {
+    const { newer, older } = await findNeighbours(database, spaceId, listedColumns, { filter: within, at });
+    return {
+      newer: show(newer),
+      isNewerCertain: newer.isCertain,
+      older: show(older),
+      isOlderCertain: older.isCertain,
+    };
+  };
+  const [inList, inThread, inTrace] = await Promise.all([
+    find(filter),
+    at.threadId === null ? null : find({ threadId: at.threadId }),
+    at.traceId === null ? null : find({ traceId: at.traceId }),
+  ]);
+  return { inList, inThread, inTrace };
+}
+
+function show({ row }: Neighbour<ListedRow>): ListedEvent | null {
+  return row === undefined ? null : showEvent(row);
+}

@@ -1,0 +1,36 @@
+import { and, eq } from 'drizzle-orm';
+import type { Database } from '../../../lib/db/database.ts';
+import { events } from '../../../lib/db/schema.ts';
+import { isEventStored } from '../../../lib/read/event-existence.ts';
+import { readEventTexts } from '../../../lib/segment/read.ts';
+import { type ListedEvent, listedColumns, showEvent } from './listed-event.ts';
+
+/** One event with the text that was sent. */
+export interface WholeEvent extends ListedEvent {
+  /** The event exactly as it was sent, as JSON text: parsing would round its 64-bit integers. */
+  event: string;
+}
+
+/** @returns undefined when the space has no such event. */
+export async function readWholeEvent(
+  database: Database,
+  spaceId: string,
+  id: string,
+): Promise<WholeEvent | undefined> {
+  const [row] = await database
+    .select({ ...listedColumns, segmentId: events.segmentId, segmentIndex: events.segmentIndex })
+    .from(events)
+    .where(and(eq(events.spaceId, spaceId), eq(events.id, id)))
+    .prepare('whole_event')
+    .execute();
+  if (row === undefined) return undefined;
+  const { segmentId, segmentIndex, ...columns } = row;
+  const [event] = await readEventTexts(database, spaceId, [{ segmentId, segmentIndex }]);
+  if (event === undefined) {
+    // It may have expired between the two queries.
+    if (!(await isEventStored(database, spaceId, id))) return undefined;
+    // The writer stores both in one statement: a row without its segment means damaged data.
+    throw new Error(`segment ${segmentId} has no event ${segmentIndex}`);
+  }
+  return { ...showEvent(columns), event };
+}

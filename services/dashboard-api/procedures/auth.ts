@@ -1,0 +1,99 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { emailCharsMax } from '../../../lib/accounts/limits.ts';
+import type { SignInOutcome } from '../accounts/sign-in.ts';
+import type { Context } from '../trpc/context.ts';
+import { publicProcedure, router, userProcedure } from '../trpc/trpc.ts';
+import { newPassword, password, token } from './account-inputs.ts';
+import { describeUser, type Me } from './me.ts';
+import { attemptToken } from './token-attempt.ts';
+
+const credentials = z.object({
+  email: z
+    .string()
+    .min(1)
+    .max(emailCharsMax)
+    // Postgres rejects U+0000 in a text.
+    .refine((text) => !text.includes('\0'), 'must not contain U+0000'),
+  password,
+});
+
+export const auth = router({
+  /** How one can sign in: with a password, and with single sign-on at `path` when the operator has configured it. */
+  methods: publicProcedure.query(({ ctx: { ssoName } }) => ({
+    password: true,
+    sso: ssoName === undefined ? null : { name: ssoName, path: '/auth/sso/start' },
+  })),
+
+  /** Signs in with e-mail address and password: sets the session's cookie, and returns what `me` does. */
+  signIn: publicProcedure.input(credentials).mutation(async ({ ctx, input }) => {
+    const outcome = await ctx.signIn({ ...input, client: ctx.request });
+    if (typeof outcome === 'string') throw errorOf(outcome);
+    return startSession(ctx, outcome.token);
+  }),
+
+  /** Signs in with the token of a sign-in link, once: sets the session's cookie, and returns what `me` does. */
+  redeemLink: publicProcedure.input(z.object({ token })).mutation(async ({ ctx, input }) => {
+    const opened = await attemptToken(ctx, () => ctx.redeemLink(input.token, ctx.request));
+    if (opened === undefined) {
+      throw new TRPCError({
+        code: 'UNAUTHORIZED',
+        message: 'The link was used already, or is too old. Sign in with your password, or get another link.',
+      });
+    }
+    return startSession(ctx, opened);
+  }),
+
+  /** Deletes the session and its cookie. Without a session it does nothing. */
+  signOut: publicProcedure.mutation(async ({ ctx }) => {
+    const { token, address } = ctx.request;
+    if (token !== undefined) await ctx.sessions.close(token, address);
+    ctx.request.setSession(undefined);
+  }),
+
+  /** Sets a new password, and ends all other sessions of the user. */
+  changePassword: userProcedure
+    .input(z.object({ currentPassword: password, newPassword }))
+    .mutation(async ({ ctx, input }) => {
+      const passwords = { current: input.currentPassword, next: input.newPassword };
+      const outcome = await ctx.changePassword(ctx.user, passwords, ctx.request.address);
+      switch (outcome) {
+        case 'changed':
+          return;
+        case 'wrong':
+          throw new TRPCError({ code: 'FORBIDDEN', message: 'The current password is wrong.' });
+        case 'no_password':
+          throw new TRPCError({
+            code: 'PRECONDITION_FAILED',
+            message: 'You sign in with single sign-on: you have no password here.',
+          });
+        default:
+          throw errorOf(outcome);
+      }
+    }),
+});
+
+/** Sets the cookie of a session that was just opened. */
+export async function startSession(ctx: Context, token: string): Promise<Me> {
+  const user = await ctx.sessions.find(token);
+  if (user === undefined) throw errorOf('rejected');
+  ctx.request.setSession(token);
+  return describeUser(user);
+}
+
+function errorOf(outcome: Extract<SignInOutcome, string>): TRPCError {
+  switch (outcome) {
+    case 'rejected':
+      return new TRPCError({ code: 'UNAUTHORIZED', message: 'The e-mail or the password is wrong.' });
+    case 'too_many_attempts':
+      return new TRPCError({
+        code: 'TOO_MANY_REQUESTS',
+        message: 'Too many tries. Wait a quarter of an hour.',
+      });
+    case 'busy':
+      return new TRPCError({
+        code: 'TOO_MANY_REQUESTS',
+        message: 'Too many people are signing in. Try again.',
+      });
+  }
+}

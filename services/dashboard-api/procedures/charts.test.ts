@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { partOf } from '../../../harness/fixtures/part.ts';
+import { operator } from '../../../lib/accounts/audit.ts';
+import { setPrice } from '../../../lib/prices/prices.ts';
+import { insertParts } from '../../../lib/write/store.ts';
+import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const from = Date.UTC(2026, 2, 1);
+const dayMs = 24 * 3_600_000;
+
+interface Used {
+  model: string;
+  startTimeMs: number;
+  input: number;
+  cached?: number;
+  written?: number;
+  output: number;
+}
+
+async function use(spaceId: string, used: readonly Used[]): Promise<void> {
+  const events = used.map(({ model, startTimeMs, input, cached, written, output }) => {
+    const inputTokenDetails = { cacheReadTokens: cached ?? 0, cacheWriteTokens: written ?? 0 };
+    const usage = { inputTokens: input, outputTokens: output, inputTokenDetails };
+    return llmEvent({ startTimeMs, properties: { llm: { model, usage } } });
+  });
+  await insertParts(dashboard.database, [partOf(spaceId, events)]);
+}
+
+const tokenPrices = { model: 'm', validFrom: '1970-01-01', cacheRead: null, cacheWrite: null };
+
+test('costs are exact, change with the prices of the day, and say what share of the tokens is priced', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const { trpc } = client;
+  await use(spaceId, [
+    // The price changes in the middle of a day of Zurich.
+    { model: 'm', startTimeMs: from - 60_000, input: 3, output: 1 },
+    { model: 'm', startTimeMs: from, input: 1_000_001, cached: 1, written: 2, output: 7 },
+    { model: 'unpriced', startTimeMs: from, input: 5, output: 5 },
+  ]);
+  const range = { from: from - dayMs, to: from + dayMs, step: 'day', timeZone: 'Europe/Zurich' } as const;
+  expect(await trpc.charts.costs.query(range)).toMatchObject({
+    total: { cost: null, pricedTokens: 0, tokens: 1_000_022 },
+  });
+  await trpc.prices.set.mutate({ ...tokenPrices, input: '0.1', output: '0.3' });
+  await trpc.prices.set.mutate({
+    ...{ ...tokenPrices, validFrom: '2026-03-01' },
+    ...{ input: '0.2', output: '0.000001', cacheRead: '0.02' },
+  });
+  const costs = await trpc.charts.costs.query(range);
+  // 3 × 0.1 + 1 × 0.3, and 999,998 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million. The 2 that were written have none.
+  expect(costs.models).toMatchObject([
+    {
+      model: 'm',
+      cost: '0.200000220007',
+      pricedTokens: 4 + 999_998 + 1 + 7,
+      tokens: 1_000_012,
+      points: [{ bucket: 1 }],
+    },
+    { model: 'unpriced', cost: null, pricedTokens: 0, tokens: 10 },
+  ]);
+  expect(costs.total).toEqual({ cost: '0.200000220007', pricedTokens: 1_000_010, tokens: 1_000_022 });
+  expect(costs.starts.length).toBe(3);
+});
+
+test("a space's own price replaces the operator's, and is seen by no other space", async () => {
+  const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const model = `model-${randomUUID()}`;
+  const price = { ...tokenPrices, model, output: '0' };
+  await setPrice(dashboard.database, { spaceId: null, actor: operator }, { ...price, input: '1' });
+  await space.client.trpc.prices.set.mutate({ ...price, input: '5' });
+  for (const { spaceId } of [space, other]) {
+    await use(spaceId, [{ model, startTimeMs: from, input: 1_000_000, output: 0 }]);
+  }
+  const range = { from, to: from + 1, step: 'hour' } as const;
+  const costOf = async ({ client }: typeof space) =>
+    (await client.trpc.charts.costs.query(range)).models.find((one) => one.model === model)?.cost;
+  expect([await costOf(space), await costOf(other)]).toEqual(['5', '1']);
+  expect((await other.client.trpc.prices.list.query()).filter((one) => one.model === model)).toMatchObject([
+    { spaceId: null, input: '1' },
+  ]);
+  await space.client.trpc.prices.remove.mutate({ model });
+  expect(await costOf(space)).toBe('1');
+  await expect(space.client.trpc.prices.remove.mutate({ model })).rejects.toMatchObject({
+    data: { code: 'NOT_FOUND' },
+  });
+});
+
+test('only an owner changes prices, and each change is in the audit log of the space', async () => {
+  const space = await dashboard.addSpace({ role: 'admin' });
+  const price = { ...tokenPrices, input: '1', output: '2.50' };
+  await expect(space.client.trpc.prices.set.mutate(price)).rejects.toMatchObject({
+    data: { code: 'FORBIDDEN' },
+  });
+  await dashboard.sql`UPDATE memberships SET role = 'owner' WHERE space_id = ${space.spaceId}`;
+  await space.client.trpc.prices.set.mutate(price);
+  await space.client.trpc.prices.remove.mutate({ model: 'm' });
+  const { user } = await space.client.trpc.me.query();
+  const rows = await dashboard.sql`
+    SELECT actor, action, details FROM audit_log WHERE space_id = ${space.spaceId} AND action LIKE 'price.%' ORDER BY id`;
+  expect(rows).toEqual([
+    { actor: user.id, action: 'price.set', details: price },
+    { actor: user.id, action: 'price.remove', details: { model: 'm', validFrom: '1970-01-01' } },
+  ]);
+});
+
+test.each([
+  ['timeZone', { timeZone: 'Mars/Olympus' }],
+  ['to', { to: from }],
+  ['to', { to: from + 365 * dayMs }],
+  ['from', { from: -1 }],
+  ['agentId', { agentId: 'a', source: 's' }],
+])('a chart with an invalid %s is rejected, with its name', async (field, changes) => {
+  const { client } = await dashboard.addSpace();
+  const range = { from, to: from + 1, step: 'hour' as const, ...changes };
+  await expect(client.trpc.charts.events.query(range)).rejects.toMatchObject({
+    message: expect.stringMatching(`^${field}: `),
+    data: { code: 'BAD_REQUEST' },
+  });
+});

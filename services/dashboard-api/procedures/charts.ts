@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { asStored } from '../../../lib/event/text.ts';
+import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
+import { router, spaceProcedure } from '../trpc/trpc.ts';
+
+/** From 1970 to 2100: the years that charts know. */
+const chartTimeMs = z.number().min(0).max(Date.UTC(2100, 0));
+
+const timeZone = z
+  .string()
+  .max(64)
+  .refine((name) => {
+    try {
+      return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+    } catch {
+      return false;
+    }
+  }, 'must be an IANA time zone, such as Europe/Zurich')
+  .default('UTC');
+
+const range = {
+  from: chartTimeMs,
+  to: chartTimeMs,
+  step: z.enum(['minute', 'hour', 'day']),
+  timeZone,
+};
+
+/** As the column has it. */
+const columnText = z.string().transform(asStored);
+
+const chart = z.object({
+  ...range,
+  groupBy: z.enum(['none', 'type', 'model', 'tool', 'source', 'agent']).default('none'),
+  groupsMax: z.int().min(1).max(chartGroupsMax).default(chartGroupsDefault),
+  type: z.enum(['llm', 'tool']).optional(),
+  name: columnText.optional(),
+  source: columnText.optional(),
+  agentId: columnText.optional(),
+});
+
+export const charts = router({
+  /** Events, errors, percentiles of durations, and tokens, by bucket of time and by group: see Chart. */
+  events: spaceProcedure('viewer')
+    .input(chart)
+    .query(({ ctx, input: { type, name, source, agentId, from, to, step, timeZone, groupBy, groupsMax } }) =>
+      ctx.space.charts.read({
+        ...{ from, to, step, timeZone, groupBy, groupsMax },
+        filter: { type, name, source, agentId },
+      }),
+    ),
+
+  /** What models cost, by bucket of time, from the price table: see Costs. */
+  costs: spaceProcedure('viewer')
+    .input(z.object({ ...range, source: columnText.optional() }))
+    .query(({ ctx, input: { from, to, step, timeZone, source } }) =>
+      ctx.space.charts.costs({ from, to, step, timeZone, source }),
+    ),
+});

@@ -1,0 +1,292 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { partOf } from '../../../harness/fixtures/part.ts';
+import { openPostgres } from '../../../lib/db/connect.ts';
+import { columnCharsMax } from '../../../lib/event/limits.ts';
+import { insertParts } from '../../../lib/write/store.ts';
+import {
+  addEvents,
+  openDashboard,
+  type TestDashboard,
+  type TestSpace,
+} from '../../../test/support/dashboard.ts';
+import { until } from '../../../test/support/wait.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+type ListInput = Parameters<TestSpace['client']['trpc']['events']['list']['query']>[0];
+
+/** The ids of all pages, following nextCursor. */
+async function walk({ client }: TestSpace, input: ListInput): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof client.trpc.events.list.query>> =
+      await client.trpc.events.list.query({ ...input, ...(cursor === null ? {} : { cursor }) });
+    ids.push(...page.events.map(({ id }) => id));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return ids;
+}
+
+test('pages of any size show each event once, newest first, also where start times are equal', async () => {
+  const space = await dashboard.addSpace();
+  const events = Array.from({ length: 60 }, (_, i) => ({
+    id: randomUUID(),
+    startTimeMs: [5, 5.5, -3, 1e15, 5][i % 5] ?? 0,
+  }));
+  await addEvents(dashboard.sql, space.spaceId, events);
+  const expected = events
+    .sort((a, b) => b.startTimeMs - a.startTimeMs || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id);
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 61 }), async (limit) => {
+      expect(await walk(space, { limit })).toEqual(expected);
+    }),
+    { numRuns: 8, examples: [[1], [59], [60], [61]] },
+  );
+});
+
+test('an event that arrives between two pages neither hides nor repeats another one', async () => {
+  const space = await dashboard.addSpace();
+  const old = await addEvents(
+    dashboard.sql,
+    space.spaceId,
+    [10, 20, 30, 40].map((startTimeMs) => ({ startTimeMs })),
+  );
+  const first = await space.client.trpc.events.list.query({ limit: 2 });
+  await addEvents(dashboard.sql, space.spaceId, [{ startTimeMs: 50 }, { startTimeMs: 35 }]);
+  const second = await space.client.trpc.events.list.query({ limit: 2, cursor: first.nextCursor ?? '' });
+  expect([...first.events, ...second.events].map(({ id }) => id)).toEqual(old.toReversed());
+});
+
+test('a list shows the columns, and flags contradictory times', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const traceId = randomUUID();
+  const event = { type: 'tool', state: 'error', name: 'grep', threadId: 't', userId: 'u', traceId } as const;
+  await addEvents(dashboard.sql, spaceId, [
+    { ...event, startTimeMs: 100, endTimeMs: 50, durationMs: 7, inputPreview: 'what' },
+  ]);
+  const { events, nextCursor } = await client.trpc.events.list.query();
+  expect(nextCursor).toBeNull();
+  expect(events).toMatchObject([
+    {
+      ...event,
+      startTimeMs: 100,
+      endTimeMs: 50,
+      durationMs: 7,
+      inputPreview: 'what',
+      outputPreview: null,
+      totalTokens: null,
+      receivedAt: '2026-01-02T03:04:05.678Z',
+      flags: ['ends_before_start', 'duration_mismatch'],
+    },
+  ]);
+  await addEvents(dashboard.sql, spaceId, [
+    { startTimeMs: 200, receivedAt: new Date(-1e6), inputTokens: 1, outputTokens: 2, totalTokens: 4 },
+  ]);
+  expect((await client.trpc.events.list.query({ limit: 1 })).events).toMatchObject([
+    { flags: ['clock_ahead', 'token_sum_mismatch'] },
+  ]);
+});
+
+const traceId = randomUUID();
+const long = 'x'.repeat(columnCharsMax);
+const wanted = {
+  startTimeMs: 1_000,
+  type: 'tool',
+  state: 'error',
+  name: 'b',
+  threadId: 'b',
+  userId: 'b',
+  source: 'b',
+  agentId: 'b',
+  agentGroupId: 'b',
+  errorCode: '429',
+  attributes: { plan: 'pro', seats: 3 },
+  durationMs: 1_000,
+  outputPreview: '100 % Sure',
+} as const;
+const unwanted = { startTimeMs: 2_000, type: 'llm', state: 'ok', name: 'a' } as const;
+
+test.each<[string, NonNullable<ListInput>]>([
+  ['type', { type: 'tool' }],
+  ['state', { state: 'error' }],
+  ['name', { name: 'b' }],
+  ['threadId', { threadId: 'b' }],
+  ['userId', { userId: 'b' }],
+  ['source', { source: 'b' }],
+  ['agentId', { agentId: 'b' }],
+  ['agentGroupId', { agentGroupId: 'b' }],
+  ['errorCode', { errorCode: '429' }],
+  [
+    'attributes',
+    {
+      attributes: [
+        { key: 'plan', value: 'pro' },
+        { key: 'seats', value: '3' },
+      ],
+    },
+  ],
+  ['minDurationMs', { minDurationMs: 1_000 }],
+  ['maxDurationMs and minDurationMs', { minDurationMs: 999.5, maxDurationMs: 1_000 }],
+  ['text', { text: '0 % sure' }],
+  ['traceId', { traceId: traceId.toUpperCase() }],
+  ['to, excluded', { to: 2_000 }],
+  ['from, included', { from: 1_000, to: 1_000.5 }],
+  [
+    'not, of columns and of attributes',
+    {
+      not: [
+        { column: 'name', value: 'a' },
+        { column: 'traceId', value: randomUUID() },
+        { attribute: 'plan', value: 'free' },
+      ],
+    },
+  ],
+  [
+    'several at once',
+    { type: 'tool', state: 'error', name: 'b', threadId: 'b', traceId, from: 0, to: 1_500 },
+  ],
+])('the filter %s returns the matching events, on every page', async (_name, filter) => {
+  const space = await dashboard.addSpace();
+  const matching = Array.from({ length: 3 }, () => ({ ...wanted, traceId }));
+  const ids = await addEvents(dashboard.sql, space.spaceId, [unwanted, ...matching, unwanted]);
+  expect(await walk(space, { ...filter, limit: 1 })).toEqual(ids.slice(1, 4).sort());
+});
+
+test('a page that examined too many events says until when, and the next one goes on', async () => {
+  const space = await dashboard.addSpace();
+  const rows = Array.from({ length: 12_500 }, (_, i) => ({ startTimeMs: i, durationMs: i === 0 ? 7 : 1 }));
+  for (let from = 0; from < rows.length; from += 2_500) {
+    await addEvents(dashboard.sql, space.spaceId, rows.slice(from, from + 2_500));
+  }
+  const list = (cursor: object) => space.client.trpc.events.list.query({ minDurationMs: 5, ...cursor });
+  const first = await list({});
+  expect(first).toMatchObject({ events: [], searchedUntilMs: 500 });
+  const second = await list({ cursor: first.nextCursor ?? '' });
+  expect(second).toMatchObject({ events: [{ startTimeMs: 0 }], nextCursor: null, searchedUntilMs: null });
+});
+
+test('a filter finds texts that are stored cut or with U+FFFD', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  await addEvents(dashboard.sql, spaceId, [{ threadId: long }, { userId: 'nul\uFFFD' }]);
+  expect((await client.trpc.events.list.query({ threadId: `${long}tail` })).events).toHaveLength(1);
+  expect((await client.trpc.events.list.query({ userId: 'nul\0' })).events).toHaveLength(1);
+});
+
+test('an opened event has the text that was sent, byte for byte', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const text = '{"id" : 12345678901234567890,\n "odd":"\\u0000\\ud800 ü", "n":1.0e0, "deep":[{"a":"]}"}]}';
+  const [, id = ''] = await addEvents(dashboard.sql, spaceId, [{}, { text, name: 'm' }, {}]);
+  const opened = await client.trpc.events.get.query({ id: id.toUpperCase() });
+  expect(opened).toMatchObject({ id, name: 'm', receivedAt: '2026-01-02T03:04:05.678Z', event: text });
+  expect(opened).not.toHaveProperty('segmentId');
+});
+
+test('neighbours are those of the list with its filter, of the thread and of the trace', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const [shared, lone] = [randomUUID(), randomUUID()];
+  const ids = await addEvents(dashboard.sql, spaceId, [
+    { startTimeMs: 1, name: 'a', threadId: 't', traceId: shared },
+    { startTimeMs: 2, name: 'b', threadId: 't' },
+    { startTimeMs: 3, name: 'a', threadId: 't', traceId: lone },
+    { startTimeMs: 4, name: 'b' },
+    { startTimeMs: 5, name: 'a', traceId: shared },
+  ]);
+  const beside = (newer: number | null, older: number | null) => ({
+    newer: newer === null ? null : { id: ids[newer - 1] },
+    isNewerCertain: true,
+    older: older === null ? null : { id: ids[older - 1] },
+    isOlderCertain: true,
+  });
+  const at = (id: number, filter: object) =>
+    client.trpc.events.neighbours.query({ id: ids[id - 1] ?? '', ...filter });
+  expect(await at(3, {})).toMatchObject({
+    inList: beside(4, 2),
+    inThread: beside(null, 2),
+    inTrace: beside(null, null),
+  });
+  expect(await at(3, { name: 'a' })).toMatchObject({ inList: beside(5, 1) });
+  expect(await at(2, { name: 'a' })).toMatchObject({ inList: beside(3, 1), inTrace: null });
+  expect(await at(4, {})).toMatchObject({ inThread: null, inTrace: null });
+  expect(await at(1, {})).toMatchObject({ inTrace: beside(5, null) });
+  await expect(at(9, { id: randomUUID() })).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });
+});
+
+test('an event that does not exist is NOT_FOUND', async () => {
+  const { client } = await dashboard.addSpace();
+  await expect(client.trpc.events.get.query({ id: randomUUID() })).rejects.toMatchObject({
+    data: { code: 'NOT_FOUND' },
+  });
+});
+
+test('get says of an event that was stored once that it has expired or was erased, to its own space only', async () => {
+  const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const event = llmEvent();
+  const id = String(event.id);
+  await insertParts(dashboard.database, [partOf(space.spaceId, [event])]);
+  expect(await space.client.trpc.events.get.query({ id })).toMatchObject({ id });
+  await dashboard.sql`DELETE FROM events WHERE space_id = ${space.spaceId}`;
+  await dashboard.sql`DELETE FROM segments WHERE space_id = ${space.spaceId}`;
+  const code = { data: { code: 'NOT_FOUND' } };
+  await expect(space.client.trpc.events.get.query({ id })).rejects.toMatchObject({
+    message: 'The event was stored, and has expired or was erased.',
+    ...code,
+  });
+  await expect(other.client.trpc.events.get.query({ id })).rejects.toMatchObject({
+    message: 'There is no such event.',
+    ...code,
+  });
+});
+
+test('an event that expires while it is opened is NOT_FOUND, and one without its segment is an error', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const [expiring = '', damaged = ''] = await addEvents(dashboard.sql, spaceId, [{}, {}]);
+  const session = openPostgres(dashboard.databaseUrl, {
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 10_000,
+  });
+  await using _closed = session;
+  await session`BEGIN`;
+  await session`LOCK TABLE segments IN ACCESS EXCLUSIVE MODE`;
+  const opening = expect(client.trpc.events.get.query({ id: expiring })).rejects.toMatchObject({
+    data: { code: 'NOT_FOUND' },
+  });
+  // It has read the row, and waits for the segment.
+  await until(async () => (await dashboard.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
+  await session`DELETE FROM events WHERE id = ${expiring}`;
+  await session`DELETE FROM segments WHERE space_id = ${spaceId}`;
+  await session`COMMIT`;
+  await opening;
+  await expect(client.trpc.events.get.query({ id: damaged })).rejects.toMatchObject({
+    data: { code: 'INTERNAL_SERVER_ERROR' },
+  });
+});
+
+test.each<[string, NonNullable<ListInput>]>([
+  ['limit', { limit: 0 }],
+  ['limit', { limit: 201 }],
+  ['cursor', { cursor: 'forged' }],
+  ['from', { from: 9e15 }],
+  ['traceId', { traceId: 'x' }],
+  ['spaceId', { spaceId: 'x' }],
+  ['text', { text: '' }],
+  ['not', { not: [{ column: 'traceId', value: 'x' }] }],
+  ['not', { not: Array.from({ length: 11 }, () => ({ column: 'name' as const, value: 'v' })) }],
+  ['minDurationMs', { minDurationMs: 1e17 }],
+  ['attributes', { attributes: Array.from({ length: 11 }, () => ({ key: 'k', value: 'v' })) }],
+])('an invalid %s is rejected, with its name', async (field, input) => {
+  const { client } = await dashboard.addSpace();
+  await expect(client.trpc.events.list.query(input)).rejects.toMatchObject({
+    message: expect.stringMatching(`^${field}(\\.\\S+)?: `),
+    data: { code: 'BAD_REQUEST' },
+  });
+});

@@ -1,0 +1,103 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import type { EventReader } from '../events/event-reader.ts';
+import {
+  eventsPageDefault,
+  eventsPageMax,
+  histogramBucketsDefault,
+  histogramBucketsMax,
+  searchTextCharsMax,
+} from '../limits.ts';
+import { parseSearchCursor } from '../search/search-cursor.ts';
+import { router, spaceProcedure } from '../trpc/trpc.ts';
+import { eventCursor, eventFilter, timeMs } from './filter-input.ts';
+
+const page = z
+  .object({
+    ...eventFilter,
+    limit: z.int().min(1).max(eventsPageMax).default(eventsPageDefault),
+    cursor: eventCursor.optional(),
+  })
+  .prefault({});
+
+const histogram = z.object({
+  ...eventFilter,
+  from: timeMs,
+  to: timeMs,
+  buckets: z.int().min(2).max(histogramBucketsMax).default(histogramBucketsDefault),
+});
+
+const search = z.object({
+  ...eventFilter,
+  payload: z.string().min(1).max(searchTextCharsMax),
+  matchCase: z.boolean().default(false),
+  cursor: z
+    .string()
+    .transform((text, context) => {
+      const parsed = parseSearchCursor(text);
+      if (parsed !== undefined) return parsed;
+      context.addIssue('must be a nextCursor of this search');
+      return z.NEVER;
+    })
+    .optional(),
+});
+
+const neighbours = z.object({ ...eventFilter, id: z.guid().toLowerCase() });
+
+export const events = router({
+  /**
+   * A page of the space's events, newest start first. Times are milliseconds since the epoch; `to` is excluded. A page may
+   * be incomplete: see EventList.
+   */
+  list: spaceProcedure('viewer')
+    .input(page)
+    .query(({ ctx, input }) => ctx.space.events.list(input)),
+
+  /**
+   * One event: its columns, and the JSON text exactly as it was sent. NOT_FOUND says in its message whether the event was
+   * stored once.
+   */
+  get: spaceProcedure('viewer')
+    .input(z.object({ id: z.guid() }))
+    .query(async ({ ctx, input }) => {
+      const event = await ctx.space.events.get(input.id);
+      if (event !== undefined) return event;
+      throw await notFound(ctx.space.events, input.id);
+    }),
+
+  /** Counts the events of a filter over time: see Histogram. `from` and `to` are required. */
+  histogram: spaceProcedure('viewer')
+    .input(histogram)
+    .query(({ ctx, input: { buckets, ...filter } }) =>
+      ctx.space.charts.histogram({ filter, bucketsMax: buckets }),
+    ),
+
+  /**
+   * Searches a text in the payloads of the events of a filter, newest first, for about a second: see SearchPage. The next page
+   * goes on at `nextCursor`; aborting the call ends it.
+   */
+  search: spaceProcedure('viewer')
+    .input(search)
+    .query(({ ctx, input: { spaceId: _space, payload, matchCase, cursor, ...filter }, signal }) =>
+      ctx.space.search({ text: payload, matchCase, cursor, filter }, signal),
+    ),
+
+  /**
+   * The events before and after one: in the list of the same filter, in its thread, and in its trace. NOT_FOUND as for
+   * `get`. The event need not match the filter.
+   */
+  neighbours: spaceProcedure('viewer')
+    .input(neighbours)
+    .query(async ({ ctx, input: { id, ...filter } }) => {
+      const found = await ctx.space.events.neighbours(id, filter);
+      if (found !== undefined) return found;
+      throw await notFound(ctx.space.events, id);
+    }),
+});
+
+async function notFound(events: EventReader, id: string): Promise<TRPCError> {
+  const message = (await events.wasStored(id))
+    ? 'The event was stored, and has expired or was erased.'
+    : 'There is no such event.';
+  return new TRPCError({ code: 'NOT_FOUND', message });
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { termColumns } from '../../../lib/event/terms.ts';
+import { timeMsMax } from '../../../lib/limits.ts';
+import { parseEventCursor } from '../../../lib/read/event-cursor.ts';
+import { attributeFiltersMax, excludedValuesMax } from '../limits.ts';
+
+/** Milliseconds since the epoch, or of a duration. */
+export const timeMs = z.number().min(-timeMsMax).max(timeMsMax);
+
+/** A position in a list, as text. */
+export const eventCursor = z.string().transform((text, context) => {
+  const parsed = parseEventCursor(text);
+  if (parsed !== undefined) return parsed;
+  context.addIssue('must be a nextCursor of this list');
+  return z.NEVER;
+});
+
+const excluded = z.union([
+  z
+    .object({ column: z.enum(termColumns), value: z.string() })
+    .refine(({ column, value }) => column !== 'traceId' || z.guid().safeParse(value).success, {
+      path: ['value'],
+      message: 'must be a UUID',
+    }),
+  z.object({ attribute: z.string(), value: z.string() }),
+]);
+
+/** Which events: the members of every procedure that takes a filter. Each member narrows it; `to` is excluded. */
+export const eventFilter = {
+  type: z.enum(['llm', 'tool']).optional(),
+  state: z.enum(['ok', 'error']).optional(),
+  name: z.string().optional(),
+  source: z.string().optional(),
+  threadId: z.string().optional(),
+  traceId: z.guid().optional(),
+  agentId: z.string().optional(),
+  agentGroupId: z.string().optional(),
+  userId: z.string().optional(),
+  errorCode: z.string().optional(),
+  attributes: z
+    .array(z.object({ key: z.string(), value: z.string() }))
+    .max(attributeFiltersMax)
+    .optional(),
+  from: timeMs.optional(),
+  to: timeMs.optional(),
+  minDurationMs: timeMs.optional(),
+  maxDurationMs: timeMs.optional(),
+  text: z.string().min(1).optional(),
+  not: z.array(excluded).max(excludedValuesMax).optional(),
+};

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDashboard, type TestDashboard, type TestSpace } from '../../../test/support/dashboard.ts';
+import {
+  callProcedure,
+  memberNames,
+  procedures,
+  sampleInput,
+} from '../../../test/support/protocols/procedures.ts';
+
+let dashboard: TestDashboard;
+let space: TestSpace;
+
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  space = await dashboard.addSpace();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+/** Valid values of members that procedures do not require: with them an odd value comes further. */
+const optional: Record<string, unknown> = {
+  limit: 5,
+  name: 'm',
+  source: 's',
+  threadId: 't',
+  agentId: 'a',
+  agentGroupId: 'g',
+  userId: randomUUID(),
+  errorCode: 'e',
+  attributes: [{ key: 'k', value: 'v' }],
+  minDurationMs: 0,
+  maxDurationMs: 1,
+  text: 'x',
+  not: [{ column: 'name', value: 'n' }],
+  traceId: randomUUID(),
+  cursor: Buffer.from(`1_${randomUUID()}`).toString('base64url'),
+  from: 0,
+  to: 1,
+  type: 'llm',
+  state: 'ok',
+  buckets: 10,
+  step: 'hour',
+  timeZone: 'Europe/Zurich',
+  groupBy: 'model',
+  groupsMax: 5,
+  model: 'm',
+  input: '1',
+  output: '0.5',
+  cacheRead: '0.1',
+  cacheWrite: '0.2',
+  validFrom: '2026-01-01',
+};
+
+/** Texts that Postgres, UTF-8 or a careless parser stumbles over. */
+const odd = fc.oneof(
+  fc.constantFrom(
+    '\0',
+    'a\0b@example.org',
+    '\ud800',
+    '%00',
+    `${randomUUID()}\0`,
+    "'; --",
+    '\\',
+    '{}',
+    '1e400',
+  ),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'binary' }).map((text) => Buffer.from(`${text}_${randomUUID()}`).toString('base64url')),
+  fc.double(),
+  fc.jsonValue(),
+  fc.array(fc.record({ key: fc.string({ unit: 'binary' }), value: fc.string({ unit: 'binary' }) })),
+);
+
+const examples = memberNames.map((member): [string, string] => [member, 'a\0b@c']);
+
+// These end the session of the others.
+const ending = ['auth.signOut', 'sessions.revokeOthers'];
+
+test.each(procedures.filter(({ path }) => !ending.includes(path)).map((one) => [one.path, one] as const))(
+  'no input makes %s fail on the server side',
+  async (_path, procedure) => {
+    const headers = { cookie: space.client.cookie ?? '' };
+    const valid = sampleInput(procedure, { id: randomUUID(), email: 'a@example.org' });
+    const name = fc.constantFrom(...memberNames);
+    await fc.assert(
+      fc.asyncProperty(name, odd, async (member, value) => {
+        const input = { ...optional, ...valid, [member]: value };
+        expect((await callProcedure(dashboard.url, procedure, input, headers)).status).toBeLessThan(500);
+      }),
+      { numRuns: 100, examples },
+    );
+  },
+);
+
+test('an e-mail address with U+0000 is a bad request that names it', async () => {
+  const credentials = { email: 'a\0b@c', password: 'wrong' };
+  await expect(space.client.trpc.auth.signIn.mutate(credentials)).rejects.toMatchObject({
+    message: expect.stringMatching(/^email: /),
+    data: { code: 'BAD_REQUEST' },
+  });
+});

@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent, someEvents } from '../../../harness/fixtures/events.ts';
+import { partOf } from '../../../harness/fixtures/part.ts';
+import { insertParts } from '../../../lib/write/store.ts';
+import { openDashboard, type TestDashboard, type TestSpace } from '../../../test/support/dashboard.ts';
+import { openTail } from '../../../test/support/live-tail.ts';
+import { openSocket } from '../../../test/support/protocols/raw-http.ts';
+import { until } from '../../../test/support/wait.ts';
+import { liveStreamsPerSessionMax } from '../live/limits.ts';
+
+let dashboard: TestDashboard;
+let space: TestSpace;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  space = await dashboard.addSpace();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const idsOf = (events: readonly Record<string, unknown>[]) => events.map(({ id }) => String(id));
+const store = (spaceId: string, events: readonly Record<string, unknown>[]) =>
+  insertParts(dashboard.database, [partOf(spaceId, events)]);
+
+test('a stream shows what is stored from its beginning on, in order, with a position', async () => {
+  await store(space.spaceId, someEvents(2));
+  using tail = openTail(dashboard.url, space.client.cookie);
+  await tail.ready();
+  expect(tail.messages[0]?.data).toEqual({ type: 'status', isDelayed: false });
+  const events = someEvents(450);
+  await store(space.spaceId, events);
+  await until(() => tail.eventIds().length === 450);
+  expect(tail.eventIds()).toEqual(idsOf(events));
+  expect(tail.messages.map(({ data }) => (data.type === 'events' ? data.events.length : 0))).toEqual([
+    0, 200, 200, 50,
+  ]);
+  const listed = await space.client.trpc.events.list.query({ limit: 1 });
+  const sent = tail.messages.flatMap(({ data }) => (data.type === 'events' ? data.events : []));
+  expect(sent).toContainEqual(listed.events[0]);
+});
+
+test('each stream gets what its own filter shows, also one that joins later', async () => {
+  const other = await dashboard.addSpace();
+  const { cookie } = other.client;
+  using all = openTail(dashboard.url, cookie);
+  using errors = openTail(dashboard.url, cookie, { state: 'error', userId: 'u' });
+  await Promise.all([all.ready(), errors.ready()]);
+  const failed = (userId: string) =>
+    llmEvent({ status: { state: 'error', error: { code: 'c' } }, context: { userId } });
+  const first = [failed('u'), failed('v'), llmEvent({ context: { userId: 'u' } })];
+  await store(other.spaceId, first);
+  await until(() => all.eventIds().length === 3);
+  using users = openTail(dashboard.url, cookie, { userId: 'u', lastEventId: all.messages[0]?.id });
+  await users.ready();
+  const second = [failed('u'), failed('w')];
+  await store(other.spaceId, second);
+  await until(() => all.eventIds().length === 5 && users.eventIds().length === 3);
+  expect(all.eventIds()).toEqual(idsOf([...first, ...second]));
+  expect(users.eventIds()).toEqual(
+    idsOf([first[0], first[2], second[0]].flatMap((event) => (event === undefined ? [] : [event]))),
+  );
+  await until(() => errors.eventIds().length === 2);
+  expect(errors.eventIds()).toEqual(
+    idsOf([first[0], second[0]].flatMap((event) => (event === undefined ? [] : [event]))),
+  );
+});
+
+test('a stream resumes after any of its messages, and `since` reads the same', async () => {
+  const other = await dashboard.addSpace();
+  using whole = openTail(dashboard.url, other.client.cookie);
+  await whole.ready();
+  const events = someEvents(500);
+  await store(other.spaceId, events.slice(0, 300));
+  await until(() => whole.eventIds().length === 300);
+  for (const { id, data } of whole.messages) {
+    const before = whole.messages
+      .slice(0, whole.messages.findIndex((message) => message.id === id && message.data === data) + 1)
+      .flatMap((message) => (message.data.type === 'events' ? message.data.events : [])).length;
+    using resumed = openTail(dashboard.url, other.client.cookie, { lastEventId: id });
+    await until(() => resumed.eventIds().length === 300 - before);
+    expect(resumed.eventIds()).toEqual(idsOf(events.slice(before, 300)));
+    const since: string[] = [];
+    for (let after = id, isComplete = false; !isComplete; ) {
+      const page = await other.client.trpc.live.since.query({ after, limit: 70 });
+      expect(page.events.length).toBeLessThanOrEqual(70);
+      since.push(...page.events.map((event) => event.id));
+      ({ cursor: after, isComplete } = page);
+    }
+    expect(since).toEqual(idsOf(events.slice(before, 300)));
+  }
+  const { cursor } = await other.client.trpc.live.since.query();
+  await store(other.spaceId, events.slice(300));
+  // A transaction of any database of the server, such as those of other tests, holds back what was stored after it.
+  await until(async () => {
+    const fresh = await other.client.trpc.live.since.query({ after: cursor, limit: 200 });
+    return fresh.events.length === 200;
+  });
+  const fresh = await other.client.trpc.live.since.query({ after: cursor, limit: 200 });
+  expect(fresh.events.map(({ id }) => id)).toEqual(idsOf(events.slice(300)));
+  await until(() => whole.eventIds().length === 500);
+  expect(whole.eventIds()).toEqual(idsOf(events));
+});
+
+test('another space is neither streamed nor woken, and its positions show nothing of it', async () => {
+  const [mine, theirs] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  using own = openTail(dashboard.url, mine.client.cookie);
+  using their = openTail(dashboard.url, theirs.client.cookie);
+  await Promise.all([own.ready(), their.ready()]);
+  const start = their.messages[0]?.id;
+  await store(theirs.spaceId, someEvents(3));
+  await until(() => their.eventIds().length === 3);
+  using intruder = openTail(dashboard.url, mine.client.cookie, { spaceId: theirs.spaceId });
+  await until(() => intruder.failure !== undefined);
+  expect(intruder.failure?.data).toMatchObject({ code: 'NOT_FOUND' });
+  using stranger = openTail(dashboard.url, undefined, { spaceId: theirs.spaceId });
+  await until(() => stranger.failure !== undefined);
+  expect(stranger.failure?.data).toMatchObject({ code: 'UNAUTHORIZED' });
+  const since = await mine.client.trpc.live.since.query({ after: start });
+  expect(since.events).toEqual([]);
+  await store(mine.spaceId, someEvents(1));
+  await until(() => own.eventIds().length === 1);
+});
+
+test('a position that is none is refused, and one from another database is told as a gap', async () => {
+  using bad = openTail(dashboard.url, space.client.cookie, { lastEventId: 'nothing' });
+  await until(() => bad.failure !== undefined);
+  expect(bad.failure?.data).toMatchObject({ code: 'BAD_REQUEST' });
+  const { cursor } = await space.client.trpc.live.since.query();
+  const at = Buffer.from(cursor, 'base64url').toString().split('.');
+  const future = Buffer.from([String(2n ** 60n), '', '-1', at[3]].join('.')).toString('base64url');
+  const longAgo = Buffer.from([at[0], '', '-1', Number(at[3]) - 8 * 86_400].join('.')).toString('base64url');
+  for (const lastEventId of [future, longAgo]) {
+    using tail = openTail(dashboard.url, space.client.cookie, { lastEventId });
+    await tail.ready();
+    expect(tail.messages[0]?.data).toMatchObject({
+      type: 'skipped',
+      skipped: { events: null, after: lastEventId },
+    });
+    const event = llmEvent();
+    await store(space.spaceId, [event]);
+    await until(() => tail.eventIds().length === 1);
+    expect(tail.eventIds()).toEqual([event.id]);
+  }
+});
+
+test('a stream ends when its session is revoked, and when the membership is', async () => {
+  const [signedOut, removed] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  using first = openTail(dashboard.url, signedOut.client.cookie);
+  using second = openTail(dashboard.url, removed.client.cookie);
+  await Promise.all([first.ready(), second.ready()]);
+  await signedOut.client.trpc.auth.signOut.mutate();
+  await dashboard.sql`DELETE FROM memberships WHERE space_id = ${removed.spaceId}`;
+  await until(() => first.failure !== undefined && second.failure !== undefined, 30_000);
+  expect(first.failure?.data).toMatchObject({ code: 'UNAUTHORIZED' });
+  expect(second.failure?.data).toMatchObject({ code: 'NOT_FOUND' });
+  await store(signedOut.spaceId, someEvents(1));
+  expect(first.eventIds()).toEqual([]);
+});
+
+test('a session may have only so many streams, and a stream that ends makes room', async () => {
+  const other = await dashboard.addSpace();
+  const path = `/trpc/live.tail?input=${encodeURIComponent(JSON.stringify({}))}`;
+  const request = `GET ${path} HTTP/1.1\r\nHost: ${new URL(dashboard.url).host}\r\nCookie: ${other.client.cookie}\r\n\r\n`;
+  const open = async () => {
+    const socket = await openSocket(dashboard.url);
+    socket.write(request);
+    let text = '';
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes;
+    });
+    await until(() => text.includes('"status"') || text.includes('serialized-error'));
+    return { socket, text: () => text };
+  };
+  const streams = await Promise.all(Array.from({ length: liveStreamsPerSessionMax }, open));
+  expect(streams.every(({ text }) => text().includes('"status"'))).toBe(true);
+  const tooMany = await open();
+  expect(tooMany.text()).toContain('This session has 250 live streams already');
+  expect(tooMany.text()).toContain('TOO_MANY_REQUESTS');
+  tooMany.socket.destroy();
+  streams.pop()?.socket.destroy();
+  await until(async () => {
+    const { socket, text } = await open();
+    socket.destroy();
+    return text().includes('"status"');
+  });
+  for (const { socket } of streams) {
+    socket.destroy();
+    await once(socket, 'close');
+  }
+});
+
+test('a transaction that holds events back is told after a while, and nothing is missing when it ends', async () => {
+  const other = await dashboard.addSpace();
+  using tail = openTail(dashboard.url, other.client.cookie);
+  await tail.ready();
+  const isOver = Promise.withResolvers<void>();
+  const open = dashboard.sql.begin(async (transaction) => {
+    await transaction`SELECT pg_current_xact_id()`;
+    await isOver.promise;
+  });
+  const events = someEvents(3);
+  await until(async () => {
+    const [row] = await dashboard.sql`SELECT FROM pg_stat_activity WHERE backend_xid IS NOT NULL`;
+    return row !== undefined;
+  });
+  await store(other.spaceId, events);
+  const isDelayed = () =>
+    tail.messages.findLast(({ data }) => data.type === 'status')?.data as { isDelayed?: boolean };
+  await until(() => isDelayed().isDelayed === true, 30_000);
+  expect(tail.eventIds()).toEqual([]);
+  isOver.resolve();
+  await open;
+  await until(() => tail.eventIds().length === 3 && isDelayed().isDelayed === false);
+  expect(tail.eventIds()).toEqual(idsOf(events));
+});
+
+test('on shutdown streams are cut at once, so that clients connect elsewhere', async () => {
+  const stopping = await openDashboard();
+  const { client } = await stopping.addSpace();
+  using tail = openTail(stopping.url, client.cookie, { userId: randomUUID() });
+  await tail.ready();
+  const startedMs = performance.now();
+  await stopping[Symbol.asyncDispose]();
+  // The drain of requests that do not end takes five seconds.
+  expect(performance.now() - startedMs).toBeLessThan(4_000);
+});
+
+test('a client that stops reading loses no event: it gets them when it reads on', async () => {
+  const other = await dashboard.addSpace();
+  const path = `/trpc/live.tail?input=${encodeURIComponent(JSON.stringify({}))}`;
+  const socket = await openSocket(dashboard.url);
+  let text = '';
+  socket.on('data', (bytes: Buffer) => {
+    text += bytes.toString('latin1');
+  });
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: ${new URL(dashboard.url).host}\r\nCookie: ${other.client.cookie}\r\n\r\n`,
+  );
+  await until(() => text.includes('"status"'));
+  socket.pause();
+  const sent: string[] = [];
+  // More than sockets and the queue hold together.
+  for (let i = 0; i < 40; i++) {
+    const events = someEvents(500);
+    await store(other.spaceId, events);
+    sent.push(...idsOf(events));
+  }
+  const seen = () => [...text.matchAll(/"id":"([0-9a-f-]{36})"/g)].map(([, id]) => id);
+  expect(seen().length).toBeLessThan(sent.length);
+  socket.resume();
+  await until(() => seen().length >= sent.length, 50_000);
+  expect(seen()).toEqual(sent);
+  socket.destroy();
+});

@@ -1,0 +1,85 @@
+import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { hasRole, type Role } from '../../../lib/accounts/role.ts';
+import { parsePosition } from '../../../lib/tail/position.ts';
+import { eventsPageDefault, eventsPageMax } from '../limits.ts';
+import type { Context } from '../trpc/context.ts';
+import { classifyFailure } from '../trpc/failure.ts';
+import { router, spaceProcedure } from '../trpc/trpc.ts';
+import { eventFilter } from './filter-input.ts';
+
+const least: Role = 'viewer';
+
+const position = z.string().transform((text, context) => {
+  const parsed = parsePosition(text);
+  if (parsed !== undefined) return parsed;
+  context.addIssue('must be the id of a message of this stream, or a cursor of live.since');
+  return z.NEVER;
+});
+
+const tailInput = z
+  .object({
+    ...eventFilter,
+    /** Where to go on: the id of the last message. tRPC's client sets it when it reconnects. */
+    lastEventId: position.nullish(),
+  })
+  .prefault({});
+
+const sinceInput = z
+  .object({
+    ...eventFilter,
+    after: position.optional(),
+    limit: z.int().min(1).max(eventsPageMax).default(eventsPageDefault),
+  })
+  .prefault({});
+
+export const live = router({
+  /**
+   * The events that match the filter, as they are stored: a subscription over server-sent events. Each message is a
+   * LiveMessage with an id; a client that reconnects with the id of its last message gets each event exactly once, after a
+   * dropped connection, a restart of this service or of a writer. Without an id it begins with what is stored from now on;
+   * the first message has the id of that position.
+   *
+   * It ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN when the session, the membership or the role is gone, at most ten
+   * seconds later. TOO_MANY_REQUESTS: the session, the space or the server has too many streams.
+   */
+  tail: spaceProcedure(least)
+    .input(tailInput)
+    .subscription(async function* ({ ctx, input: { lastEventId, ...input }, signal }) {
+      const { spaceId, live: own } = ctx.space;
+      const { spaceId: _, ...filter } = input as typeof input & { spaceId?: string };
+      try {
+        ctx.request.beginStream(ctx.openStreams);
+        yield* own.tail({
+          sessionKey: ctx.user.sessionId,
+          filter,
+          after: lastEventId ?? undefined,
+          signal: signal ?? AbortSignal.any([]),
+          checkAccess: () => checkAccess(ctx, spaceId),
+        });
+      } catch (error) {
+        throw classifyFailure(getTRPCErrorFromUnknown(error));
+      }
+    }),
+
+  /**
+   * The next events that match the filter and were stored after a position, in the order in which they were stored: what a
+   * live stream skipped, or the new events of a list. Without `after` there are none, and `cursor` is the position of now.
+   */
+  since: spaceProcedure(least)
+    .input(sinceInput)
+    .query(({ ctx, input: { after, limit, ...input } }) => {
+      const { spaceId: _, ...filter } = input as typeof input & { spaceId?: string };
+      return ctx.space.live.since({ filter, after, limit });
+    }),
+});
+
+/** As spaceProcedure checks it, of what the database says now. */
+async function checkAccess({ sessions, request }: Context, spaceId: string): Promise<void> {
+  const user = request.token === undefined ? undefined : await sessions.find(request.token);
+  if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in first.' });
+  const space = user.spaces.find(({ id }) => id === spaceId);
+  if (space === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+  if (!hasRole(space.role, least))
+    throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in the space.` });
+}

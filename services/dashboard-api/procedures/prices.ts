@@ -1,0 +1,46 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { isPrice } from '../../../lib/prices/decimal.ts';
+import { router, spaceProcedure } from '../trpc/trpc.ts';
+
+const price = z
+  .string()
+  .refine(
+    isPrice,
+    'must be a decimal such as 2.50: dollars per million tokens, at most 6 digits behind the point',
+  );
+
+const priceKey = {
+  model: z.string().min(1).max(256),
+  /** The first day, UTC. Without it the price holds for all time. */
+  validFrom: z.iso.date().default('1970-01-01'),
+};
+
+export const prices = router({
+  /** The prices that hold for the space: its own (`spaceId`), and those that the operator set for all spaces. */
+  list: spaceProcedure('viewer').query(({ ctx }) => ctx.space.prices.list()),
+
+  /** Sets a price of the space's own for a model, from a day on. It replaces the one of the same day. */
+  set: spaceProcedure('owner')
+    .input(
+      z.object({
+        ...priceKey,
+        input: price,
+        output: price,
+        cacheRead: price.nullable().default(null),
+        cacheWrite: price.nullable().default(null),
+      }),
+    )
+    .mutation(async ({ ctx, input: { model, validFrom, input, output, cacheRead, cacheWrite } }) => {
+      const changed = { model, validFrom, input, output, cacheRead, cacheWrite };
+      await ctx.space.prices.set(ctx.actor, changed);
+    }),
+
+  /** Removes a price of the space's own. NOT_FOUND when there is none. */
+  remove: spaceProcedure('owner')
+    .input(z.object(priceKey))
+    .mutation(async ({ ctx, input: { model, validFrom } }) => {
+      if (await ctx.space.prices.remove(ctx.actor, { model, validFrom })) return;
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such price.' });
+    }),
+});

@@ -1,0 +1,57 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
+import { router, spaceProcedure } from '../../trpc/trpc.ts';
+import { name } from '../account-inputs.ts';
+
+const hourMs = 60 * 60 * 1_000;
+
+/** The API keys of a space. A change is in force at ingest within a second. */
+export const apiKeys = router({
+  /** All keys, revoked and expired ones too, the oldest first. */
+  list: spaceProcedure('admin').query(({ ctx }) => ctx.admin.listKeys()),
+
+  /** Creates a key. `apiKey` is the key itself: it is returned here only. Without `expiresAt` it never expires. */
+  create: spaceProcedure('admin')
+    .input(z.object({ name, expiresAt: z.iso.datetime().optional() }))
+    .mutation(async ({ ctx, input }) => {
+      const expiresAt = input.expiresAt === undefined ? undefined : new Date(input.expiresAt);
+      if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) {
+        throw new TRPCError({ code: 'BAD_REQUEST', message: 'expiresAt: must be in the future' });
+      }
+      const created = await ctx.admin.createKey({ name: input.name, expiresAt });
+      if (created !== 'too_many') return created;
+      throw new TRPCError({
+        code: 'TOO_MANY_REQUESTS',
+        message: 'The space has too many API keys. Revoke some first.',
+      });
+    }),
+
+  /**
+   * Creates a key that takes the place of another one, with its name and its lifetime. Both can be used for `overlapHours`; then
+   * the old one expires. A key can be rolled once.
+   */
+  roll: spaceProcedure('admin')
+    .input(
+      z.object({
+        keyId: z.guid(),
+        overlapHours: z.number().min(0).max(keyOverlapHoursMax).default(keyOverlapHoursDefault),
+      }),
+    )
+    .mutation(async ({ ctx, input: { keyId, overlapHours } }) => {
+      const rolled = await ctx.admin.rollKey({ keyId, overlapMs: overlapHours * hourMs });
+      if (rolled !== undefined) return rolled;
+      throw new TRPCError({
+        code: 'NOT_FOUND',
+        message: 'There is no such key in force, or it was rolled before.',
+      });
+    }),
+
+  /** Revokes a key for ever. Revoking twice changes nothing. */
+  revoke: spaceProcedure('admin')
+    .input(z.object({ keyId: z.guid() }))
+    .mutation(async ({ ctx, input }) => {
+      if (await ctx.admin.revokeKey(input.keyId)) return;
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such key.' });
+    }),
+});

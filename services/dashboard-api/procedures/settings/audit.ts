@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { auditPageDefault, auditPageMax } from '../../limits.ts';
+import { router, spaceProcedure } from '../../trpc/trpc.ts';
+import { plainText } from '../account-inputs.ts';
+
+const page = z
+  .object({
+    limit: z.int().min(1).max(auditPageMax).default(auditPageDefault),
+    /** The nextCursor of the page before. */
+    cursor: z.guid().optional(),
+    action: plainText.optional(),
+    /** A user's id, or `operator`. */
+    actor: plainText.optional(),
+  })
+  .prefault({});
+
+export const audit = router({
+  /** A page of the space's audit log, the newest rows first. `GET /audit/<spaceId>` downloads all of it. */
+  list: spaceProcedure('admin')
+    .input(page)
+    .query(async ({ ctx, input: { limit, cursor, action, actor } }) => {
+      const rows = await ctx.admin.listAudit({ before: cursor, action, actor, limit });
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      return { rows, nextCursor: last?.id ?? null };
+    }),
+});

@@ -1,0 +1,105 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { hasRole } from '../../../../lib/accounts/role.ts';
+import { invitationTtlHoursDefault, invitationTtlHoursMax } from '../../limits.ts';
+import { publicProcedure, router, spaceProcedure } from '../../trpc/trpc.ts';
+import { email, newPassword, role, token } from '../account-inputs.ts';
+import { startSession } from '../auth.ts';
+import { attemptToken } from '../token-attempt.ts';
+
+export const invitations = router({
+  /** The invitations to the space that can be accepted, the newest first. */
+  list: spaceProcedure('admin').query(({ ctx }) => ctx.admin.listInvitations()),
+
+  /**
+   * Invites a person by e-mail address. Returns the token of the link, once: `/invitation#<token>`. Only an owner invites
+   * owners.
+   */
+  create: spaceProcedure('admin')
+    .input(
+      z.object({
+        email,
+        role,
+        ttlHours: z.int().min(1).max(invitationTtlHoursMax).default(invitationTtlHoursDefault),
+      }),
+    )
+    .mutation(async ({ ctx, input: { email, role, ttlHours } }) => {
+      if (!hasRole(ctx.role, role)) {
+        throw new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may invite an owner.' });
+      }
+      const created = await ctx.admin.createInvitation({ email, role, ttlHours });
+      if (created === 'is_member') {
+        throw new TRPCError({ code: 'CONFLICT', message: 'This person is a member already.' });
+      }
+      if (created === 'too_many') {
+        throw new TRPCError({
+          code: 'TOO_MANY_REQUESTS',
+          message: 'Too many invitations are open. Revoke some first.',
+        });
+      }
+      return created;
+    }),
+
+  /** Makes an open invitation useless. */
+  revoke: spaceProcedure('admin')
+    .input(z.object({ id: z.guid() }))
+    .mutation(async ({ ctx, input }) => {
+      if (!(await ctx.admin.revokeInvitation(input.id))) {
+        throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such open invitation.' });
+      }
+    }),
+
+  /** What an invitation is to, for whoever has its link. A mutation, so that the token is in no URL. */
+  look: publicProcedure.input(z.object({ token })).mutation(async ({ ctx, input }) => {
+    const seen = await attemptToken(ctx, () => ctx.invitations.look(input.token));
+    if (seen === undefined) throw gone();
+    return seen;
+  }),
+
+  /**
+   * Accepts an invitation, once. Who is signed in with its e-mail address joins the space. Who is not signed in chooses a
+   * password, which creates the user and signs in; somebody with an account signs in first.
+   */
+  accept: publicProcedure
+    .input(z.object({ token, password: newPassword.optional() }))
+    .mutation(async ({ ctx, input }) => {
+      const { address } = ctx.request;
+      const user = await ctx.findUser();
+      const outcome = await attemptToken(ctx, async () => {
+        const accepted = await (user === undefined
+          ? ctx.invitations.acceptNew(input.token, input.password, address)
+          : ctx.invitations.acceptAs(user, input.token, address));
+        return accepted === 'gone' ? undefined : accepted;
+      });
+      if (outcome === undefined) throw gone();
+      if (typeof outcome === 'string') throw refusals[outcome]();
+      if (outcome.newUserId !== null) {
+        const opened = await ctx.sessions.open({ id: outcome.newUserId }, ctx.request, 'invitation');
+        if (opened === undefined) throw gone();
+        await startSession(ctx, opened);
+      }
+      return { spaceId: outcome.spaceId };
+    }),
+});
+
+function gone(): TRPCError {
+  return new TRPCError({
+    code: 'NOT_FOUND',
+    message: 'The invitation was accepted or revoked, or is too old. Ask for another one.',
+  });
+}
+
+const refusals = {
+  needs_password: () =>
+    new TRPCError({ code: 'BAD_REQUEST', message: 'password: choose one, or sign in first.' }),
+  other_email: () =>
+    new TRPCError({
+      code: 'FORBIDDEN',
+      message: 'The invitation is for another e-mail address than yours. Sign out first.',
+    }),
+  has_account: () =>
+    new TRPCError({
+      code: 'CONFLICT',
+      message: 'There is an account for this e-mail address. Sign in first.',
+    }),
+};

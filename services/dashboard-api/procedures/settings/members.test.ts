@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setRole } from '../../../../lib/accounts/memberships.ts';
+import type { Role } from '../../../../lib/accounts/role.ts';
+import {
+  openClient,
+  openDashboard,
+  type TestDashboard,
+  type TestSpace,
+} from '../../../../test/support/dashboard.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const code = (value: string) => ({ data: { code: value } });
+
+/** Another user, who is a member of the space too. */
+async function addMember({ spaceId }: TestSpace, role: Role) {
+  const member = await dashboard.addSpace();
+  const { user } = await member.client.trpc.me.query();
+  await setRole(dashboard.database, spaceId, { userId: user.id, role });
+  return { ...member, userId: user.id };
+}
+
+const userIdOf = async ({ client }: TestSpace) => (await client.trpc.me.query()).user.id;
+const rolesIn = async (spaceId: string) =>
+  (await dashboard.sql`SELECT role FROM memberships WHERE space_id = ${spaceId} ORDER BY role`).map(
+    ({ role }) => role,
+  );
+
+test('a member gets another role, and is removed', async () => {
+  const space = await dashboard.addSpace();
+  const { userId, email, client } = await addMember(space, 'viewer');
+  const { trpc } = space.client;
+  const { spaceId } = space;
+  await trpc.members.setRole.mutate({ userId, role: 'admin' });
+  expect(await client.trpc.members.list.query({ spaceId })).toContainEqual({ userId, email, role: 'admin' });
+  await trpc.members.remove.mutate({ userId });
+  await expect(client.trpc.members.list.query({ spaceId })).rejects.toMatchObject(code('NOT_FOUND'));
+  await expect(trpc.members.remove.mutate({ userId })).rejects.toMatchObject(code('NOT_FOUND'));
+});
+
+test('an admin neither makes owners, nor changes nor removes them', async () => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  const owner = await userIdOf(space);
+  const { trpc } = (await addMember(space, 'admin')).client;
+  const viewer = await addMember(space, 'viewer');
+  const calls = [
+    () => trpc.members.setRole.mutate({ spaceId, userId: viewer.userId, role: 'owner' }),
+    () => trpc.members.setRole.mutate({ spaceId, userId: owner, role: 'viewer' }),
+    () => trpc.members.remove.mutate({ spaceId, userId: owner }),
+    () => trpc.invitations.create.mutate({ spaceId, email: 'x@example.org', role: 'owner' }),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject(code('FORBIDDEN'));
+  expect(await rolesIn(spaceId)).toEqual(['admin', 'owner', 'viewer']);
+});
+
+test('the last owner can neither be demoted nor removed, also by themselves', async () => {
+  const space = await dashboard.addSpace();
+  const { trpc } = space.client;
+  const userId = await userIdOf(space);
+  await expect(trpc.members.setRole.mutate({ userId, role: 'admin' })).rejects.toMatchObject(
+    code('CONFLICT'),
+  );
+  await expect(trpc.members.remove.mutate({ userId })).rejects.toMatchObject(code('CONFLICT'));
+  await trpc.members.setRole.mutate({ userId, role: 'owner' });
+  const second = await addMember(space, 'owner');
+  await trpc.members.setRole.mutate({ userId, role: 'viewer' });
+  expect(await rolesIn(space.spaceId)).toEqual(['owner', 'viewer']);
+  expect((await second.client.trpc.me.query()).spaces).toContainEqual(
+    expect.objectContaining({ id: space.spaceId, role: 'owner' }),
+  );
+});
+
+test('owners who remove and demote each other at the same time leave one', async () => {
+  for (let round = 0; round < 10; round++) {
+    const space = await dashboard.addSpace();
+    const { spaceId } = space;
+    const others = [await addMember(space, 'owner'), await addMember(space, 'owner')];
+    const owners = [{ client: space.client, userId: await userIdOf(space) }, ...others];
+    await Promise.allSettled(
+      owners.flatMap(({ client }, i) => {
+        const userId = owners[(i + 1) % owners.length]?.userId ?? '';
+        return [
+          client.trpc.members.remove.mutate({ spaceId, userId }),
+          client.trpc.members.setRole.mutate({ spaceId, userId, role: 'viewer' }),
+        ];
+      }),
+    );
+    expect(await rolesIn(spaceId)).toContain('owner');
+  }
+});
+
+test('an invitation creates the user, signs in, and can be accepted once', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const email = 'New.Person@example.org';
+  const { token } = await client.trpc.invitations.create.mutate({ email, role: 'member' });
+  const invited = openClient(dashboard.url);
+  expect(await invited.trpc.invitations.look.mutate({ token })).toMatchObject({
+    email: 'new.person@example.org',
+    role: 'member',
+    hasAccount: false,
+  });
+  await expect(invited.trpc.invitations.accept.mutate({ token })).rejects.toMatchObject(code('BAD_REQUEST'));
+  await invited.trpc.invitations.accept.mutate({ token, password: 'my password' });
+  expect(await invited.trpc.me.query()).toMatchObject({
+    user: { email: 'new.person@example.org', hasPassword: true },
+    spaces: [{ id: spaceId, role: 'member' }],
+  });
+  await openClient(dashboard.url).trpc.auth.signIn.mutate({ email, password: 'my password' });
+  const again = openClient(dashboard.url);
+  await expect(
+    again.trpc.invitations.accept.mutate({ token, password: 'my password' }),
+  ).rejects.toMatchObject(code('NOT_FOUND'));
+  expect(await client.trpc.invitations.list.query()).toEqual([]);
+  expect(dashboard.log()).not.toContain(token);
+  const [stored] = await dashboard.sql`SELECT encode(token_hash, 'escape') AS hash FROM invitations`;
+  expect(stored?.hash).not.toContain(token);
+});
+
+test('of concurrent acceptances one succeeds, and there is one user', async () => {
+  const { client } = await dashboard.addSpace();
+  for (let round = 0; round < 5; round++) {
+    const email = `race-${round}@example.org`;
+    const { token } = await client.trpc.invitations.create.mutate({ email, role: 'viewer' });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 4 }, () =>
+        openClient(dashboard.url).trpc.invitations.accept.mutate({ token, password: 'my password' }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') {
+        expect(['NOT_FOUND', 'CONFLICT']).toContain(outcome.reason.data.code);
+      }
+    }
+  }
+  expect(await dashboard.sql`SELECT 1 FROM users WHERE email LIKE 'race-%'`).toHaveLength(5);
+});
+
+test('two invitations of one person to two spaces, accepted at the same time, are one user', async () => {
+  const spaces = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const email = 'both@example.org';
+  const outcomes = await Promise.allSettled(
+    spaces.map(async ({ client }) => {
+      const { token } = await client.trpc.invitations.create.mutate({ email, role: 'viewer' });
+      return openClient(dashboard.url).trpc.invitations.accept.mutate({ token, password: 'my password' });
+    }),
+  );
+  for (const outcome of outcomes) {
+    // The invitation of the one who comes second stays open.
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(code('CONFLICT'));
+  }
+  expect(await dashboard.sql`SELECT 1 FROM users WHERE email = ${email}`).toHaveLength(1);
+});
+
+test('somebody with an account signs in first, with the e-mail address of the invitation', async () => {
+  const [space, guest, stranger] = [
+    await dashboard.addSpace(),
+    await dashboard.addSpace(),
+    await dashboard.addSpace(),
+  ];
+  const { trpc } = space.client;
+  const { token } = await trpc.invitations.create.mutate({ email: guest.email, role: 'member' });
+  const accept = (client: TestSpace['client'], password?: string) =>
+    client.trpc.invitations.accept.mutate({ token, password });
+  await expect(accept(openClient(dashboard.url), 'my password')).rejects.toMatchObject(code('CONFLICT'));
+  await expect(accept(stranger.client)).rejects.toMatchObject(code('FORBIDDEN'));
+  expect(await accept(guest.client)).toEqual({ spaceId: space.spaceId });
+  expect((await guest.client.trpc.me.query()).spaces).toHaveLength(2);
+  await expect(
+    trpc.invitations.create.mutate({ email: guest.email.toUpperCase(), role: 'member' }),
+  ).rejects.toMatchObject(code('CONFLICT'));
+});
+
+test('an invitation that was revoked or has expired is none', async () => {
+  const { client, spaceId } = await dashboard.addSpace();
+  const create = () => client.trpc.invitations.create.mutate({ email: 'late@example.org', role: 'viewer' });
+  const [revoked, expired] = [await create(), await create()];
+  await client.trpc.invitations.revoke.mutate({ id: revoked.id });
+  await expect(client.trpc.invitations.revoke.mutate({ id: revoked.id })).rejects.toMatchObject(
+    code('NOT_FOUND'),
+  );
+  await dashboard.sql`UPDATE invitations SET expires_at = now() WHERE id = ${expired.id}`;
+  const { trpc } = openClient(dashboard.url);
+  for (const { token } of [revoked, expired]) {
+    await expect(trpc.invitations.look.mutate({ token })).rejects.toMatchObject(code('NOT_FOUND'));
+    await expect(trpc.invitations.accept.mutate({ token, password: 'my password' })).rejects.toMatchObject(
+      code('NOT_FOUND'),
+    );
+  }
+  expect(await client.trpc.invitations.list.query()).toEqual([]);
+  expect(await rolesIn(spaceId)).toEqual(['owner']);
+});
+
+test('an invitation lowers no role', async () => {
+  const space = await dashboard.addSpace();
+  const guest = await dashboard.addSpace();
+  const { token } = await space.client.trpc.invitations.create.mutate({
+    email: guest.email,
+    role: 'viewer',
+  });
+  const userId = await userIdOf(guest);
+  await setRole(dashboard.database, space.spaceId, { userId, role: 'admin' });
+  await guest.client.trpc.invitations.accept.mutate({ token });
+  expect(await rolesIn(space.spaceId)).toEqual(['admin', 'owner']);
+});

@@ -1,0 +1,40 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import type { MemberChange } from '../../admin/members.ts';
+import { router, spaceProcedure } from '../../trpc/trpc.ts';
+import { role } from '../account-inputs.ts';
+
+export const members = router({
+  /** The members of the space, by e-mail address. */
+  list: spaceProcedure('member').query(({ ctx }) => ctx.admin.listMembers()),
+
+  /** Changes a member's role. Only owners change owners, or make one; the last owner stays one. */
+  setRole: spaceProcedure('admin')
+    .input(z.object({ userId: z.guid(), role }))
+    .mutation(async ({ ctx, input: { userId, role } }) => {
+      throwUnlessChanged(await ctx.admin.changeRole({ userId, role }, ctx.role));
+    }),
+
+  /** Removes a member from the space. Only owners remove owners; the last owner stays. */
+  remove: spaceProcedure('admin')
+    .input(z.object({ userId: z.guid() }))
+    .mutation(async ({ ctx, input }) => {
+      throwUnlessChanged(await ctx.admin.removeMember(input.userId, ctx.role));
+    }),
+});
+
+function throwUnlessChanged(outcome: MemberChange): void {
+  switch (outcome) {
+    case 'changed':
+      return;
+    case 'not_a_member':
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'The space has no such member.' });
+    case 'owner_only':
+      throw new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may do this to owners.' });
+    case 'last_owner':
+      throw new TRPCError({
+        code: 'CONFLICT',
+        message: 'This is the last owner of the space. Make somebody else an owner first.',
+      });
+  }
+}

@@ -1,0 +1,22 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { router, userProcedure } from '../../trpc/trpc.ts';
+
+/** The user's own sessions. */
+export const sessions = router({
+  /** The sessions that have not expired, the last used first. */
+  list: userProcedure.query(({ ctx }) => ctx.sessionList.list(ctx.user)),
+
+  /** Ends one of them, which may be the one of this call. */
+  revoke: userProcedure.input(z.object({ id: z.guid() })).mutation(async ({ ctx, input }) => {
+    if (!(await ctx.sessionList.revoke(ctx.user, input.id, ctx.request.address))) {
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no such session.' });
+    }
+    if (input.id === ctx.user.sessionId) ctx.request.setSession(undefined);
+  }),
+
+  /** Ends all of them but the one of this call. */
+  revokeOthers: userProcedure.mutation(async ({ ctx }) => ({
+    revoked: await ctx.sessionList.revokeOthers(ctx.user, ctx.request.address),
+  })),
+});

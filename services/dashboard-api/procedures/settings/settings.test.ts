@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dayOf, monthOf } from '../../../../lib/accounts/month.ts';
+import { changeSpace } from '../../../../lib/accounts/spaces.ts';
+import {
+  addEvents,
+  newSpaceMonthlyEvents,
+  openClient,
+  openDashboard,
+  type TestDashboard,
+} from '../../../../test/support/dashboard.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const code = (value: string) => ({ data: { code: value } });
+
+test('an owner creates a space with the limit of new spaces, renames it, and switches between both', async () => {
+  const first = await dashboard.addSpace();
+  const { trpc } = first.client;
+  const { spaceId } = await trpc.spaces.create.mutate({ name: 'second' });
+  expect((await trpc.spaces.list.query()).map(({ id, role }) => ({ id, role }))).toEqual([
+    { id: first.spaceId, role: 'owner' },
+    { id: spaceId, role: 'owner' },
+  ]);
+  await trpc.spaces.rename.mutate({ spaceId, name: ' renamed ' });
+  expect(await trpc.spaces.get.query({ spaceId })).toMatchObject({
+    ...{ id: spaceId, name: 'renamed', role: 'owner', monthlyEventLimit: newSpaceMonthlyEvents },
+    ...{ plan: null, billingState: 'active', retentionDays: null },
+  });
+  await addEvents(dashboard.sql, spaceId, [{}]);
+  await expect(trpc.events.list.query()).rejects.toMatchObject(code('BAD_REQUEST'));
+  await trpc.spaces.switch.mutate({ spaceId });
+  expect((await trpc.me.query()).currentSpaceId).toBe(spaceId);
+  expect((await trpc.events.list.query()).events).toHaveLength(1);
+  expect((await trpc.events.list.query({ spaceId: first.spaceId })).events).toHaveLength(0);
+  // The choice is that of this session, and ends with the membership.
+  const other = openClient(dashboard.url);
+  expect((await other.trpc.auth.signIn.mutate(first)).currentSpaceId).toBeNull();
+  await dashboard.sql`DELETE FROM memberships WHERE space_id = ${spaceId}`;
+  expect((await trpc.me.query()).currentSpaceId).toBe(first.spaceId);
+});
+
+test('who owns no space creates none, and plan and billing are not theirs to change', async () => {
+  const { client, spaceId } = await dashboard.addSpace({ role: 'admin' });
+  await expect(client.trpc.spaces.create.mutate({ name: 'own' })).rejects.toMatchObject(code('FORBIDDEN'));
+  const sneaky = { name: 'renamed', monthlyEventLimit: null, billingState: 'active', plan: 'free lunch' };
+  await changeSpace(dashboard.database, spaceId, {
+    ...{ monthlyEventLimit: 7, billingState: 'inactive', plan: 'team' },
+  });
+  await client.trpc.spaces.rename.mutate(sneaky);
+  expect(await client.trpc.spaces.get.query()).toMatchObject({
+    ...{ name: 'renamed', monthlyEventLimit: 7, billingState: 'inactive', plan: 'team' },
+  });
+});
+
+test.each(['', '  ', 'a\u0000b', 'a\nb', '\ud800', 'x'.repeat(101)])(
+  'a space cannot be named %j',
+  async (name) => {
+    const { client } = await dashboard.addSpace();
+    const { spaces, apiKeys } = client.trpc;
+    await expect(spaces.rename.mutate({ name })).rejects.toMatchObject(code('BAD_REQUEST'));
+    await expect(apiKeys.create.mutate({ name })).rejects.toMatchObject(code('BAD_REQUEST'));
+  },
+);
+
+test('usage is forecast from the last days', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const { sql } = dashboard;
+  await sql`UPDATE spaces SET created_at = now() - interval '1 year' WHERE id = ${spaceId}`;
+  const dayMs = 24 * 60 * 60 * 1_000;
+  const day = (ago: number) => dayOf(Date.now() - ago * dayMs);
+  const key = '01900000-0000-7000-8000-000000000000';
+  for (const ago of [0, 1, 2, 3, 4, 5, 6, 40])
+    await sql`INSERT INTO usage_days VALUES (${spaceId}, ${day(ago)}, ${key}, 1000, ${ago})`;
+  await sql`INSERT INTO usage_months VALUES (${spaceId}, ${monthOf(Date.now())}, 5000), (${spaceId}, '2020-01', 1)`;
+  const usage = await client.trpc.usage.current.query();
+  const daysLeft = (Date.parse(usage.resetsAt) - Date.now()) / dayMs;
+  // Seven thousand events in six to seven days.
+  expect(usage.forecast).toBeGreaterThanOrEqual(Math.floor(5_000 + 1_000 * daysLeft));
+  expect(usage.forecast).toBeLessThanOrEqual(Math.ceil(5_000 + (7_000 / 6) * daysLeft));
+  const daily = await client.trpc.usage.daily.query();
+  expect(daily.map((one) => one.day)).toEqual([6, 5, 4, 3, 2, 1, 0].map(day));
+  expect(daily[0]).toEqual({ day: day(6), events: 1_000, repeats: 6 });
+  expect(await client.trpc.usage.daily.query({ from: day(40), to: day(40) })).toHaveLength(1);
+  await expect(client.trpc.usage.daily.query({ from: '2020-01-01' })).rejects.toMatchObject(
+    code('BAD_REQUEST'),
+  );
+  expect((await client.trpc.usage.months.query()).map(({ month }) => month)).toEqual([
+    monthOf(Date.now()),
+    '2020-01',
+  ]);
+});
+
+test('every change has an audit row that says who, what, from where, and no secret', async () => {
+  const { client, email, spaceId } = await dashboard.addSpace();
+  const { trpc } = client;
+  const { user } = await trpc.me.query();
+  const { keyId, apiKey } = await trpc.apiKeys.create.mutate({ name: 'one' });
+  const rolled = await trpc.apiKeys.roll.mutate({ keyId });
+  await trpc.apiKeys.revoke.mutate({ keyId });
+  await trpc.spaces.rename.mutate({ name: 'renamed' });
+  const invitation = await trpc.invitations.create.mutate({ email: 'new@example.org', role: 'viewer' });
+  const invited = openClient(dashboard.url);
+  await invited.trpc.invitations.accept.mutate({ token: invitation.token, password: 'my password' });
+  const newUser = (await invited.trpc.me.query()).user.id;
+  await invited.trpc.auth.changePassword.mutate({
+    currentPassword: 'my password',
+    newPassword: 'other password',
+  });
+  await invited.trpc.auth.signOut.mutate();
+  await trpc.members.setRole.mutate({ userId: newUser, role: 'member' });
+  await trpc.members.remove.mutate({ userId: newUser });
+  const { rows } = await trpc.audit.list.query();
+  expect(rows.map(({ action, actor }) => [action, actor]).reverse()).toEqual([
+    ['space.create', 'operator'],
+    ['member.set', 'operator'],
+    ['session.open', user.id],
+    ['api_key.create', user.id],
+    ['api_key.roll', user.id],
+    ['api_key.revoke', user.id],
+    ['space.change', user.id],
+    ['invitation.create', user.id],
+    ['invitation.accept', newUser],
+    ['session.open', newUser],
+    ['user.password', newUser],
+    ['session.close', newUser],
+    ['member.set', user.id],
+    ['member.remove', user.id],
+  ]);
+  const revoked = rows.find(({ action }) => action === 'api_key.revoke');
+  expect(revoked).toMatchObject({ actorEmail: email, address: '127.0.0.1', target: keyId });
+  expect(rows.at(-1)).toMatchObject({ actorEmail: null, address: null });
+  const text = JSON.stringify(rows);
+  for (const secret of [apiKey, rolled.apiKey, invitation.token, 'my password', 'other password'])
+    expect(text).not.toContain(secret);
+
+  const pages: string[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await trpc.audit.list.query({ limit: 4, ...(cursor && { cursor }) });
+    pages.push(...page.rows.map(({ id }) => id));
+    cursor = page.nextCursor;
+  }
+  expect(pages).toEqual(rows.map(({ id }) => id));
+  expect((await trpc.audit.list.query({ action: 'member.set', actor: user.id })).rows).toHaveLength(1);
+
+  const download = (path: string, cookie = client.cookie ?? '') =>
+    fetch(`${dashboard.url}/audit/${path}`, { headers: { cookie } });
+  const response = await download(spaceId);
+  expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+  const lines = (await response.text()).trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toEqual(rows);
+});
+
+test('the audit log is downloaded whole, and by admins of the space only', async () => {
+  const { client, spaceId } = await dashboard.addSpace({ role: 'admin' });
+  await dashboard.sql`
+    INSERT INTO audit_log (space_id, actor, action, details)
+    SELECT ${spaceId}, 'operator', 'test', jsonb_build_object('n', n) FROM generate_series(1, 1203) AS n`;
+  const status = async (path: string, cookie = '') =>
+    (await fetch(`${dashboard.url}/audit/${path}`, { headers: { cookie } })).status;
+  const response = await fetch(`${dashboard.url}/audit/${spaceId}`, {
+    headers: { cookie: client.cookie ?? '' },
+  });
+  const numbers = (await response.text())
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => JSON.parse(line).details.n ?? []);
+  expect(numbers).toEqual(Array.from({ length: 1_203 }, (_, i) => 1_203 - i));
+  const other = await dashboard.addSpace();
+  expect(await status(spaceId)).toBe(401);
+  expect(await status(spaceId, other.client.cookie)).toBe(404);
+  expect(await status('nothing', client.cookie)).toBe(404);
+  expect(await status(`${spaceId}/more`, client.cookie)).toBe(404);
+  await dashboard.sql`UPDATE memberships SET role = 'member' WHERE space_id = ${spaceId}`;
+  expect(await status(spaceId, client.cookie)).toBe(403);
+});
+
+test('quarantine is listed in pages, and replayed for the own space only', async () => {
+  const [own, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const { sql } = dashboard;
+  for (const { spaceId } of [own, other]) {
+    await sql`
+      INSERT INTO quarantine (space_id, received_at, event_count, sqlstate, message, part)
+      SELECT ${spaceId}, now(), 1, '23514', 'refused', '\\x00'::bytea FROM generate_series(1, 5)`;
+  }
+  const { trpc } = own.client;
+  const ids: string[] = [];
+  let cursor: { quarantinedAt: string; id: string } | null | undefined;
+  while (cursor !== null) {
+    const page = await trpc.quarantine.list.query({ limit: 2, ...(cursor && { cursor }) });
+    for (const entry of page.entries) {
+      expect(entry).toMatchObject({ spaceId: own.spaceId, sqlstate: '23514', message: 'refused' });
+      expect(entry).not.toHaveProperty('part');
+      ids.push(entry.id);
+    }
+    cursor = page.nextCursor;
+  }
+  expect(new Set(ids).size).toBe(5);
+  const foreign = (await other.client.trpc.quarantine.list.query()).entries.map(({ id }) => id);
+  const { replayed, failed } = await trpc.quarantine.replay.mutate({ ids: [...ids, ...foreign] });
+  // These parts are no messages: they fail again. Those of the other space are not looked at.
+  expect(replayed).toEqual([]);
+  expect(failed.map(({ id }) => id).sort()).toEqual(ids.sort());
+  const [row] = (await trpc.audit.list.query({ action: 'quarantine.replay' })).rows;
+  expect(row?.details).toEqual({ ids: expect.arrayContaining(ids) });
+});

@@ -1,0 +1,49 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import type { Space } from '../../../../lib/accounts/spaces.ts';
+import { spacesOwnedMax } from '../../limits.ts';
+import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
+import { name } from '../account-inputs.ts';
+
+export const spaces = router({
+  /** The user's spaces, with the role in each. */
+  list: userProcedure.query(({ ctx }) => ctx.user.spaces),
+
+  /** The space, with what its operator has set: plan, limit, billing state and retention. */
+  get: spaceProcedure('viewer').query(async ({ ctx }) => {
+    const space = await ctx.admin.readSpace();
+    if (space === undefined) throw noSuchSpace();
+    return { ...showSpace(space), role: ctx.role };
+  }),
+
+  /** Creates a space whose owner is the user. Its limit is the operator's NEW_SPACE_MONTHLY_EVENTS. */
+  create: anySpaceProcedure('owner')
+    .input(z.object({ name }))
+    .mutation(async ({ ctx, input }) => {
+      if (ctx.user.spaces.filter(({ role }) => role === 'owner').length >= spacesOwnedMax) {
+        throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'You own too many spaces.' });
+      }
+      return { spaceId: await ctx.createSpace(input.name, ctx.actor) };
+    }),
+
+  rename: spaceProcedure('admin')
+    .input(z.object({ name }))
+    .mutation(async ({ ctx, input }) => {
+      const space = await ctx.admin.rename(input.name);
+      if (space === undefined) throw noSuchSpace();
+      return showSpace(space);
+    }),
+
+  /** Makes the space the one of calls without a `spaceId`, in this session. */
+  switch: spaceProcedure('viewer').mutation(async ({ ctx }) => {
+    await ctx.sessionList.switchSpace(ctx.user.sessionId, ctx.space.spaceId);
+  }),
+});
+
+function showSpace({ createdAt, ...space }: Space) {
+  return { ...space, createdAt: createdAt.toISOString() };
+}
+
+function noSuchSpace(): TRPCError {
+  return new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+}

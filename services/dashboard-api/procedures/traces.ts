@@ -1,0 +1,44 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { asStored } from '../../../lib/event/text.ts';
+import { activityPageDefault, activityPageMax } from '../limits.ts';
+import { router, spaceProcedure } from '../trpc/trpc.ts';
+import { eventCursor, timeMs } from './filter-input.ts';
+
+const page = {
+  limit: z.int().min(1).max(activityPageMax).default(activityPageDefault),
+  cursor: eventCursor.optional(),
+};
+const activity = z.object({ ...page, from: timeMs.optional(), to: timeMs.optional() }).prefault({});
+
+export const traces = router({
+  /** The events of a trace in time, with their parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
+  get: spaceProcedure('viewer')
+    .input(z.object({ traceId: z.guid().toLowerCase() }))
+    .query(async ({ ctx, input }) => {
+      const trace = await ctx.space.traces.get(input.traceId);
+      if (trace !== undefined) return trace;
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this trace.' });
+    }),
+});
+
+export const threads = router({
+  /** Threads by their last activity, with counts of the events in the range of time: see ActivityList. */
+  list: spaceProcedure('viewer')
+    .input(activity)
+    .query(({ ctx, input }) => ctx.space.traces.listActivity('threadId', input)),
+
+  /** One thread in turns, the newest first: see TurnPage. */
+  turns: spaceProcedure('viewer')
+    .input(z.object({ ...page, threadId: z.string().transform(asStored) }))
+    .query(({ ctx, input: { threadId, limit, cursor } }) =>
+      ctx.space.traces.turns({ threadId, limit, cursor }),
+    ),
+});
+
+export const users = router({
+  /** Users by their last activity, as `threads.list`. */
+  list: spaceProcedure('viewer')
+    .input(activity)
+    .query(({ ctx, input }) => ctx.space.traces.listActivity('userId', input)),
+});

@@ -1,0 +1,148 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { createHTTPHandler } from '@trpc/server/adapters/standalone';
+import { findHttpFault } from '../../lib/http/http-fault.ts';
+import type { FindUnready } from '../../lib/http/readiness.ts';
+import type { AnswerAfterBody } from '../../lib/http/unread-body.ts';
+import type { Logger } from '../../lib/log.ts';
+import { auditPath, sendAuditLog } from './downloads/audit.ts';
+import { createExport, exportPath } from './downloads/export.ts';
+import { rawPath, sendRawEvent } from './downloads/raw.ts';
+import { dashboardBodyBytesMax, dashboardCallsMax } from './limits.ts';
+import { logFailure, logRequest } from './request-log.ts';
+import { appRouter } from './router.ts';
+import { createSsoRoutes, type Sso } from './sso/sso-routes.ts';
+import { openContext, type Services } from './trpc/context.ts';
+import { readRequest } from './trpc/request.ts';
+import { findWebFile, sendWebFile } from './web/send-web-file.ts';
+import type { WebFile } from './web/web-files.ts';
+
+export interface RouteDependencies {
+  services: Services;
+  findUnready: FindUnready;
+  answerAfterBody: AnswerAfterBody;
+  /** The built pages by path; without them only the API is served. */
+  web?: ReadonlyMap<string, WebFile> | undefined;
+  /** Undefined when the operator has configured no OpenID provider. */
+  sso?: Sso | undefined;
+  log: Logger;
+}
+
+interface Route {
+  methods: readonly string[];
+  handle: RequestListener;
+}
+
+const trpcPath = '/trpc/';
+
+/**
+ * The paths of the dashboard: tRPC under /trpc/, downloads under /raw/, /export/ and /audit/, /healthz and /readyz, and the pages at all others.
+ * Without the pages everything else is 404, or 405.
+ */
+export function createRoutes(dependencies: RouteDependencies): RequestListener {
+  const { answerAfterBody, findUnready, web } = dependencies;
+  const trpc: Route = { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) };
+  const raw: Route = {
+    methods: ['GET', 'HEAD'],
+    handle: (request, response) => {
+      logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
+      void sendRawEvent(dependencies, request, response);
+    },
+  };
+  const audit: Route = {
+    methods: ['GET', 'HEAD'],
+    handle: (request, response) => {
+      logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
+      void sendAuditLog(dependencies, request, response);
+    },
+  };
+  const sendExport = createExport(dependencies);
+  const exported: Route = {
+    methods: ['GET'],
+    handle: (request, response) => {
+      logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
+      void sendExport(request, response);
+    },
+  };
+  const trees: [string, Route][] = [
+    [trpcPath, trpc],
+    [rawPath, raw],
+    [auditPath, audit],
+    [exportPath, exported],
+  ];
+  const sso = Object.entries(
+    dependencies.sso === undefined ? {} : createSsoRoutes(dependencies.sso, dependencies.log),
+  ).map(([path, handle]): [string, Route] => [
+    path,
+    {
+      methods: ['GET'],
+      handle: (request, response) => {
+        // Without the query, which has the provider's code.
+        logRequest(dependencies.log, { method: request.method, path }, response);
+        handle(request, response);
+      },
+    },
+  ]);
+  const probes: Record<string, Route> = {
+    ...Object.fromEntries(sso),
+    // The process runs. It does not depend on Postgres: a restart would not help.
+    '/healthz': { methods: ['GET', 'HEAD'], handle: (_, response) => sendText(response, 200, 'ok') },
+    '/readyz': {
+      methods: ['GET', 'HEAD'],
+      handle: (_, response) => void sendReadiness(findUnready, response),
+    },
+  };
+  const findPage = (request: IncomingMessage): Route | undefined => {
+    if (web === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined;
+    const file = findWebFile(web, { path: pathOf(request), accept: request.headers.accept });
+    return (
+      file && { methods: ['GET', 'HEAD'], handle: (_, response) => sendWebFile(file, request, response) }
+    );
+  };
+  return (request, response) => {
+    const fault = findHttpFault(request);
+    const path = pathOf(request);
+    const [, tree] = trees.find(([prefix]) => path.startsWith(prefix)) ?? [];
+    const route = tree ?? (Object.hasOwn(probes, path) ? probes[path] : findPage(request));
+    const isMethod = route?.methods.includes(request.method ?? '');
+    if (fault === undefined && isMethod) return route?.handle(request, response);
+    const reject = () => {
+      if (fault !== undefined) return sendText(response, 400, `The request is not valid HTTP: ${fault}.`);
+      if (route === undefined) return sendText(response, 404, 'There is nothing at this path.');
+      const allowed = route.methods.join(', ');
+      response.setHeader('Allow', allowed);
+      sendText(response, 405, `This path takes ${allowed} only.`);
+    };
+    answerAfterBody(request, response, reject).catch(() => request.destroy());
+  };
+}
+
+function createTrpcHandler({ services, log }: RouteDependencies): RequestListener {
+  const answerTrpc = createHTTPHandler({
+    router: appRouter,
+    basePath: trpcPath,
+    maxBodySize: dashboardBodyBytesMax,
+    maxBatchSize: dashboardCallsMax,
+    createContext: ({ req, res }) => openContext(services, readRequest(req, res)),
+    onError: ({ error, path }) => logFailure(log, path, error),
+  });
+  return (request, response) => {
+    logRequest(log, { method: request.method, path: pathOf(request) }, response);
+    // Responses hold the content of events: no cache may store them, and no browser may guess their type.
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    answerTrpc(request, response);
+  };
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+async function sendReadiness(findUnready: FindUnready, response: ServerResponse): Promise<void> {
+  const isReady = (await findUnready()).length === 0;
+  sendText(response, isReady ? 200 : 503, isReady ? 'ok' : 'Postgres does not answer');
+}
+
+function sendText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end(`${text}\n`);
+}

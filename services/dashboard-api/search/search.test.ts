@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { partOf } from '../../../harness/fixtures/part.ts';
+import { insertParts } from '../../../lib/write/store.ts';
+import {
+  addEvents,
+  openDashboard,
+  type TestDashboard,
+  type TestSpace,
+} from '../../../test/support/dashboard.ts';
+import { searchEvents } from './search.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+type SearchInput = Parameters<TestSpace['client']['trpc']['events']['search']['query']>[0];
+
+/** All pages of a search. */
+async function walk({ client }: TestSpace, input: SearchInput) {
+  const ids: string[] = [];
+  let [segments, pages] = [0, 0];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof client.trpc.events.search.query>> =
+      await client.trpc.events.search.query({ ...input, ...(cursor === null ? {} : { cursor }) });
+    ids.push(...page.events.map(({ id }) => id));
+    segments += page.progress.segments;
+    pages += 1;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return { ids, segments, pages };
+}
+
+const prompt = (text: string, startTimeMs: number, threadId = 't') =>
+  llmEvent({
+    startTimeMs,
+    context: { threadId },
+    properties: { llm: { model: 'm', input: { prompt: `${'.'.repeat(300)}${text}` } } },
+  });
+
+test('a search finds each event with the text once, newest requests first, over all pages', async () => {
+  const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const requests = Array.from({ length: 240 }, (_, i) => [
+    prompt(i % 2 === 0 ? 'a Needle' : 'hay', i * 10),
+    prompt('hay', i * 10 + 1),
+  ]);
+  const parts = (spaceId: string) => requests.map((events) => partOf(spaceId, events));
+  await insertParts(dashboard.database, parts(space.spaceId));
+  // What was stored before segments had times and terms is found last.
+  const [old = ''] = await addEvents(dashboard.sql, space.spaceId, [
+    { text: '{"a":"needle"}', startTimeMs: 99_999 },
+    { text: '{"a":"hay"}' },
+  ]);
+  const expected = requests.flatMap(([event], i) => (i % 2 === 0 ? [String(event?.id)] : []));
+  const found = await walk(space, { payload: 'needle' });
+  expect(found.ids).toEqual([...expected.toReversed(), old]);
+  expect(found.segments).toBe(241);
+  // 121 events do not fit into one page.
+  expect(found.pages).toBeGreaterThan(1);
+  expect((await walk(space, { payload: 'needle', matchCase: true })).ids).toEqual([old]);
+  expect((await walk(other, { payload: 'needle' })).ids).toEqual([]);
+});
+
+test('a search reads the segments of its filter only, and shows the events of its filter only', async () => {
+  const space = await dashboard.addSpace();
+  const events = [
+    [prompt('needle', 1, 'a'), prompt('needle', 2, 'b')],
+    [prompt('needle', 3, 'b')],
+    [prompt('needle', 4, 'a'), prompt('hay', 5, 'a')],
+  ];
+  await insertParts(
+    dashboard.database,
+    events.map((own) => partOf(space.spaceId, own)),
+  );
+  expect(await walk(space, { payload: 'needle', threadId: 'a' })).toEqual({
+    ids: [events[2]?.[0]?.id, events[0]?.[0]?.id],
+    segments: 2,
+    pages: 1,
+  });
+  expect(await walk(space, { payload: 'needle', from: 2, to: 4 })).toMatchObject({
+    ids: [events[1]?.[0]?.id, events[0]?.[1]?.id],
+    segments: 2,
+  });
+  expect(await walk(space, { payload: 'absent' })).toMatchObject({ ids: [], segments: 3 });
+});
+
+test('an aborted search ends at the next segment, and says where it would go on', async () => {
+  const spaceId = randomUUID();
+  await insertParts(
+    dashboard.database,
+    Array.from({ length: 5 }, (_, i) => partOf(spaceId, [prompt('needle', i)])),
+  );
+  const query = { text: 'needle', matchCase: false, filter: {} };
+  const page = await searchEvents(dashboard.database, spaceId, query, AbortSignal.abort());
+  expect(page).toMatchObject({ events: { length: 1 }, progress: { segments: 1, searchedUntilMs: 4 } });
+  expect(page.nextCursor).not.toBeNull();
+});
+
+test.each([
+  ['payload', { payload: '' }],
+  ['payload', { payload: 'x'.repeat(1_001) }],
+  ['cursor', { payload: 'x', cursor: 'forged' }],
+])('an invalid %s is rejected, with its name', async (field, input) => {
+  const { client } = await dashboard.addSpace();
+  await expect(client.trpc.events.search.query(input)).rejects.toMatchObject({
+    message: expect.stringMatching(`^${field}: `),
+    data: { code: 'BAD_REQUEST' },
+  });
+});

@@ -1,0 +1,101 @@
+import { and, eq, sql } from 'drizzle-orm';
+import type { Database } from '../../../lib/db/database.ts';
+import { events } from '../../../lib/db/schema.ts';
+import { type EventFilter, matchTime, matchValues } from '../../../lib/read/event-filter.ts';
+import { newestFirst } from '../../../lib/read/event-position.ts';
+import { findTextInSegment, wantedText } from '../../../lib/segment/find-text.ts';
+import { readSegment } from '../../../lib/segment/read.ts';
+import { type ListedEvent, listedColumns, showEvent } from '../events/listed-event.ts';
+import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
+import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
+import { listSearchedSegments, type SearchedSegment } from './searched-segments.ts';
+
+export interface SearchQuery {
+  /** A part of the text of an event, as JSON means it: quotes and escapes are not written. */
+  text: string;
+  matchCase: boolean;
+  filter: EventFilter;
+  cursor?: SearchCursor | undefined;
+}
+
+export interface SearchPage {
+  /** The events that were found, by segment (a request's events), newest segments first. */
+  events: ListedEvent[];
+  /** Where the search goes on; null when all was searched. */
+  nextCursor: string | null;
+  /** What this page searched. */
+  progress: {
+    segments: number;
+    bytes: number;
+    /** No event that starts later is left to be searched; null when all was, and where only the oldest segments are left. */
+    searchedUntilMs: number | null;
+  };
+}
+
+/**
+ * Searches a text in the payloads of events, for a bounded time and a bounded number of bytes. Each page goes on where the one
+ * before ended; a client that wants no more asks for no more, or aborts.
+ */
+export async function searchEvents(
+  database: Database,
+  spaceId: string,
+  { text, matchCase, filter, cursor }: SearchQuery,
+  signal: AbortSignal | undefined,
+): Promise<SearchPage> {
+  const wanted = wantedText(text, matchCase);
+  const endAtMs = performance.now() + searchTimeMs;
+  const found: ListedEvent[] = [];
+  let after = cursor;
+  let segments = 0;
+  let bytes = 0;
+  const toPage = (isEnd: boolean): SearchPage => ({
+    events: found,
+    nextCursor: isEnd || after === undefined ? null : formatSearchCursor(after),
+    progress: { segments, bytes, searchedUntilMs: isEnd ? null : (after?.maxStartMs ?? null) },
+  });
+  for (;;) {
+    const listed = await listSearchedSegments(database, spaceId, {
+      filter,
+      after,
+      limit: searchSegmentsListed,
+    });
+    for (const segment of listed) {
+      // The first is always searched, so that each page comes nearer to the end.
+      const isEnough =
+        performance.now() > endAtMs ||
+        bytes + segment.rawBytes > searchBytesMax ||
+        found.length >= searchEventsMax;
+      if (segments > 0 && (isEnough || signal?.aborted)) return toPage(false);
+      const body = await readSegment(database, spaceId, segment.id);
+      const indexes = body === undefined ? [] : findTextInSegment(body, wanted);
+      if (indexes.length > 0)
+        found.push(...(await readFound(database, spaceId, { segment, indexes, filter })));
+      segments += 1;
+      bytes += segment.rawBytes;
+      after = { maxStartMs: segment.maxStartMs, id: segment.id };
+    }
+    if (listed.length < searchSegmentsListed) return toPage(true);
+  }
+}
+
+/** The events of a segment with these indexes that match the filter. */
+async function readFound(
+  database: Database,
+  spaceId: string,
+  { segment, indexes, filter }: { segment: SearchedSegment; indexes: readonly number[]; filter: EventFilter },
+): Promise<ListedEvent[]> {
+  const rows = await database
+    .select(listedColumns)
+    .from(events)
+    .where(
+      and(
+        eq(events.spaceId, spaceId),
+        eq(events.segmentId, segment.id),
+        sql`${events.segmentIndex} = ANY (${`{${indexes.join(',')}}`}::integer[])`,
+        matchTime(filter),
+        matchValues(filter),
+      ),
+    )
+    .orderBy(...newestFirst());
+  return rows.map(showEvent);
+}

@@ -1,0 +1,79 @@
+import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../../../lib/db/database.ts';
+import { segments } from '../../../lib/db/schema.ts';
+import { hasTerms } from '../../../lib/read/candidate-segments.ts';
+import { type EventFilter, termsOf } from '../../../lib/read/event-filter.ts';
+import type { SearchCursor } from './search-cursor.ts';
+
+export interface SearchedSegment extends SearchCursor {
+  rawBytes: number;
+}
+
+const { id, spaceId, maxStartMs, minStartMs, rawBytes, terms } = segments;
+
+/** More segments with the terms of a filter than any space has: the limit keeps their listing a query of its own. */
+const everySegment = 2 ** 40;
+
+/** The next segments that may have events of the filter: by their last start time, newest first. */
+export async function listSearchedSegments(
+  database: Database,
+  ofSpace: string,
+  { filter, after, limit }: { filter: EventFilter; after: SearchCursor | undefined; limit: number },
+): Promise<SearchedSegment[]> {
+  const isTimed = after === undefined || after.maxStartMs !== null;
+  const found = isTimed ? await listTimed(database, ofSpace, { filter, after, limit }) : [];
+  if (found.length === limit) return found;
+  // Segments of which no time is known come last.
+  const untimed = await database
+    .select({ id, maxStartMs, rawBytes })
+    .from(segments)
+    .where(and(eq(spaceId, ofSpace), isNull(maxStartMs), after && !isTimed ? gt(id, after.id) : undefined))
+    .orderBy(asc(id))
+    .limit(limit - found.length);
+  return [...found, ...untimed];
+}
+
+async function listTimed(
+  database: Database,
+  ofSpace: string,
+  { filter, after, limit }: { filter: EventFilter; after: SearchCursor | undefined; limit: number },
+): Promise<SearchedSegment[]> {
+  const wanted = termsOf(ofSpace, filter);
+  const condition = and(
+    eq(spaceId, ofSpace),
+    isNotNull(maxStartMs),
+    filter.from === undefined ? undefined : gte(maxStartMs, filter.from),
+    filter.to === undefined ? undefined : lt(minStartMs, filter.to),
+    isAfter(after),
+  );
+  if (wanted.length === 0) {
+    return await database
+      .select({ id, maxStartMs, rawBytes })
+      .from(segments)
+      .where(condition)
+      .orderBy(desc(maxStartMs), asc(id))
+      .limit(limit);
+  }
+  // As in candidate-segments.ts: with an ordered index at hand the planner would walk it past all segments without the terms.
+  const candidates = database.$with('candidates').as(
+    database
+      .select({ id, maxStartMs, rawBytes })
+      .from(segments)
+      .where(and(condition, or(hasTerms(ofSpace, wanted), isNull(terms))))
+      .limit(everySegment),
+  );
+  return await database
+    .with(candidates)
+    .select({ id: candidates.id, maxStartMs: candidates.maxStartMs, rawBytes: candidates.rawBytes })
+    .from(candidates)
+    .orderBy(desc(candidates.maxStartMs), asc(candidates.id))
+    .limit(limit);
+}
+
+function isAfter(after: SearchCursor | undefined): SQL | undefined {
+  if (after === undefined || after.maxStartMs === null) return undefined;
+  return and(
+    sql`${maxStartMs} <= ${after.maxStartMs}`,
+    or(lt(maxStartMs, after.maxStartMs), gt(id, after.id)),
+  );
+}

@@ -1,0 +1,58 @@
+import type { Actor } from '../../../lib/accounts/audit.ts';
+import { readUsage, type Usage } from '../../../lib/accounts/usage.ts';
+import {
+  type ListedPrice,
+  listPrices,
+  type ModelPrice,
+  removePrice,
+  setPrice,
+} from '../../../lib/prices/prices.ts';
+import { type ChartReader, openChartReader } from '../charts/chart-reader.ts';
+import { type EventReader, openEventReader, type SharedReader } from '../events/event-reader.ts';
+import type { LiveStreams } from '../live/live-streams.ts';
+import { openSpaceLive, type SpaceLive } from '../live/space-live.ts';
+import { type SearchPage, type SearchQuery, searchEvents } from '../search/search.ts';
+import { openTraceReader, type TraceReader } from '../traces/trace-reader.ts';
+
+/**
+ * One space's data. It is the only access that procedures have to tenants' rows: it is opened for a member of the space
+ * and holds the space's id, so no call can name another space by mistake.
+ */
+export interface SpaceStore {
+  readonly spaceId: string;
+  readonly events: EventReader;
+  readonly live: SpaceLive;
+  readonly traces: TraceReader;
+  readonly charts: ChartReader;
+  /** Searches payloads; an abort ends it at the next segment. */
+  search(query: SearchQuery, signal: AbortSignal | undefined): Promise<SearchPage>;
+  readonly prices: SpacePrices;
+  /** @returns undefined when the space was deleted meanwhile. */
+  readUsage(): Promise<Usage | undefined>;
+}
+
+/** The prices of models. Changes are those of the space's own prices, made by a user. */
+export interface SpacePrices {
+  list(): Promise<ListedPrice[]>;
+  set(actor: Actor, price: ModelPrice): Promise<void>;
+  /** @returns whether there was one. */
+  remove(actor: Actor, price: Pick<ModelPrice, 'model' | 'validFrom'>): Promise<boolean>;
+}
+
+export function openSpaceStore(shared: SharedReader & { streams: LiveStreams }, spaceId: string): SpaceStore {
+  const { database } = shared;
+  return {
+    spaceId,
+    events: openEventReader(shared, spaceId),
+    live: openSpaceLive(database, shared.streams, spaceId),
+    traces: openTraceReader(shared, spaceId),
+    search: (query, signal) => shared.searchLimiter(() => searchEvents(database, spaceId, query, signal)),
+    charts: openChartReader(database, spaceId),
+    prices: {
+      list: () => listPrices(database, spaceId),
+      set: (actor, price) => setPrice(database, { spaceId, actor }, price),
+      remove: (actor, price) => removePrice(database, { spaceId, actor }, price),
+    },
+    readUsage: () => readUsage(database, spaceId),
+  };
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { ssoFlowTtlMs } from '../limits.ts';
+import type { SsoFlow } from './provider.ts';
+
+const flowShape = z.object({
+  state: z.string().min(1),
+  nonce: z.string().min(1),
+  codeVerifier: z.string().min(1),
+  to: z.string(),
+});
+
+/**
+ * The cookie that binds a sign-in to the browser that began it: without it, a link with somebody else's code would sign the
+ * victim in as somebody else. It names the port, and has the `__Host-` prefix under TLS, as the session's cookie.
+ */
+function nameOf(publicUrl: string): string {
+  const { protocol, port } = new URL(publicUrl);
+  const isSecure = protocol === 'https:';
+  return `${isSecure ? '__Host-' : ''}weir_sso_${port || (isSecure ? '443' : '80')}`;
+}
+
+/** The `Set-Cookie` value that keeps a flow; undefined ends it. */
+export function flowCookie(publicUrl: string, flow: SsoFlow | undefined): string {
+  const value = flow === undefined ? '' : Buffer.from(JSON.stringify(flow)).toString('base64url');
+  const maxAge = flow === undefined ? 0 : ssoFlowTtlMs / 1_000;
+  const secure = publicUrl.startsWith('https:') ? '; Secure' : '';
+  return `${nameOf(publicUrl)}=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** Reads the flow from a `Cookie` header. */
+export function readFlowCookie(header: string | undefined, publicUrl: string): SsoFlow | undefined {
+  const name = nameOf(publicUrl);
+  for (const pair of header?.split(';') ?? []) {
+    const [key, value = ''] = pair.trim().split('=', 2);
+    if (key !== name) continue;
+    const parsed = flowShape.safeParse(tryParse(Buffer.from(value, 'base64url').toString()));
+    if (parsed.success) return parsed.data;
+  }
+  return undefined;
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm';
+import { auditUsers } from '../../../lib/accounts/audit.ts';
+import { isEmail, normalizeEmail } from '../../../lib/accounts/email.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { identities, invitations, sessions, signInLinks, users } from '../../../lib/db/schema.ts';
+import { namesOf } from '../../../lib/db/statement.ts';
+import type { ProvenIdentity } from './provider.ts';
+
+/** Finds the user of an identity, or lets one in. */
+export type FindIdentityUser = (identity: ProvenIdentity, address: string) => Promise<string | undefined>;
+
+/**
+ * Who is let in: an identity that is linked already; else, by an e-mail address that the provider has verified, the user who
+ * has it, somebody with an open invitation to it, and everybody of the allowed domains.
+ *
+ * @returns the user's id; undefined for everybody else.
+ */
+export function openIdentityUsers(database: Database, allowedDomains: readonly string[]): FindIdentityUser {
+  return async (identity, address) => {
+    const { issuer, subject, verifiedEmail } = identity;
+    const linked = await findLinked(database, identity);
+    const email = normalizeEmail(verifiedEmail ?? '');
+    if (linked !== undefined || !isEmail(email)) return linked;
+    const [user] = await database.select({ id: users.id }).from(users).where(eq(users.email, email));
+    if (user !== undefined) return link(database, user.id, { issuer, subject, address });
+    const domain = email.slice(email.lastIndexOf('@') + 1);
+    if (!allowedDomains.includes(domain) && !(await isInvited(database, email))) return undefined;
+    await create(database, email, { issuer, subject });
+    // Somebody else's call may have been first.
+    return findLinked(database, identity);
+  };
+}
+
+async function findLinked(
+  database: Database,
+  { issuer, subject }: ProvenIdentity,
+): Promise<string | undefined> {
+  const [linked] = await database
+    .select({ userId: identities.userId })
+    .from(identities)
+    .where(and(eq(identities.issuer, issuer), eq(identities.subject, subject)));
+  return linked?.userId;
+}
+
+/**
+ * Links an identity to the user with its address, at most one of an issuer: an address that the provider gives to another person
+ * later opens nothing. Whoever chose the user's password has not proved that the address is theirs, and the provider has: the
+ * password is removed, and every session and sign-in link ends.
+ */
+async function link(
+  database: Database,
+  userId: string,
+  { issuer, subject, address }: { issuer: string; subject: string; address: string },
+): Promise<string | undefined> {
+  const part = (name: string, statement: SQL) => database.$with(name, {}).as(statement);
+  // The user's row is locked, so that two identities are not linked at the same time.
+  const changed = database.$with('changed').as(
+    database
+      .update(users)
+      .set({ passwordHash: null })
+      .where(
+        and(
+          eq(users.id, userId),
+          sql`NOT EXISTS (SELECT 1 FROM ${identities}
+            WHERE ${and(eq(identities.userId, userId), eq(identities.issuer, issuer))})`,
+        ),
+      )
+      .returning({ userId: users.id }),
+  );
+  const linked = part(
+    'linked',
+    sql`
+    INSERT INTO ${identities} (${namesOf([identities.issuer, identities.subject, identities.userId])})
+    SELECT ${issuer}::text, ${subject}::text, ${changed.userId} FROM ${changed}`,
+  );
+  const audited = auditUsers(database, changed, {
+    actor: { id: userId, address },
+    action: 'user.link',
+    target: userId,
+    details: { issuer },
+  });
+  const rows = await database.with(changed, linked, audited).select().from(changed);
+  if (rows.length === 0) return undefined;
+  await database.delete(sessions).where(eq(sessions.userId, userId));
+  await database.delete(signInLinks).where(eq(signInLinks.userId, userId));
+  return userId;
+}
+
+async function isInvited(database: Database, email: string): Promise<boolean> {
+  const open = await database
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(
+      and(
+        eq(invitations.email, email),
+        isNull(invitations.acceptedAt),
+        isNull(invitations.revokedAt),
+        gt(invitations.expiresAt, sql`now()`),
+      ),
+    )
+    .limit(1);
+  return open.length > 0;
+}
+
+/** Creates a user without a password. Does nothing when the e-mail address has a user meanwhile. */
+async function create(
+  database: Database,
+  email: string,
+  { issuer, subject }: { issuer: string; subject: string },
+): Promise<void> {
+  const created = database
+    .$with('created')
+    .as(
+      database
+        .insert(users)
+        .values({ id: randomUUID(), email })
+        .onConflictDoNothing()
+        .returning({ userId: users.id }),
+    );
+  const linked = database.$with('linked', {}).as(sql`
+    INSERT INTO ${identities} (${namesOf([identities.issuer, identities.subject, identities.userId])})
+    SELECT ${issuer}::text, ${subject}::text, ${created.userId} FROM ${created}
+    ON CONFLICT DO NOTHING`);
+  await database.with(created, linked).select().from(created);
+}

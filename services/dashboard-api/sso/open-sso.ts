@@ -1,0 +1,29 @@
+import type { Config } from '../../../lib/config.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import type { Services } from '../trpc/context.ts';
+import { openIdentityUsers } from './identity-users.ts';
+import { openSsoProvider } from './provider.ts';
+import type { Sso } from './sso-routes.ts';
+
+/** Single sign-on as the configuration says; undefined when it names no OpenID provider. */
+export function openSso(
+  database: Database,
+  config: Config,
+  { sessions, tokenAttempts }: Services,
+): Sso | undefined {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, DASHBOARD_PUBLIC_URL } = config;
+  // The configuration was checked: these are there together.
+  if (!OIDC_ISSUER || !OIDC_CLIENT_ID || !OIDC_CLIENT_SECRET || !DASHBOARD_PUBLIC_URL) return undefined;
+  return {
+    publicUrl: DASHBOARD_PUBLIC_URL,
+    provider: openSsoProvider({
+      issuer: OIDC_ISSUER,
+      clientId: OIDC_CLIENT_ID,
+      clientSecret: OIDC_CLIENT_SECRET,
+      publicUrl: DASHBOARD_PUBLIC_URL,
+    }),
+    findUser: openIdentityUsers(database, config.OIDC_ALLOWED_DOMAINS),
+    sessions,
+    attempts: tokenAttempts,
+  };
+}

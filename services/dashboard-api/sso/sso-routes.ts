@@ -1,0 +1,100 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+import type { Logger } from '../../../lib/log.ts';
+import { withTimeout } from '../../../lib/timeout.ts';
+import type { RateLimiter } from '../accounts/rate-limiter.ts';
+import type { Sessions } from '../accounts/session.ts';
+import { dashboardCallTimeoutMs, returnPathCharsMax } from '../limits.ts';
+import { type RequestFacts, readRequest } from '../trpc/request.ts';
+import { flowCookie, readFlowCookie } from './flow-cookie.ts';
+import type { FindIdentityUser } from './identity-users.ts';
+import { callbackPath, type SsoProvider } from './provider.ts';
+
+export interface Sso {
+  publicUrl: string;
+  provider: SsoProvider;
+  findUser: FindIdentityUser;
+  sessions: Sessions;
+  /** Callbacks that failed, by network address. */
+  attempts: RateLimiter;
+}
+
+/** Why the sign-in page is shown again: `rejected`: nobody of that name is let in. */
+type SsoFailure = 'rejected' | 'failed' | 'unavailable' | 'too_many_attempts';
+
+/**
+ * `GET /auth/sso/start?to=PATH` sends the browser to the provider, `GET /auth/sso/callback` takes it back, opens the session, and
+ * shows the path. A sign-in that fails shows `/sign-in?sso=REASON`.
+ */
+export function createSsoRoutes(sso: Sso, log: Logger): Record<string, RequestListener> {
+  const guard =
+    (run: (request: IncomingMessage, response: ServerResponse) => Promise<void>, late: SsoFailure) =>
+    (request: IncomingMessage, response: ServerResponse) => {
+      withTimeout(dashboardCallTimeoutMs, run(request, response)).catch((error: unknown) => {
+        log.warn({ err: error }, 'single sign-on failed');
+        if (!response.headersSent)
+          redirect(response, failurePath(late), [flowCookie(sso.publicUrl, undefined)]);
+      });
+    };
+  return {
+    '/auth/sso/start': guard((request, response) => start(sso, request, response), 'unavailable'),
+    [callbackPath]: guard((request, response) => finish(sso, request, response), 'failed'),
+  };
+}
+
+async function start(sso: Sso, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const flow = {
+    state: randomState(),
+    nonce: randomNonce(),
+    codeVerifier: randomPKCECodeVerifier(),
+    to: ownPath(new URLSearchParams(queryOf(request)).get('to')),
+  };
+  redirect(response, await sso.provider.authorizationUrl(flow), [flowCookie(sso.publicUrl, flow)]);
+}
+
+async function finish(sso: Sso, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const ended = flowCookie(sso.publicUrl, undefined);
+  const flow = readFlowCookie(request.headers.cookie, sso.publicUrl);
+  const facts = readRequest(request, response);
+  if (!sso.attempts.take(facts.address)) {
+    return redirect(response, failurePath('too_many_attempts'), [ended]);
+  }
+  if (flow === undefined) return redirect(response, failurePath('failed'), [ended]);
+  const identity = await sso.provider.redeem(queryOf(request), flow);
+  const token = await openSession(sso, facts, await sso.findUser(identity, facts.address));
+  if (token === undefined) return redirect(response, failurePath('rejected'), [ended]);
+  sso.attempts.giveBack(facts.address);
+  facts.setSession(token);
+  redirect(response, flow.to, [ended]);
+}
+
+async function openSession(
+  { sessions }: Sso,
+  facts: RequestFacts,
+  userId: string | undefined,
+): Promise<string | undefined> {
+  return userId === undefined ? undefined : sessions.open({ id: userId }, facts, 'sso');
+}
+
+function redirect(response: ServerResponse, location: string, cookies: readonly string[]): void {
+  for (const cookie of cookies) response.appendHeader('Set-Cookie', cookie);
+  response
+    .writeHead(302, { Location: location, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' })
+    .end();
+}
+
+function failurePath(reason: SsoFailure): string {
+  return `/sign-in?sso=${reason}`;
+}
+
+/** A path of the dashboard. Anything else, such as `//evil.example`, would send the browser to another site. */
+function ownPath(text: string | null): string {
+  if (text === null || text.length > returnPathCharsMax || !/^\/[\x21-\x7e]*$/.test(text)) return '/';
+  const base = 'http://dashboard.invalid';
+  const url = URL.parse(text, base);
+  return url?.origin === base && !text.startsWith('//') && !text.includes('\\') ? text : '/';
+}
+
+function queryOf({ url = '' }: IncomingMessage): string {
+  return url.split('?').slice(1).join('?');
+}

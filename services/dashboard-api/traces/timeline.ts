@@ -1,0 +1,97 @@
+import { traceIntervalsMax } from '../limits.ts';
+import { endOf, type TraceRow } from './trace-events.ts';
+
+/** The events of one agent and thread. */
+export interface Lane {
+  agentGroupId: string | null;
+  agentId: string | null;
+  threadId: string | null;
+  /** In order of time. */
+  eventIds: string[];
+  events: number;
+  errors: number;
+  startMs: number;
+  endMs: number;
+}
+
+/** A time during which no event ran, or several did. */
+export interface Interval {
+  startMs: number;
+  endMs: number;
+}
+
+export interface Overlap extends Interval {
+  /** How many ran at once at most. */
+  eventsAtOnce: number;
+}
+
+/** The lanes of a trace: agent groups, their agents, and their threads, each in the order in which they begin. */
+export function findLanes(rows: readonly TraceRow[]): Lane[] {
+  const firsts = new Map<string, number>();
+  const place = (...key: unknown[]) => {
+    const text = JSON.stringify(key);
+    firsts.set(text, firsts.get(text) ?? firsts.size);
+    return firsts.get(text) ?? 0;
+  };
+  const placed = rows.map((row) => {
+    const { agentGroupId, agentId, threadId } = row;
+    const group = place(agentGroupId);
+    const agent = place(agentGroupId, agentId);
+    return { row, places: [group, agent, place(agentGroupId, agentId, threadId)] as const };
+  });
+  return [...Map.groupBy(placed, ({ places }) => places[2])]
+    .map(([, own]) => ({ places: own[0]?.places ?? [0, 0, 0], lane: toLane(own.map(({ row }) => row)) }))
+    .toSorted(({ places: a }, { places: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+    .map(({ lane }) => lane);
+}
+
+function toLane(rows: readonly TraceRow[]): Lane {
+  const [first] = rows;
+  return {
+    agentGroupId: first?.agentGroupId ?? null,
+    agentId: first?.agentId ?? null,
+    threadId: first?.threadId ?? null,
+    eventIds: rows.map(({ id }) => id),
+    events: rows.length,
+    errors: rows.filter(({ state }) => state === 'error').length,
+    startMs: first?.startTimeMs ?? 0,
+    endMs: rows.reduce((end, row) => Math.max(end, endOf(row)), Number.NEGATIVE_INFINITY),
+  };
+}
+
+/** The times between the first start and the last end during which no event ran, at most {@link traceIntervalsMax}. */
+export function findGaps(rows: readonly TraceRow[]): Interval[] {
+  const gaps: Interval[] = [];
+  let endMs: number | undefined;
+  for (const row of rows) {
+    if (endMs !== undefined && row.startTimeMs > endMs) gaps.push({ startMs: endMs, endMs: row.startTimeMs });
+    endMs = Math.max(endMs ?? endOf(row), endOf(row));
+  }
+  return gaps.slice(0, traceIntervalsMax);
+}
+
+/** The times during which at least two of the events ran, at most {@link traceIntervalsMax}. */
+export function findOverlaps(rows: readonly TraceRow[]): Overlap[] {
+  const turns = rows
+    .filter((row) => endOf(row) > row.startTimeMs)
+    .flatMap((row) => [
+      { atMs: row.startTimeMs, change: 1 },
+      { atMs: endOf(row), change: -1 },
+    ])
+    // Of one instant the ends first: events that follow each other do not overlap.
+    .toSorted((a, b) => a.atMs - b.atMs || a.change - b.change);
+  const overlaps: Overlap[] = [];
+  let running = 0;
+  let open: Overlap | undefined;
+  for (const { atMs, change } of turns) {
+    running += change;
+    if (running >= 2) {
+      open ??= { startMs: atMs, endMs: atMs, eventsAtOnce: running };
+      open.eventsAtOnce = Math.max(open.eventsAtOnce, running);
+    } else if (open !== undefined) {
+      if (atMs > open.startMs) overlaps.push({ ...open, endMs: atMs });
+      open = undefined;
+    }
+  }
+  return overlaps.slice(0, traceIntervalsMax);
+}

@@ -1,0 +1,23 @@
+import type { ActivityColumn } from '../../../lib/read/activity-summary.ts';
+import type { EventCursor } from '../../../lib/read/event-cursor.ts';
+import type { SharedReader } from '../events/event-reader.ts';
+import { type ActivityList, type ActivityQuery, listActivity } from '../threads/activity.ts';
+import { readTurns, type TurnPage } from '../threads/turns.ts';
+import { readTrace, type Trace } from './trace.ts';
+
+/** Reads the traces, threads and users of one space. */
+export interface TraceReader {
+  /** @returns undefined when no event of the space has this trace. */
+  get(traceId: string): Promise<Trace | undefined>;
+  listActivity(column: ActivityColumn, query: ActivityQuery): Promise<ActivityList>;
+  turns(query: { threadId: string; cursor?: EventCursor | undefined; limit: number }): Promise<TurnPage>;
+}
+
+export function openTraceReader({ database, openingLimiter }: SharedReader, spaceId: string): TraceReader {
+  return {
+    // It reads the text of events.
+    get: (traceId) => openingLimiter(() => readTrace(database, spaceId, traceId)),
+    listActivity: (column, query) => listActivity(database, spaceId, { column, query }),
+    turns: (query) => readTurns(database, spaceId, query),
+  };
+}

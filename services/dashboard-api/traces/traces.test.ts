@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { findParents } from './parents.ts';
+import { findGaps, findLanes, findOverlaps } from './timeline.ts';
+import { compareInTime, type TraceRow } from './trace-events.ts';
+
+function row(changes: Partial<TraceRow>): TraceRow {
+  const startTimeMs = changes.startTimeMs ?? 0;
+  const endTimeMs = changes.endTimeMs ?? startTimeMs + 10;
+  return {
+    ...{ id: randomUUID(), type: 'llm', state: 'ok', name: 'm', source: 's', traceId: null },
+    ...{ threadId: null, agentId: null, agentGroupId: null, userId: null },
+    ...{ startTimeMs, endTimeMs, durationMs: endTimeMs - startTimeMs, receivedAt: new Date(0) },
+    ...{ inputTokens: null, outputTokens: null, totalTokens: null },
+    ...{
+      errorCode: null,
+      errorHttpStatus: null,
+      errorMessage: null,
+      inputPreview: null,
+      outputPreview: null,
+    },
+    ...{ segmentId: randomUUID(), segmentIndex: 0, attributes: null },
+    ...changes,
+  };
+}
+
+const none = new Map<string, string[]>();
+
+test('a parent that the client named comes before one that is inferred, and marks it so', () => {
+  const rows = [
+    row({ id: 'root', startTimeMs: 0, endTimeMs: 100 }),
+    row({ id: 'other', startTimeMs: 10, endTimeMs: 20 }),
+    row({ id: 'child', startTimeMs: 12, endTimeMs: 15, attributes: { 'otel.parent_event_id': 'root' } }),
+    row({ id: 'orphan', startTimeMs: 200, attributes: { 'otel.parent_event_id': 'absent' } }),
+  ];
+  expect(Object.fromEntries(findParents(rows, none))).toEqual({
+    other: { id: 'root', by: 'containment', isInferred: true },
+    child: { id: 'root', by: 'otlp', isInferred: false },
+  });
+});
+
+test('each call of a tool takes the next event of that tool in its thread', () => {
+  const rows = [
+    row({ id: 'llm', threadId: 't', endTimeMs: 10 }),
+    row({ id: 'elsewhere', type: 'tool', name: 'grep', threadId: 'u', startTimeMs: 11 }),
+    row({ id: 'first', type: 'tool', name: 'grep', threadId: 't', startTimeMs: 12 }),
+    row({ id: 'second', type: 'tool', name: 'grep', threadId: 't', startTimeMs: 30 }),
+    row({ id: 'third', type: 'tool', name: 'grep', threadId: 't', startTimeMs: 50 }),
+    row({ id: 'read', type: 'tool', name: 'read', threadId: 't', startTimeMs: 70 }),
+  ];
+  const calls = new Map([['llm', ['grep', 'read', 'grep', 'absent']]]);
+  const by = { id: 'llm', by: 'tool_call', isInferred: true };
+  expect(Object.fromEntries(findParents(rows, calls))).toEqual({ first: by, second: by, read: by });
+});
+
+test('the nearest containing event of the group is the parent, of its own thread if there is one', () => {
+  const rows = [
+    row({ id: 'a', agentGroupId: 'g', threadId: 't', startTimeMs: 0, endTimeMs: 100 }),
+    row({ id: 'b', agentGroupId: 'g', threadId: 'u', startTimeMs: 1, endTimeMs: 90 }),
+    row({ id: 'c', agentGroupId: 'g', threadId: 't', startTimeMs: 2, endTimeMs: 80 }),
+    row({ id: 'd', agentGroupId: 'other', threadId: 't', startTimeMs: 3, endTimeMs: 70 }),
+    row({ id: 'e', agentGroupId: 'g', threadId: 'v', startTimeMs: 79, endTimeMs: 85 }),
+  ];
+  const parents = Object.fromEntries([...findParents(rows, none)].map(([id, parent]) => [id, parent.id]));
+  expect(parents).toEqual({ b: 'a', c: 'a', e: 'b' });
+});
+
+const anyRows = fc
+  .array(
+    fc.record({
+      startTimeMs: fc.integer({ min: 0, max: 60 }),
+      lengthMs: fc.integer({ min: 0, max: 30 }),
+      type: fc.constantFrom('llm' as const, 'tool' as const),
+      agentGroupId: fc.constantFrom('g', null),
+      agentId: fc.constantFrom('a', 'b', null),
+      threadId: fc.constantFrom('t', 'u', null),
+      named: fc.integer({ min: 0, max: 14 }),
+    }),
+    { maxLength: 12 },
+  )
+  .map((all) =>
+    all
+      .map(({ startTimeMs, lengthMs, named, ...values }, place) =>
+        row({
+          ...values,
+          id: String(place),
+          name: 'grep',
+          startTimeMs,
+          endTimeMs: startTimeMs + lengthMs,
+          attributes: named < 6 ? { 'otel.parent_event_id': String(named) } : null,
+        }),
+      )
+      .toSorted(compareInTime),
+  );
+
+test('no event is above itself, whatever clients say', () => {
+  fc.assert(
+    fc.property(anyRows, (rows) => {
+      const calls = new Map(
+        rows.filter(({ type }) => type === 'llm').map(({ id }) => [id, ['grep', 'grep']]),
+      );
+      const parents = findParents(rows, calls);
+      for (const { id } of rows) {
+        const above = new Set<string>();
+        for (let at = parents.get(id)?.id; at !== undefined; at = parents.get(at)?.id) {
+          expect(at).not.toBe(id);
+          expect(above.has(at)).toBe(false);
+          above.add(at);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('gaps are when nothing runs, overlaps when at least two do, and lanes hold each event once', () => {
+  fc.assert(
+    fc.property(anyRows, (rows) => {
+      const runningAt = (ms: number) =>
+        rows.filter(({ startTimeMs, endTimeMs }) => startTimeMs <= ms && endTimeMs > ms).length;
+      const within = (intervals: readonly { startMs: number; endMs: number }[], ms: number) =>
+        intervals.some(({ startMs, endMs }) => startMs <= ms && endMs > ms);
+      const [gaps, overlaps] = [findGaps(rows), findOverlaps(rows)];
+      const firstMs = rows[0]?.startTimeMs ?? 0;
+      const lastMs = Math.max(0, ...rows.map(({ endTimeMs }) => endTimeMs));
+      for (let ms = firstMs; ms < lastMs; ms++) {
+        expect(within(gaps, ms)).toBe(runningAt(ms) === 0);
+        expect(within(overlaps, ms)).toBe(runningAt(ms) >= 2);
+      }
+      for (const { startMs, endMs, eventsAtOnce } of overlaps) {
+        const most = Array.from({ length: endMs - startMs }, (_, i) => runningAt(startMs + i));
+        expect(eventsAtOnce).toBe(Math.max(...most));
+      }
+      const lanes = findLanes(rows);
+      expect(lanes.flatMap(({ eventIds }) => eventIds).sort()).toEqual(rows.map(({ id }) => id).sort());
+      const keys = lanes.map(({ agentGroupId, agentId, threadId }) =>
+        JSON.stringify([agentGroupId, agentId, threadId]),
+      );
+      expect(new Set(keys).size).toBe(keys.length);
+      // The lanes of a group are together.
+      const groups = lanes.map(({ agentGroupId }) => agentGroupId);
+      expect(groups.filter((group, place) => group !== groups[place - 1]).length).toBe(new Set(groups).size);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,54 @@
+import type { Actor } from '../../../lib/accounts/audit.ts';
+import type { Invitations } from '../accounts/invitations.ts';
+import type { RedeemLink } from '../accounts/link-redemption.ts';
+import type { ChangePassword } from '../accounts/password-change.ts';
+import type { RateLimiter } from '../accounts/rate-limiter.ts';
+import type { Sessions, SessionUser } from '../accounts/session.ts';
+import type { SessionList } from '../accounts/session-list.ts';
+import type { SignIn } from '../accounts/sign-in.ts';
+import type { SpaceAdmin } from '../admin/space-admin.ts';
+import type { OpenStreams } from '../live/open-streams.ts';
+import type { SpaceStore } from '../spaces/space-store.ts';
+import type { RequestFacts } from './request.ts';
+
+/** What every call can use. Not Postgres itself: the data of a space is reached through its SpaceStore only. */
+export interface Services {
+  sessions: Sessions;
+  signIn: SignIn;
+  sessionList: SessionList;
+  changePassword: ChangePassword;
+  redeemLink: RedeemLink;
+  invitations: Invitations;
+  /** What people call the OpenID provider; undefined when there is none. */
+  ssoName: string | undefined;
+  /** Attempts with tokens of links, by network address. */
+  tokenAttempts: RateLimiter;
+  openSpace: (spaceId: string) => SpaceStore;
+  /** The responses that are live streams. */
+  openStreams: OpenStreams;
+  /** Events were stored in the space: its live streams read them now. */
+  wakeStreams: (spaceId: string) => void;
+  openSpaceAdmin: (spaceId: string, actor: Actor) => SpaceAdmin;
+  /** Creates a space whose owner is the actor. @returns its id. */
+  createSpace: (name: string, owner: Actor) => Promise<string>;
+}
+
+/** What the calls of one HTTP request can use. */
+export interface Context extends Services {
+  request: RequestFacts;
+  /** The user who is signed in. Looked up once for all calls of the request. */
+  findUser: () => Promise<SessionUser | undefined>;
+}
+
+export function openContext(services: Services, request: RequestFacts): Context {
+  let user: Promise<SessionUser | undefined> | undefined;
+  return {
+    ...services,
+    request,
+    findUser: () => {
+      user ??=
+        request.token === undefined ? Promise.resolve(undefined) : services.sessions.find(request.token);
+      return user;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { TRPCError } from '@trpc/server';
+
+/** What sockets and postgres.js report when Postgres is unreachable. */
+const unreachableCodes = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+  'ENOENT',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/** SQLSTATE classes that go away without a change: connection lost, out of resources, shutting down or starting up. */
+const transientState = /^(08|53|57P)[0-9A-Z]+$/;
+const queryCanceled = '57014';
+
+/**
+ * SQLSTATEs of values that Postgres cannot represent, which come from the input only: U+0000 in a text, a character or
+ * an escape that its encoding lacks, a number or a time out of range, a malformed UUID.
+ */
+const unrepresentableStates = new Set(['22021', '22P05', '22003', '22008', '22P02']);
+
+/** Libraries wrap the database's error: this many causes are searched for its code. */
+const causesMax = 5;
+
+/**
+ * Chooses the code of a failed call. Errors that were thrown for the client stay as they are. Postgres unreachable is
+ * SERVICE_UNAVAILABLE, a query that took too long GATEWAY_TIMEOUT, a value that Postgres cannot represent BAD_REQUEST.
+ * Everything else is INTERNAL_SERVER_ERROR, with details in the log only.
+ */
+export function classifyFailure(error: TRPCError): TRPCError {
+  if (error.code !== 'INTERNAL_SERVER_ERROR') return error;
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  if (code === queryCanceled) {
+    return new TRPCError({
+      code: 'GATEWAY_TIMEOUT',
+      message: 'The query took too long. Narrow the time range.',
+      cause: error,
+    });
+  }
+  if (unrepresentableStates.has(code)) {
+    return new TRPCError({
+      code: 'BAD_REQUEST',
+      message: 'The input has a text, number or time that cannot be stored.',
+      cause: error,
+    });
+  }
+  return unreachableCodes.has(code) || transientState.test(code) ? unavailable(error) : error;
+}
+
+/** The error of a call while Postgres is unreachable. The same call may succeed later. */
+export function unavailable(cause: unknown): TRPCError {
+  return new TRPCError({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'The database cannot be reached. Try again in a moment.',
+    cause,
+  });
+}
+
+/** The code that Postgres or the socket reported, also of a wrapped error. */
+function codeOf(error: TRPCError): string | undefined {
+  let thrown: unknown = error.cause;
+  for (let depth = 0; depth < causesMax && thrown instanceof Error; depth++) {
+    if ('code' in thrown && typeof thrown.code === 'string') return thrown.code;
+    thrown = thrown.cause;
+  }
+  return undefined;
+}

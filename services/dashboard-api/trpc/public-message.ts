@@ -1,0 +1,15 @@
+import type { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+
+/** Most mistakes of an input that a response lists. */
+const mistakesMax = 3;
+
+/** The message that a client gets: the error's own when it was written for clients, nothing of an unexpected error. */
+export function publicMessage(error: TRPCError): string {
+  if (error.code === 'INTERNAL_SERVER_ERROR') return 'Something went wrong on our side.';
+  if (!(error.cause instanceof z.ZodError)) return error.message;
+  return error.cause.issues
+    .slice(0, mistakesMax)
+    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
+    .join('; ');
+}

@@ -1,0 +1,104 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { hasRole, type Role } from '../../../lib/accounts/role.ts';
+import { withTimeout } from '../../../lib/timeout.ts';
+import { dashboardCallTimeoutMs } from '../limits.ts';
+import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
+import type { Context } from './context.ts';
+import { classifyFailure, unavailable } from './failure.ts';
+import { publicMessage } from './public-message.ts';
+
+/**
+ * Who may call a procedure: everybody, whoever is signed in, or who has at least this role in the space of the call. Every
+ * procedure has it from its builder below; docs/dashboard-procedures.md and the tests of access are made from it.
+ */
+export type Access = 'everybody' | 'signed in' | Role | `${Role} of any space`;
+
+const t = initTRPC
+  .context<Context>()
+  .meta<{ access: Access }>()
+  .create({
+    isDev: false,
+    sse: {
+      maxDurationMs: liveDurationMsMax,
+      ping: { enabled: true, intervalMs: livePingMs },
+      client: { reconnectAfterInactivityMs: liveSilenceMsMax },
+    },
+    errorFormatter: ({ shape, error }) => ({
+      code: shape.code,
+      message: publicMessage(error),
+      data: { code: shape.data.code, httpStatus: shape.data.httpStatus, path: shape.data.path },
+    }),
+  });
+
+export const router = t.router;
+
+/** Needs no session. Bounded in time; mutations are rejected when a page of another site sends them. */
+export const publicProcedure = t.procedure
+  .meta({ access: 'everybody' })
+  .use(async ({ next }) => {
+    // `next` returns the call's own errors in its result: only the time-out is thrown.
+    const result = await withTimeout(dashboardCallTimeoutMs, next()).catch((late: unknown) => {
+      throw unavailable(late);
+    });
+    return result.ok ? result : { ...result, error: classifyFailure(result.error) };
+  })
+  .use(({ ctx, type, next }) => {
+    if (type === 'mutation' && ctx.request.isCrossSite) {
+      throw new TRPCError({ code: 'FORBIDDEN', message: 'This request comes from another site.' });
+    }
+    return next();
+  });
+
+/** Needs a session. */
+export const userProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
+  const user = await ctx.findUser();
+  if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in first.' });
+  return next({ ctx: { user, actor: { id: user.userId, address: ctx.request.address } } });
+});
+
+/** Needs at least this role in one of the user's spaces. */
+export function anySpaceProcedure(least: Role) {
+  return userProcedure.meta({ access: `${least} of any space` }).use(({ ctx, next }) => {
+    if (!ctx.user.spaces.some(({ role }) => hasRole(role, least))) {
+      throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in a space.` });
+    }
+    return next();
+  });
+}
+
+const spaceInput = z
+  .object({
+    /** Optional for a user of exactly one space, and after `spaces.switch`. */
+    spaceId: z.guid().toLowerCase().optional(),
+  })
+  .prefault({});
+
+/**
+ * Needs at least this role in the space that the input names. Adds the space's SpaceStore and SpaceAdmin to the context. A
+ * space that the user is not a member of is answered like one that does not exist.
+ */
+export function spaceProcedure(least: Role) {
+  return userProcedure
+    .meta({ access: least })
+    .input(spaceInput)
+    .use(({ ctx, input, next }) => {
+      const { spaces, currentSpaceId } = ctx.user;
+      const spaceId = input.spaceId ?? currentSpaceId;
+      if (spaceId === null && spaces.length > 1) {
+        throw new TRPCError({
+          code: 'BAD_REQUEST',
+          message: 'spaceId: you belong to several spaces, so name one.',
+        });
+      }
+      const space = spaces.find(({ id }) => id === spaceId);
+      if (space === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+      if (!hasRole(space.role, least)) {
+        throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in the space.` });
+      }
+      const { actor } = ctx;
+      return next({
+        ctx: { role: space.role, space: ctx.openSpace(space.id), admin: ctx.openSpaceAdmin(space.id, actor) },
+      });
+    });
+}

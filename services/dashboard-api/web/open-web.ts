@@ -1,0 +1,28 @@
+import { type Config, ConfigError } from '../../../lib/config.ts';
+import { readWebFiles, type WebFile } from './web-files.ts';
+
+/**
+ * Reads the pages that the configuration names.
+ *
+ * @returns undefined when it names none: then only the API is served.
+ * @throws ConfigError when there is no build of the pages.
+ */
+export function openWeb(
+  config: Pick<Config, 'DASHBOARD_WEB_DIR' | 'INGEST_URL' | 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'>,
+): ReadonlyMap<string, WebFile> | undefined {
+  const { DASHBOARD_WEB_DIR: directory } = config;
+  if (directory === undefined) return undefined;
+  try {
+    return readWebFiles(directory, { 'weir-ingest-url': ingestUrlOf(config) });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`DASHBOARD_WEB_DIR cannot be served: ${reason}`, { cause: error });
+  }
+}
+
+/** The address that the pages tell people to send events to. */
+function ingestUrlOf(config: Parameters<typeof openWeb>[0]): string {
+  const scheme = config.TLS_CERT_FILE === undefined ? 'http' : 'https';
+  const host = config.INGEST_HOST.includes(':') ? `[${config.INGEST_HOST}]` : config.INGEST_HOST;
+  return config.INGEST_URL?.replace(/\/+$/, '') ?? `${scheme}://${host}:${config.INGEST_PORT}`;
+}

@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { indexPath, type WebFile } from './web-files.ts';
+
+/** What the pages may do: scripts and styles of this origin, images from it and from data, and nothing else. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const headers = {
+  'Content-Security-Policy': contentSecurityPolicy,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  // Addresses hold the ids of users.
+  'Referrer-Policy': 'no-referrer',
+  Vary: 'Accept-Encoding',
+};
+
+/**
+ * Finds what a browser gets for a path: the file there, or the page that draws every address of the dashboard itself. A
+ * missing asset is not found, so that a browser with an older page notices.
+ */
+export function findWebFile(
+  files: ReadonlyMap<string, WebFile>,
+  { path, accept = '' }: { path: string; accept: string | undefined },
+): WebFile | undefined {
+  const file = files.get(path);
+  if (file !== undefined) return file;
+  const isPage = accept.includes('text/html') && !path.startsWith('/assets/');
+  return isPage ? files.get(indexPath) : undefined;
+}
+
+/** Answers a GET or HEAD with a file, compressed as the browser likes it, or with 304 when the browser has it. */
+export function sendWebFile(file: WebFile, request: IncomingMessage, response: ServerResponse): void {
+  const cacheControl = file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache';
+  const common = { ...headers, ETag: file.etag, 'Cache-Control': cacheControl };
+  if (request.headers['if-none-match']?.includes(file.etag)) {
+    response.writeHead(304, common).end();
+    return;
+  }
+  const { body, encoding } = chooseEncoding(file, request.headers['accept-encoding']?.toString() ?? '');
+  response.writeHead(200, {
+    ...common,
+    'Content-Type': file.type,
+    'Content-Length': body.length,
+    ...(encoding !== undefined && { 'Content-Encoding': encoding }),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+function chooseEncoding(file: WebFile, accepted: string): { body: Buffer; encoding?: string } {
+  for (const encoding of ['br', 'gzip'] as const) {
+    const body = file[encoding];
+    if (body !== undefined && takes(accepted, encoding)) return { body, encoding };
+  }
+  return { body: file.plain };
+}
+
+/** Whether an `Accept-Encoding` names the encoding, and not with `q=0`. */
+function takes(accepted: string, encoding: string): boolean {
+  return accepted.split(',').some((one) => {
+    const [name, ...parameters] = one.trim().split(/\s*;\s*/);
+    return (
+      name?.toLowerCase() === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    );
+  });
+}

@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
+import { readWebFiles } from './web-files.ts';
+
+let directory: string;
+let dashboard: TestDashboard;
+const script = 'export const x = 1;'.repeat(100);
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'weir-web-'));
+  mkdirSync(join(directory, 'assets'));
+  writeFileSync(
+    join(directory, 'index.html'),
+    '<!doctype html><meta name="weir-ingest-url" content=""><title>Weir</title>',
+  );
+  writeFileSync(join(directory, 'theme.js'), '0');
+  const asset = join(directory, 'assets', 'index-B8FkpEcd.js');
+  writeFileSync(asset, script);
+  writeFileSync(`${asset}.br`, brotliCompressSync(script));
+  writeFileSync(`${asset}.gz`, gzipSync(script));
+  dashboard = await openDashboard({
+    web: readWebFiles(directory, { 'weir-ingest-url': 'https://in.example/"x' }),
+  });
+});
+afterAll(async () => {
+  await dashboard[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+const html = { accept: 'text/html,*/*;q=0.8' };
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(`${dashboard.url}${path}`, { method, headers });
+
+test.for(['/', '/sign-in', '/s/1/events?type=llm'])('the page is sent for %s', async (path) => {
+  const response = await get(path, html);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(response.headers.get('cache-control')).toBe('no-cache');
+  expect(await response.text()).toContain('<title>Weir</title>');
+});
+
+test('the page names the address of ingest, which cannot leave its attribute', async () => {
+  expect(await (await get('/', html)).text()).toContain('content="https://in.example/&quot;x"');
+});
+
+test('a browser that has the page gets 304', async () => {
+  const etag = (await get('/', html)).headers.get('etag') ?? '';
+  const again = await get('/', { ...html, 'if-none-match': etag });
+  expect([again.status, await again.text()]).toEqual([304, '']);
+});
+
+test.for([
+  ['br, gzip', 'br'],
+  ['gzip, br;q=0', 'gzip'],
+  ['identity', null],
+] as const)('an asset is sent as %s allows, and kept for ever', async ([accepted, encoding]) => {
+  const response = await get('/assets/index-B8FkpEcd.js', { 'accept-encoding': accepted });
+  expect(response.headers.get('content-encoding')).toBe(encoding);
+  expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(response.headers.get('vary')).toBe('Accept-Encoding');
+  expect(await response.text()).toBe(script);
+});
+
+test('a file without a hash in its name is asked for again each time', async () => {
+  expect((await get('/theme.js')).headers.get('cache-control')).toBe('no-cache');
+});
+
+test.for(['/assets/index-00000000.js', '/assets/', '/assets/../index.html.br', '/theme.js.br'])(
+  'there is nothing at %s, also for a browser',
+  async (path) => {
+    const response = await get(path, path.startsWith('/assets/i') || path === '/assets/' ? html : {});
+    expect(response.status).toBe(404);
+  },
+);
+
+test('an unknown path is not found for a client that wants no page', async () => {
+  expect((await get('/nothing', { accept: 'application/json' })).status).toBe(404);
+});
+
+test('HEAD has the headers of GET and no body; other methods are refused', async () => {
+  const head = await get('/', html, 'HEAD');
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
+  expect((await get('/', html, 'POST')).status).toBe(404);
+});
+
+test('a page may load nothing of another origin, and no other site may frame it', async () => {
+  const { headers } = await get('/', html);
+  expect(headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+      "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  );
+  expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+});
+
+test('a directory without the pages is an error that says so', () => {
+  expect(() => readWebFiles(join(directory, 'assets'), { 'weir-ingest-url': '' })).toThrow(
+    'has no index.html',
+  );
+});

@@ -1,0 +1,46 @@
+import {
+  createTRPCUntypedClient,
+  httpBatchLink,
+  httpLink,
+  httpSubscriptionLink,
+  retryLink,
+  splitLink,
+} from '@trpc/client';
+import type { AppRouter } from '../../../dashboard-api/router.ts';
+
+const url = '/trpc';
+
+/** Calls in one request, and the length of its URL: the server takes no more. */
+const batchItemsMax = 20;
+const batchUrlCharsMax = 8_000;
+
+/** The wait before a stream is opened again, in milliseconds. */
+const reconnectMs = 2_000;
+
+/** Calls whose response may be megabytes, or whose time should not hold up the others. */
+const alonePaths = new Set([
+  'auth.signIn',
+  'auth.redeemLink',
+  'auth.changePassword',
+  'invitations.accept',
+  'events.get',
+]);
+
+/** The connection to the API. Cookies of the same origin carry the session. */
+export const client = createTRPCUntypedClient<AppRouter>({
+  links: [
+    splitLink({
+      condition: ({ type }) => type === 'subscription',
+      true: [
+        // A proxy's 502 closes an EventSource for good: a new one continues after the last id.
+        retryLink({ retry: () => true, retryDelayMs: () => reconnectMs }),
+        httpSubscriptionLink({ url }),
+      ],
+      false: splitLink({
+        condition: ({ path }) => alonePaths.has(path),
+        true: httpLink({ url }),
+        false: httpBatchLink({ url, maxItems: batchItemsMax, maxURLLength: batchUrlCharsMax }),
+      }),
+    }),
+  ],
+});

@@ -1,0 +1,33 @@
+import { TRPCClientError } from '@trpc/client';
+
+/** What a failed call means to the person at the page. */
+export interface Failure {
+  kind: 'signed-out' | 'forbidden' | 'missing' | 'rejected' | 'unavailable' | 'broken';
+  /** A sentence to show. */
+  message: string;
+}
+
+const kinds: Record<string, Failure['kind']> = {
+  UNAUTHORIZED: 'signed-out',
+  FORBIDDEN: 'forbidden',
+  NOT_FOUND: 'missing',
+  BAD_REQUEST: 'rejected',
+  CONFLICT: 'rejected',
+  PRECONDITION_FAILED: 'rejected',
+  TOO_MANY_REQUESTS: 'rejected',
+  SERVICE_UNAVAILABLE: 'unavailable',
+  GATEWAY_TIMEOUT: 'unavailable',
+};
+
+export function describeFailure(error: unknown): Failure {
+  if (!(error instanceof TRPCClientError)) return { kind: 'broken', message: 'This page has failed.' };
+  const code: unknown = error.data?.code;
+  // Without a code there was no answer of the API: no network, or a proxy's page.
+  if (typeof code !== 'string') return { kind: 'unavailable', message: 'Weir cannot be reached.' };
+  return { kind: kinds[code] ?? 'broken', message: error.message };
+}
+
+/** Whether the same call may succeed a moment later. */
+export function isTransient(error: unknown): boolean {
+  return describeFailure(error).kind === 'unavailable';
+}

@@ -1,0 +1,42 @@
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { client } from './client.ts';
+import type { Input, MutationPath, Output, QueryPath } from './paths.ts';
+
+/** Options for `useQuery` and its kin: the call of a procedure. It is cancelled when nobody waits for it any more. */
+export function apiQuery<Path extends QueryPath>(path: Path, input: Input<Path>) {
+  return queryOptions({
+    queryKey: [path, input] as const,
+    queryFn: ({ signal }) => callQuery(path, input, signal),
+  });
+}
+
+/** Calls a query once. */
+export async function callQuery<Path extends QueryPath>(
+  path: Path,
+  input: Input<Path>,
+  signal?: AbortSignal,
+): Promise<Output<Path>> {
+  return (await client.query(path, input, { signal })) as Output<Path>;
+}
+
+/** Calls a mutation once. */
+export async function callMutation<Path extends MutationPath>(
+  path: Path,
+  input: Input<Path>,
+): Promise<Output<Path>> {
+  return (await client.mutation(path, input)) as Output<Path>;
+}
+
+/** A mutation. After it succeeded the queries of the named procedures are loaded again. */
+export function useApiMutation<Path extends MutationPath>(
+  path: Path,
+  { reload = [] }: { reload?: readonly QueryPath[] } = {},
+) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (input: Input<Path>) => callMutation(path, input),
+    onSuccess: async () => {
+      await Promise.all(reload.map((one) => queries.invalidateQueries({ queryKey: [one] })));
+    },
+  });
+}

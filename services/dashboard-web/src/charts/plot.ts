@@ -1,0 +1,102 @@
+import uPlot from 'uplot';
+import { formatTick, type Zone } from '../format/time.ts';
+import { resolveColor } from './colors.ts';
+import { stackValues, type TimeSeries } from './time-series.ts';
+
+export interface Plot {
+  starts: readonly number[];
+  end: number;
+  series: readonly TimeSeries[];
+  kind: 'bars' | 'lines';
+  format: (value: number) => string;
+  zone: Zone;
+  onCursor: (bucket: number | undefined) => void;
+  onZoom: (range: { from: number; to: number }) => void;
+}
+
+/** Fewer pixels are a click, not a range. */
+const dragPixelsMin = 6;
+const axisFont = '11px ui-sans-serif, system-ui, sans-serif';
+
+/** Draws a chart over time into an element. uPlot counts time in seconds. */
+export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number; height: number }): uPlot {
+  const { starts, end, series, kind } = plot;
+  const isStacked = kind === 'bars';
+  const drawn = isStacked ? series.toReversed() : series;
+  const values = isStacked ? stackValues(series.map((one) => one.values)) : series.map((one) => one.values);
+  const options: uPlot.Options = {
+    ...size,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
+    scales: {
+      x: { time: true, range: () => [(starts[0] ?? 0) / 1_000, end / 1_000] },
+      y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+    },
+    cursor: {
+      y: false,
+      points: { show: !isStacked },
+      drag: { x: true, y: false, setScale: false },
+      // The bucket under the pointer, not the one whose start is nearest.
+      dataIdx: (self, _, nearest, value) =>
+        isStacked && nearest > 0 && value < (self.data[0][nearest] ?? 0) ? nearest - 1 : nearest,
+    },
+    series: [{}, ...drawn.map((one) => describeSeries(one, isStacked))],
+    axes: describeAxes(plot),
+    hooks: {
+      setCursor: [(self) => plot.onCursor(self.cursor.idx ?? undefined)],
+      setSelect: [
+        (self) => {
+          const { left, width } = self.select;
+          if (width < dragPixelsMin) return;
+          const toMs = (pixel: number) => Math.round(self.posToVal(pixel, 'x') * 1_000);
+          self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          plot.onZoom({ from: toMs(left), to: toMs(left + width) });
+        },
+      ],
+    },
+  };
+  return new uPlot(
+    options,
+    [starts.map((start) => start / 1_000), ...values.map((one) => [...one])],
+    element,
+  );
+}
+
+function describeSeries({ label, color, values }: TimeSeries, isStacked: boolean): uPlot.Series {
+  const resolved = resolveColor(color);
+  const paths = isStacked ? uPlot.paths.bars?.({ size: [0.92, 64], align: 1 }) : uPlot.paths.linear?.();
+  return {
+    label,
+    stroke: resolved,
+    ...(isStacked && { fill: resolved }),
+    width: isStacked ? 0 : 1.75,
+    // A line needs two values: a single one is a dot.
+    points: {
+      show: !isStacked && values.filter((value) => value !== null).length === 1,
+      size: 7,
+      fill: resolved,
+    },
+    spanGaps: true,
+    ...(paths && { paths }),
+  };
+}
+
+function describeAxes({ starts, end, format, zone }: Plot): uPlot.Axis[] {
+  const look = {
+    font: axisFont,
+    stroke: resolveColor('color-faint'),
+    grid: { stroke: resolveColor('color-line'), width: 1 },
+    ticks: { show: false },
+  };
+  const lengthMs = end - (starts[0] ?? 0);
+  return [
+    {
+      ...look,
+      grid: { show: false },
+      size: 28,
+      space: 70,
+      values: (_, splits) => splits.map((split) => formatTick(split * 1_000, lengthMs, zone)),
+    },
+    { ...look, size: 54, space: 36, values: (_, splits) => splits.map(format) },
+  ];
+}

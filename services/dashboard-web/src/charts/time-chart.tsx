@@ -1,0 +1,151 @@
+import 'uplot/dist/uPlot.min.css';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import type uPlot from 'uplot';
+import { formatTime } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { describeText } from '../text/marks.ts';
+import { type ColorName, useScheme } from './colors.ts';
+import { drawPlot } from './plot.ts';
+import type { TimeSeries } from './time-series.ts';
+
+const heightPixels = 190;
+
+/**
+ * A chart over time: stacked bars, or lines. Dragging chooses a range; the arrow keys move a cursor whose values are read
+ * out. The same values are in a table beside it.
+ */
+export function TimeChart({
+  name,
+  starts,
+  end,
+  series,
+  kind,
+  format,
+  onZoom,
+}: {
+  /** What the chart shows, for screen readers. */
+  name: string;
+  starts: readonly number[];
+  end: number;
+  series: readonly TimeSeries[];
+  kind: 'bars' | 'lines';
+  format: (value: number) => string;
+  onZoom: (range: { from: number; to: number }) => void;
+}) {
+  const { zone } = useSettings();
+  const scheme = useScheme();
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const [bucket, setBucket] = useState<number>();
+  const zoom = useRef(onZoom);
+  zoom.current = onZoom;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a canvas has the colours of the theme it was painted in.
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const drawn = drawPlot(
+      element,
+      {
+        starts,
+        end,
+        series,
+        kind,
+        format,
+        zone,
+        onCursor: setBucket,
+        onZoom: (range) => zoom.current(range),
+      },
+      { width: element.clientWidth, height: heightPixels },
+    );
+    plot.current = drawn;
+    const resized = new ResizeObserver(() =>
+      drawn.setSize({ width: element.clientWidth, height: heightPixels }),
+    );
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      drawn.destroy();
+    };
+  }, [starts, end, series, kind, format, zone, scheme]);
+
+  const last = starts.length - 1;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = moveCursor(event.key, bucket, last);
+    if (next === undefined) return;
+    event.preventDefault();
+    setBucket(next);
+    const start = starts[next];
+    if (start !== undefined)
+      plot.current?.setCursor({ left: plot.current.valToPos(start / 1_000, 'x') + 1, top: 0 }, false);
+  };
+  const shown = bucket ?? last;
+  const at = formatTime(starts[shown] ?? 0, zone).slice(0, 16);
+  const values = series.map(({ label, color, values }) => {
+    const value = values[shown];
+    return {
+      label: describeText(label),
+      color,
+      text: value === null || value === undefined ? '–' : format(value),
+    };
+  });
+  return (
+    <div>
+      <Readout at={bucket === undefined ? undefined : at} values={values} />
+      <div
+        ref={box}
+        role="slider"
+        tabIndex={0}
+        aria-label={name}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, last)}
+        aria-valuenow={Math.max(0, shown)}
+        aria-valuetext={`${at}: ${values.map(({ label, text }) => `${label} ${text}`).join(', ')}`}
+        className="w-full"
+        style={{ height: heightPixels }}
+        onKeyDown={onKeyDown}
+      />
+    </div>
+  );
+}
+
+function moveCursor(key: string, bucket: number | undefined, last: number): number | undefined {
+  const at = bucket ?? last;
+  switch (key) {
+    case 'ArrowLeft':
+      return bucket === undefined ? last : Math.max(0, at - 1);
+    case 'ArrowRight':
+      return Math.min(last, at + 1);
+    case 'Home':
+      return 0;
+    case 'End':
+      return last;
+    default:
+      return undefined;
+  }
+}
+
+/** What the colours mean, and with a cursor the values at it. */
+function Readout({
+  at,
+  values,
+}: {
+  at: string | undefined;
+  values: readonly { label: string; color: ColorName; text: string }[];
+}) {
+  return (
+    <ul className="mb-1 flex min-h-5 flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
+      {at !== undefined && <li className="font-medium text-ink">{at}</li>}
+      {values.map(({ label, color, text }) => (
+        <li key={label} className="flex min-w-0 items-center gap-1.5">
+          <span
+            aria-hidden
+            className="size-2 shrink-0 rounded-xs"
+            style={{ backgroundColor: `var(--${color})` }}
+          />
+          <span className="max-w-40 truncate">{label}</span>
+          {at !== undefined && <span className="font-medium text-ink">{text}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}

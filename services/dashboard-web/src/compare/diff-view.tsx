@@ -1,0 +1,139 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { UnfoldVertical } from 'lucide-react';
+import { useMemo, useRef, useState } from 'react';
+import { ShownText } from '../text/shown-text.tsx';
+import { classes } from '../ui/classes.ts';
+import {
+  type DiffRow,
+  type Fold,
+  foldUnchanged,
+  type LineRun,
+  type PairedRow,
+  pairRows,
+  toRows,
+} from './changes.ts';
+import { ExactText } from './exact-text.tsx';
+
+export type DiffLook = 'split' | 'unified';
+
+/** Of a line that fits; longer ones wrap. */
+const lineHeight = 21;
+const overscan = 12;
+/** Of a longer line only so much is drawn. */
+const lineChars = 2_000;
+
+/** Two texts line by line, of which only the visible lines are in the page. Changes have a sign beside their colour. */
+export function DiffView({
+  before,
+  after,
+  runs,
+  look,
+}: {
+  before: readonly string[];
+  after: readonly string[];
+  runs: readonly LineRun[];
+  look: DiffLook;
+}) {
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+  const rows = useMemo(() => toRows(before, after, runs), [before, after, runs]);
+  const shown = useMemo<(DiffRow | PairedRow | Fold)[]>(() => {
+    const folded = foldUnchanged(rows, opened);
+    return look === 'split' ? pairRows(folded) : folded;
+  }, [rows, opened, look]);
+  const scroller = useRef<HTMLElement>(null);
+  const list = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => lineHeight,
+    overscan,
+  });
+  return (
+    <section
+      ref={scroller}
+      aria-label="Differences"
+      tabIndex={0}
+      className="min-h-0 flex-1 overflow-auto bg-surface font-mono text-[0.75rem] focus-visible:outline-offset-[-2px]"
+    >
+      <div className="relative" style={{ height: list.getTotalSize() }}>
+        {list.getVirtualItems().map(({ index, start, key }) => {
+          const row = shown[index];
+          return (
+            <div
+              key={key}
+              ref={list.measureElement}
+              data-index={index}
+              className="absolute left-0 flex min-h-[21px] w-full items-stretch whitespace-pre-wrap [overflow-wrap:anywhere]"
+              style={{ top: start }}
+            >
+              {row?.kind === 'fold' ? (
+                <FoldLine fold={row} onOpen={() => setOpened(new Set([...opened, row.at]))} />
+              ) : row?.kind === 'pair' ? (
+                <>
+                  <Side row={row.left} number={row.left?.before} />
+                  <Side row={row.right} number={row.right?.after} />
+                </>
+              ) : (
+                row !== undefined && <Line row={row} numbers={[row.before, row.after]} />
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+function Side({ row, number }: { row: DiffRow | undefined; number: number | undefined }) {
+  return (
+    <div className="flex w-1/2 min-w-0 shrink-0 border-line not-first:border-l">
+      {row === undefined ? <div className="flex-1 bg-sunken" /> : <Line row={row} numbers={[number]} />}
+    </div>
+  );
+}
+
+const backgrounds = { same: '', removed: 'bg-bad-soft', added: 'bg-good-soft' };
+const signs = { same: ' ', removed: '−', added: '+' };
+
+function Line({ row: { kind, text }, numbers }: { row: DiffRow; numbers: readonly (number | undefined)[] }) {
+  const cut = text.length > lineChars ? `${text.slice(0, lineChars)}` : text;
+  return (
+    <div className={classes('flex min-w-0 flex-1 items-start leading-[21px]', backgrounds[kind])}>
+      {numbers.map((number, side) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the two texts never change places.
+        <span key={side} className="w-12 shrink-0 pr-2 text-right text-faint select-none">
+          {number}
+        </span>
+      ))}
+      <span
+        className={classes(
+          'w-5 shrink-0 text-center select-none',
+          kind === 'removed' ? 'text-bad' : kind === 'added' && 'text-good',
+        )}
+      >
+        <span aria-hidden>{signs[kind]}</span>
+        {kind !== 'same' && <span className="sr-only">{kind}</span>}
+      </span>
+      <span className="min-w-0 flex-1 pr-4" data-line={kind}>
+        {kind === 'same' ? <ShownText text={cut} /> : <ExactText text={cut} />}
+        {cut.length < text.length && (
+          <span className="text-faint">
+            … {(text.length - cut.length).toLocaleString('en')} more characters
+          </span>
+        )}
+      </span>
+    </div>
+  );
+}
+
+function FoldLine({ fold, onOpen }: { fold: Fold; onOpen: () => void }) {
+  return (
+    <button
+      type="button"
+      onClick={onOpen}
+      className="flex min-w-full items-center gap-2 bg-sunken px-3 font-sans text-muted hover:bg-hover hover:text-ink"
+    >
+      <UnfoldVertical aria-hidden className="size-3.5" />
+      {fold.count.toLocaleString('en')} unchanged lines
+    </button>
+  );
+}

@@ -1,0 +1,14 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type Me, meQuery } from '../space/me.ts';
+
+/** Goes to a page as a user who has just signed in. Nothing of another user stays in memory. */
+export function useEnter(): (me: Me | undefined, href: string) => Promise<void> {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  return async (me, href) => {
+    queries.clear();
+    if (me !== undefined) queries.setQueryData(meQuery.queryKey, me);
+    await navigate({ href });
+  };
+}

@@ -1,0 +1,117 @@
+import { Bot, CircleX, TriangleAlert, Wrench } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { ListedEvent } from '../event/event-query.ts';
+import { FilterValue } from '../filter/filter-value.tsx';
+import { formatCount, formatDuration } from '../format/number.ts';
+import { formatTime, type Zone } from '../format/time.ts';
+import { ShownText } from '../text/shown-text.tsx';
+
+export interface EventColumn {
+  id: string;
+  title: string;
+  /** In pixels, until a person changes it. */
+  width: number;
+  isNumber?: boolean;
+  cell: (event: ListedEvent, zone: Zone) => ReactNode;
+}
+
+export const widthMin = 56;
+
+/** The columns of the list. The last one takes the rest of the window. */
+export const columns: readonly EventColumn[] = [
+  {
+    id: 'time',
+    title: 'Time',
+    width: 178,
+    cell: (event, zone) => <span className="text-muted">{formatTime(event.startTimeMs, zone)}</span>,
+  },
+  { id: 'name', title: 'Model or tool', width: 210, cell: (event) => <Name event={event} /> },
+  {
+    id: 'duration',
+    title: 'Took',
+    width: 78,
+    isNumber: true,
+    cell: ({ durationMs }) => formatDuration(durationMs),
+  },
+  {
+    id: 'tokens',
+    title: 'Tokens',
+    width: 76,
+    isNumber: true,
+    cell: ({ totalTokens }) =>
+      totalTokens === null ? <span className="text-faint">–</span> : formatCount(totalTokens),
+  },
+  { id: 'user', title: 'User', width: 120, cell: ({ userId }) => <Value field="userId" value={userId} /> },
+  {
+    id: 'thread',
+    title: 'Thread',
+    width: 130,
+    cell: ({ threadId }) => <Value field="threadId" value={threadId} />,
+  },
+  { id: 'preview', title: 'Input → output', width: 360, cell: (event) => <Preview event={event} /> },
+];
+
+function Name({ event: { type, state, name, flags } }: { event: ListedEvent }) {
+  const Icon = type === 'llm' ? Bot : Wrench;
+  return (
+    <span className="flex min-w-0 items-center gap-1.5">
+      <Icon
+        aria-label={type === 'llm' ? 'LLM call' : 'Tool call'}
+        className={`size-4 shrink-0 ${type === 'llm' ? 'text-llm' : 'text-tool'}`}
+      />
+      {name === null ? (
+        <span className="text-faint">unnamed</span>
+      ) : (
+        <FilterValue field="name" value={name} className="font-medium">
+          <ShownText text={name} />
+        </FilterValue>
+      )}
+      {state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+      {flags.length > 0 && (
+        <TriangleAlert aria-label="Contradictory times" className="size-3.5 shrink-0 text-warn" />
+      )}
+    </span>
+  );
+}
+
+function Value({ field, value }: { field: string; value: string | null }) {
+  if (value === null || value === '') return <span className="text-faint">–</span>;
+  return (
+    <FilterValue field={field} value={value} className="text-muted">
+      <ShownText text={value} />
+    </FilterValue>
+  );
+}
+
+function Preview({ event }: { event: ListedEvent }) {
+  const { inputPreview, outputPreview, errorMessage, state } = event;
+  return (
+    <span className="truncate">
+      {inputPreview !== null && (
+        <span className="text-muted">
+          <ShownText text={oneLine(inputPreview)} />
+        </span>
+      )}
+      {state === 'error' && errorMessage !== null ? (
+        <span className="text-bad">
+          <span aria-hidden> → </span>
+          <ShownText text={oneLine(errorMessage)} />
+        </span>
+      ) : (
+        outputPreview !== null && (
+          <span>
+            <span aria-hidden className="text-faint">
+              {' '}
+              →{' '}
+            </span>
+            <ShownText text={oneLine(outputPreview)} />
+          </span>
+        )
+      )}
+    </span>
+  );
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}

@@ -1,0 +1,108 @@
+import { Link } from '@tanstack/react-router';
+import { TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { attributePrefix } from '../filter/fields.ts';
+import { FilterValue } from '../filter/filter-value.tsx';
+import { formatDuration } from '../format/number.ts';
+import { formatTime, nameZone } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { useSpace } from '../space/space.ts';
+import { describeText } from '../text/marks.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import type { WholeEvent } from './event-query.ts';
+import type { EventText } from './event-text.ts';
+
+const flagTexts: Record<WholeEvent['flags'][number], string> = {
+  ends_before_start: 'It ends before it starts.',
+  duration_mismatch: 'Its duration is not the time from start to end.',
+  clock_ahead: 'It ended after it was received: the clock of the client is ahead.',
+  token_sum_mismatch: 'Input and output tokens do not add up to the total.',
+};
+
+/** What is known of an event beside its payload. Each value filters the list. */
+export function Facts({ event, parts }: { event: WholeEvent; parts: EventText }) {
+  const { zone } = useSettings();
+  const values: [label: string, field: string, value: string | null][] = [
+    [event.type === 'llm' ? 'Model' : 'Tool', 'name', event.name],
+    ['Source', 'source', event.source],
+    ['User', 'userId', event.userId],
+    ['Thread', 'threadId', event.threadId],
+    ['Trace', 'traceId', event.traceId],
+    ['Agent', 'agentId', event.agentId],
+    ['Agent group', 'agentGroupId', event.agentGroupId],
+  ];
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-0.5 text-sm">
+      <Fact label="Started">{formatTime(event.startTimeMs, zone)}</Fact>
+      <Fact label="Took">{formatDuration(event.durationMs)}</Fact>
+      <Fact label="Received">{formatTime(Date.parse(event.receivedAt), zone)}</Fact>
+      <Fact label="Time zone">
+        <span className="text-muted">{nameZone(zone)}</span>
+      </Fact>
+      {event.flags.map((flag) => (
+        <Fact key={flag} label="Flag">
+          <span className="text-warn">
+            <TriangleAlert aria-hidden className="mr-1 inline size-3.5" />
+            {flagTexts[flag]}
+          </span>
+        </Fact>
+      ))}
+      {values.map(
+        ([label, field, value]) =>
+          value !== null && value !== '' && <ValueFact key={label} {...{ label, field, value }} />,
+      )}
+      {parts.sourcePackage !== undefined && (
+        <Fact label="Package">
+          <ShownText text={[parts.sourcePackage, parts.sourceFunction].filter(Boolean).join(' · ')} />
+        </Fact>
+      )}
+      {parts.attributes.map(({ key, value }) => (
+        <ValueFact key={key} label={key} field={attributePrefix + key} value={value} />
+      ))}
+      <Fact label="Id">
+        <span className="truncate font-mono text-xs">{event.id}</span>
+        <CopyButton label="Copy the id" text={event.id} />
+      </Fact>
+    </dl>
+  );
+}
+
+const opener = 'shrink-0 rounded-sm px-1 text-accent text-xs leading-6 hover:underline';
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="max-w-36 truncate text-muted leading-6" title={label}>
+        {label}
+      </dt>
+      <dd className="flex min-h-6 min-w-0 items-center gap-1">{children}</dd>
+    </>
+  );
+}
+
+function ValueFact({ label, field, value }: { label: string; field: string; value: string }) {
+  const { id: spaceId } = useSpace();
+  return (
+    <>
+      <dt className="max-w-36 truncate text-muted leading-6" title={describeText(label)}>
+        <ShownText text={label} />
+      </dt>
+      <dd className="flex min-w-0 items-center gap-1.5">
+        <FilterValue field={field} value={value} className="min-h-6">
+          <ShownText text={value} />
+        </FilterValue>
+        {field === 'traceId' && (
+          <Link to="/s/$spaceId/traces/$traceId" params={{ spaceId, traceId: value }} className={opener}>
+            Open trace
+          </Link>
+        )}
+        {field === 'threadId' && (
+          <Link to="/s/$spaceId/threads/$threadId" params={{ spaceId, threadId: value }} className={opener}>
+            Open thread
+          </Link>
+        )}
+      </dd>
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { useState } from 'react';
+import { JsonTree } from '../json/json-tree.tsx';
+import { nodeAt } from '../json/node.ts';
+import { TextBlock } from '../text/text-block.tsx';
+import { Button } from '../ui/button.tsx';
+
+/** A payload of a tool: a tree when it is JSON, also JSON in a text, or else the text. */
+export function Payload({ text, label }: { text: string; label: string }) {
+  const isJson = isContainer(text);
+  const [isRaw, setRaw] = useState(false);
+  if (!isJson) return <TextBlock text={text} />;
+  return (
+    <div>
+      {isRaw ? <TextBlock text={text} isMono /> : <JsonTree text={text} label={label} isEmbedded />}
+      <div className="mt-1.5 flex justify-end">
+        <Button look="quiet" size="small" onClick={() => setRaw(!isRaw)}>
+          {isRaw ? 'As a tree' : 'As text'}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** Whether a text is a JSON object or array, and nothing else. */
+function isContainer(text: string): boolean {
+  const first = text.trimStart()[0];
+  if (first !== '{' && first !== '[') return false;
+  try {
+    // The tree needs well-formed JSON also where it has not looked yet.
+    if (text.length < parsedCharsMax) JSON.parse(text);
+    const node = nodeAt(text);
+    return text.slice(node.end).trim() === '';
+  } catch {
+    return false;
+  }
+}
+
+/** Parsing a longer text would hold up the page. */
+const parsedCharsMax = 200_000;

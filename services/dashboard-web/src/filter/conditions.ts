@@ -1,0 +1,48 @@
+import type { Search } from '../url/search.ts';
+import { attributePrefix, type Condition, fieldNames, isField, notPrefix } from './fields.ts';
+
+/** The conditions in an address, in the order of the fields. A condition of an unknown field is ignored. */
+export function readConditions(search: Search): Condition[] {
+  const found = Object.entries(search).flatMap(([name, value]): Condition[] => {
+    const isExcluded = name.startsWith(notPrefix);
+    const field = isExcluded ? name.slice(notPrefix.length) : name;
+    return value !== '' && isCondition(field) ? [{ field, value, isExcluded }] : [];
+  });
+  return found.sort((a, b) => rank(a) - rank(b));
+}
+
+/** The address with one more condition. It replaces another one of the same field. */
+export function withCondition(search: Search, { field, value, isExcluded }: Condition): Search {
+  const { [field]: _is, [notPrefix + field]: _not, ...rest } = search;
+  return { ...rest, [isExcluded ? notPrefix + field : field]: value };
+}
+
+export function withoutCondition(search: Search, { field, isExcluded }: Condition): Search {
+  const { [isExcluded ? notPrefix + field : field]: _removed, ...rest } = search;
+  return rest;
+}
+
+/** The address without any condition, search text or limit. */
+export function withoutFilter(search: Search): Search {
+  return Object.fromEntries(Object.entries(search).filter(([name]) => !isFilter(name)));
+}
+
+/** The part of an address that chooses events. */
+export function filterOf(search: Search): Search {
+  return Object.fromEntries(Object.entries(search).filter(([name]) => isFilter(name)));
+}
+
+const limits = ['text', 'from', 'to', 'last', 'minDurationMs', 'maxDurationMs'];
+
+function isFilter(name: string): boolean {
+  const field = name.startsWith(notPrefix) ? name.slice(notPrefix.length) : name;
+  return limits.includes(name) || isCondition(field);
+}
+
+function isCondition(field: string): boolean {
+  return isField(field) || (field.startsWith(attributePrefix) && field.length > attributePrefix.length);
+}
+
+function rank({ field }: Condition): number {
+  return isField(field) ? fieldNames.indexOf(field) : fieldNames.length;
+}

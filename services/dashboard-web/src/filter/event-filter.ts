@@ -1,0 +1,47 @@
+import type { Input } from '../api/paths.ts';
+import type { Search } from '../url/search.ts';
+import { readConditions } from './conditions.ts';
+import { attributePrefix, isField } from './fields.ts';
+import { isLast, lasts } from './last.ts';
+
+export type ListInput = NonNullable<Input<'events.list'>>;
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * What the API is asked for an address.
+ *
+ * @returns a sentence instead, when no event can match the address.
+ */
+export function toEventFilter(search: Search, nowMs: number): ListInput | string {
+  const filter: Record<string, unknown> = {};
+  const attributes: { key: string; value: string }[] = [];
+  const not: object[] = [];
+  for (const { field, value, isExcluded } of readConditions(search)) {
+    const problem = findProblem(field, value);
+    if (problem !== undefined) return problem;
+    const key = field.slice(attributePrefix.length);
+    if (isExcluded) not.push(isField(field) ? { column: field, value } : { attribute: key, value });
+    else if (isField(field)) filter[field] = value;
+    else attributes.push({ key, value });
+  }
+  if (attributes.length > 0) filter.attributes = attributes;
+  if (not.length > 0) filter.not = not;
+  if (search.text) filter.text = search.text;
+  for (const name of ['minDurationMs', 'maxDurationMs', 'from', 'to']) {
+    const value = Number(search[name]);
+    if (search[name] && Number.isFinite(value)) filter[name] = value;
+  }
+  if (isLast(search.last)) filter.from = nowMs - lasts[search.last].ms;
+  return filter as ListInput;
+}
+
+/** The API refuses these; a list of no events with the reason is of more use than an error. */
+function findProblem(field: string, value: string): string | undefined {
+  if (field === 'type' && value !== 'llm' && value !== 'tool')
+    return `There is no type “${value}”: it is llm or tool.`;
+  if (field === 'state' && value !== 'ok' && value !== 'error')
+    return `There is no state “${value}”: it is ok or error.`;
+  if (field === 'traceId' && !uuid.test(value)) return `“${value}” is no trace id: it is a UUID.`;
+  return undefined;
+}

@@ -1,0 +1,38 @@
+/** The fields of an event that a list can be filtered by. Each is a parameter of the address under the same name. */
+export const fields = {
+  type: 'Type',
+  state: 'State',
+  name: 'Model or tool',
+  source: 'Source',
+  userId: 'User',
+  threadId: 'Thread',
+  traceId: 'Trace',
+  agentId: 'Agent',
+  agentGroupId: 'Agent group',
+  errorCode: 'Error code',
+} as const;
+
+export type Field = keyof typeof fields;
+
+export const fieldNames = Object.keys(fields) as readonly Field[];
+
+export function isField(name: string): name is Field {
+  return Object.hasOwn(fields, name);
+}
+
+/** The prefixes of additional properties and of values that are excluded. */
+export const attributePrefix = 'attr.';
+export const notPrefix = 'not.';
+
+/** One condition on events: a field or an additional property has a value, or has not. */
+export interface Condition {
+  /** A field, or `attr.` and the key of an additional property. */
+  field: string;
+  value: string;
+  isExcluded: boolean;
+}
+
+/** How a condition is shown: `User`, `plan`. */
+export function labelOf(field: string): string {
+  return isField(field) ? fields[field] : field.slice(attributePrefix.length);
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { parseSearch } from '../url/search.ts';
+import { readConditions, withCondition, withoutCondition, withoutFilter } from './conditions.ts';
+import { toEventFilter } from './event-filter.ts';
+import { parseQueryText } from './query-text.ts';
+
+test('an address becomes the filter of the API, ids of any digits included', () => {
+  const search = parseSearch(
+    '?userId=723421968459640832&type=tool&attr.plan=pro&not.name=gpt-4o&minDurationMs=1.5&peek=x',
+  );
+  expect(toEventFilter(search, 0)).toEqual({
+    type: 'tool',
+    userId: '723421968459640832',
+    attributes: [{ key: 'plan', value: 'pro' }],
+    not: [{ column: 'name', value: 'gpt-4o' }],
+    minDurationMs: 1.5,
+  });
+});
+
+test('a range that ends now begins that long before', () => {
+  expect(toEventFilter({ last: '1h' }, 10_000_000)).toEqual({ from: 6_400_000 });
+  expect(toEventFilter({ last: 'constructor' }, 0)).toEqual({});
+});
+
+test.for([
+  ['type', 'lama'],
+  ['state', 'fine'],
+  ['traceId', '17'],
+])('a %s that no event can have is explained, not sent', ([field, value]) => {
+  expect(toEventFilter({ [field as string]: value as string }, 0)).toContain(value);
+});
+
+test('a condition replaces the one of the same field, and others stay', () => {
+  const search = { name: 'a', userId: 'u', peek: '1' };
+  const excluded = withCondition(search, { field: 'name', value: 'b', isExcluded: true });
+  expect(excluded).toEqual({ userId: 'u', peek: '1', 'not.name': 'b' });
+  const [condition] = readConditions(excluded);
+  expect(condition && withoutCondition(excluded, condition)).toEqual({ userId: 'u', peek: '1' });
+  expect(withoutFilter(excluded)).toEqual({ peek: '1' });
+});
+
+test('a typed query has conditions and words', () => {
+  expect(parseQueryText('model:gpt-4o -user:"Mia Li" attr.plan:pro http://x refund me')).toEqual({
+    conditions: [
+      { field: 'name', value: 'gpt-4o', isExcluded: false },
+      { field: 'userId', value: 'Mia Li', isExcluded: true },
+      { field: 'attr.plan', value: 'pro', isExcluded: false },
+    ],
+    text: 'http://x refund me',
+  });
+});

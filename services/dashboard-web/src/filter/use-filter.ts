@@ -1,0 +1,52 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { Search } from '../url/search.ts';
+import { useSearchTexts } from '../url/use-search.ts';
+import { withCondition, withoutCondition, withoutFilter } from './conditions.ts';
+import { type ListInput, toEventFilter } from './event-filter.ts';
+import type { Condition } from './fields.ts';
+import { isLast, lasts } from './last.ts';
+
+/** A range that ends now moves in steps of this share of its length, so that its queries can be kept for a while. */
+const stepsOfRange = 60;
+
+export interface Filter {
+  search: Search;
+  /** What the API is asked; a sentence when no event can match. */
+  input: ListInput | string;
+  add: (condition: Condition) => void;
+  remove: (condition: Condition) => void;
+  clear: () => void;
+  /** Sets parameters of the address; undefined removes one. */
+  set: (change: Record<string, string | undefined>) => void;
+}
+
+/** The filter of the page's address. */
+export function useFilter(): Filter {
+  const search = useSearchTexts();
+  const navigate = useNavigate();
+  const now = search.last === undefined ? 0 : roundedNow(search.last);
+  const input = useMemo(() => toEventFilter(search, now), [search, now]);
+  // `to: '.'` stays on the page, whichever it is.
+  const show = (next: Search) => void navigate({ to: '.', search: next, replace: false });
+  return {
+    search,
+    input,
+    add: (condition) => show(withCondition(search, condition)),
+    remove: (condition) => show(withoutCondition(search, condition)),
+    clear: () => show(withoutFilter(search)),
+    set: (change) => {
+      const next = { ...search, ...change };
+      show(
+        Object.fromEntries(
+          Object.entries(next).filter((entry): entry is [string, string] => entry[1] !== undefined),
+        ),
+      );
+    },
+  };
+}
+
+function roundedNow(last: string): number {
+  const stepMs = isLast(last) ? lasts[last].ms / stepsOfRange : 60_000;
+  return Math.ceil(Date.now() / stepMs) * stepMs;
+}

@@ -1,0 +1,52 @@
+const whole = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+
+/** `12,345` */
+export function formatCount(value: number): string {
+  return whole.format(value);
+}
+
+/** `12.3K` */
+export function formatCompact(value: number): string {
+  return compact.format(value);
+}
+
+/** `4.2%` */
+export function formatShare(share: number): string {
+  return percent.format(share);
+}
+
+const money = new Intl.NumberFormat('en', {
+  style: 'currency',
+  currency: 'USD',
+  maximumSignificantDigits: 4,
+});
+
+/** `$1.23`, `$0.00042` */
+export function formatMoney(dollars: number): string {
+  return money.format(dollars);
+}
+
+/** `1.4 MB` */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** A duration in the unit that fits: `0.4 ms`, `842 ms`, `1.25 s`, `3 m 05 s`. */
+export function formatDuration(ms: number): string {
+  const size = Math.abs(ms);
+  if (size >= 3_600_000)
+    return `${whole.format(Math.trunc(ms / 3_600_000))} h ${pad(Math.trunc((size / 60_000) % 60))} m`;
+  if (size >= 60_000) return `${Math.trunc(ms / 60_000)} m ${pad(Math.trunc((size / 1_000) % 60))} s`;
+  if (size >= 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (size >= 1_000) return `${(ms / 1_000).toFixed(2)} s`;
+  if (size >= 10 || Number.isInteger(ms)) return `${Math.round(ms)} ms`;
+  return `${ms.toFixed(1)} ms`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, '0');
+}

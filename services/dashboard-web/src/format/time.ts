@@ -1,0 +1,83 @@
+/** A time zone of `Intl`, such as `Europe/Zurich`; undefined is the browser's. */
+export type Zone = string | undefined;
+
+/** Times beyond this are no dates for JavaScript. */
+const dateMsMax = 8.64e15;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatIn(zone: Zone, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${zone} ${JSON.stringify(options)}`;
+  let format = formats.get(key);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone, hourCycle: 'h23' });
+    formats.set(key, format);
+  }
+  return format;
+}
+
+function isDate(ms: number): boolean {
+  return Math.abs(ms) <= dateMsMax;
+}
+
+/** `2026-11-21 14:03:09.120` */
+export function formatTime(ms: number, zone: Zone): string {
+  if (!isDate(ms)) return `${ms} ms`;
+  return `${formatDay(ms, zone)} ${formatClock(ms, zone)}`;
+}
+
+/** `14:03:09.120` */
+export function formatClock(ms: number, zone: Zone): string {
+  if (!isDate(ms)) return `${ms} ms`;
+  return formatIn(zone, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  }).format(ms);
+}
+
+/** `2026-11-21` */
+export function formatDay(ms: number, zone: Zone): string {
+  if (!isDate(ms)) return `${ms} ms`;
+  const parts = formatIn(zone, { year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(ms);
+  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? '';
+  return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
+}
+
+/** `21 Nov 14:03` */
+export function formatMinute(ms: number, zone: Zone): string {
+  if (!isDate(ms)) return `${ms} ms`;
+  return formatIn(zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(ms);
+}
+
+/** A time on the axis of a range: `14:03`, or `21 Nov` where the range is longer than two days. */
+export function formatTick(ms: number, rangeMs: number, zone: Zone): string {
+  if (rangeMs > 2 * 86_400_000) return formatIn(zone, { day: 'numeric', month: 'short' }).format(ms);
+  return formatIn(zone, { hour: '2-digit', minute: '2-digit' }).format(ms);
+}
+
+/** The zone's name with its difference at a time, now by default: `Europe/Zurich (GMT+1)`. */
+export function nameZone(zone: Zone, atMs = Date.now()): string {
+  const name = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const parts = formatIn(name, { timeZoneName: 'shortOffset' }).formatToParts(atMs);
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value;
+  return offset === undefined || offset === name ? name : `${name} (${offset})`;
+}
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+];
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+
+/** `3 min. ago` */
+export function formatAgo(ms: number, nowMs: number): string {
+  const distance = ms - nowMs;
+  for (const [unit, unitMs] of units) {
+    if (Math.abs(distance) >= unitMs) return relative.format(Math.trunc(distance / unitMs), unit);
+  }
+  return 'now';
+}

@@ -1,0 +1,142 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { classes } from '../ui/classes.ts';
+import { JsonLine } from './json-line.tsx';
+import { nodeAt } from './node.ts';
+import { parsePath } from './path.ts';
+import { ancestorsOf, type JsonRow, openDocument, toRows } from './rows.ts';
+
+/** A line has buttons, which are 24 pixels high at least. */
+const lineHeight = 24;
+/** Lines beyond the visible ones that are drawn. */
+const overscan = 12;
+
+/**
+ * JSON as a tree over its source text. A value is read when its parent is opened, and only the visible lines are in the
+ * page: a payload of megabytes opens at once.
+ */
+export function JsonTree({
+  text,
+  label,
+  focusPath,
+  onFocusPath,
+  isEmbedded = false,
+}: {
+  text: string;
+  /** The tree's name for screen readers. */
+  label: string;
+  /** The value to show at first. */
+  focusPath?: string | undefined;
+  onFocusPath?: (path: string) => void;
+  /** In a text of its own height, below a maximum; else the tree fills its parent. */
+  isEmbedded?: boolean;
+}) {
+  const document = useMemo(() => openDocument(text, nodeAt(text)), [text]);
+  const [open, setOpen] = useState(() => initiallyOpen(focusPath));
+  const [current, setCurrent] = useState(focusPath);
+  const rows = useMemo(() => toRows(document, open), [document, open]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => lineHeight,
+    overscan,
+  });
+  const place = rows.findIndex(({ path }) => path === current);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the first path scrolls.
+  useEffect(() => {
+    if (place > 0) list.scrollToIndex(place, { align: 'center' });
+  }, []);
+
+  const toggle = (path: string) => {
+    const next = new Set(open);
+    if (!next.delete(path)) next.add(path);
+    setOpen(next);
+  };
+  const focus = (path: string) => {
+    setCurrent(path);
+    onFocusPath?.(path);
+  };
+  const move = (to: number) => {
+    const row = rows[Math.max(0, Math.min(to, rows.length - 1))];
+    if (row === undefined) return;
+    focus(row.path);
+    list.scrollToIndex(rows.indexOf(row));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget) return;
+    const action = actionOf(event.key, rows[place]);
+    if (action === undefined) return;
+    event.preventDefault();
+    if (action === 'toggle') toggle(current ?? '');
+    else move(action === 'first' ? 0 : action === 'last' ? rows.length - 1 : place + action);
+  };
+
+  return (
+    <div
+      ref={scroller}
+      role="tree"
+      aria-label={label}
+      aria-activedescendant={place === -1 ? undefined : `${label}-${place}`}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      className={classes(
+        'overflow-auto rounded-md font-mono text-[0.75rem] leading-6 focus-visible:outline-offset-[-2px]',
+        isEmbedded ? 'max-h-96' : 'h-full min-h-0 flex-1',
+      )}
+    >
+      <div role="presentation" className="relative w-max min-w-full" style={{ height: list.getTotalSize() }}>
+        {list.getVirtualItems().map(({ index, start, key }) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          return (
+            <JsonLine
+              key={key}
+              id={`${label}-${index}`}
+              row={row}
+              document={document}
+              isCurrent={index === place}
+              top={start}
+              position={{ index, count: rows.length }}
+              onToggle={() => toggle(row.path)}
+              onFocus={() => focus(row.path)}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+/** The root, and the way to the value that is looked for. */
+function initiallyOpen(focusPath: string | undefined): ReadonlySet<string> {
+  const path = parsePath(focusPath ?? '');
+  return new Set([
+    '',
+    ...(path === undefined ? [] : ancestorsOf(path)),
+    ...(focusPath === undefined ? [] : [focusPath]),
+  ]);
+}
+
+/** What a key does in a tree: opens or closes the line, or moves by so many lines. */
+function actionOf(key: string, row: JsonRow | undefined): 'toggle' | 'first' | 'last' | number | undefined {
+  const isOpen = row?.isOpen === true && row.chunk === undefined && !row.isClose;
+  switch (key) {
+    case 'ArrowDown':
+      return 1;
+    case 'ArrowUp':
+      return -1;
+    case 'ArrowRight':
+      return isOpen ? 1 : 'toggle';
+    case 'ArrowLeft':
+      return isOpen ? 'toggle' : -1;
+    case 'Enter':
+      return 'toggle';
+    case 'Home':
+      return 'first';
+    case 'End':
+      return 'last';
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+import { useState } from 'react';
+import { useShortcuts } from '../settings/shortcuts.ts';
+import { useSpace } from '../space/space.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { navigationOf } from './navigation.ts';
+
+interface KeyGroup {
+  title: string;
+  keys: [keys: string[], does: string][];
+}
+
+const groups: readonly KeyGroup[] = [
+  {
+    title: 'Everywhere',
+    keys: [
+      [['?'], 'Show this help'],
+      [['Ctrl', 'K'], 'Go to a page, or paste any id'],
+      [['/'], 'Search or filter'],
+      [['Esc'], 'Close what is open'],
+    ],
+  },
+  {
+    title: 'Lists',
+    keys: [
+      [['j'], 'Next row'],
+      [['k'], 'Previous row'],
+      [['Enter'], 'Open the row'],
+    ],
+  },
+  {
+    title: 'Event',
+    keys: [
+      [['['], 'Earlier event of the list'],
+      [[']'], 'Later event of the list'],
+    ],
+  },
+  { title: 'Trace', keys: [[['e'], 'Next error']] },
+  { title: 'Live', keys: [[['p'], 'Pause, and go on']] },
+];
+
+/** The keyboard shortcuts, on `?`. */
+export function KeyboardHelp() {
+  const [isOpen, setOpen] = useState(false);
+  const { role } = useSpace();
+  const pages: KeyGroup = {
+    title: 'Pages',
+    keys: navigationOf(role)
+      .flatMap(({ entries }) => entries)
+      .map(({ key, label }) => [['g', key], label]),
+  };
+  useShortcuts({ '?': () => setOpen(true) });
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={() => setOpen(false)}
+      title="Keyboard"
+      width="wide"
+      description="Single keys can be turned off in your profile."
+    >
+      <div className="gap-8 sm:columns-2">
+        {[...groups, pages].map(({ title, keys }) => (
+          <section key={title} className="mb-4 break-inside-avoid">
+            <h3 className="label mb-1.5">{title}</h3>
+            <dl className="flex flex-col gap-1.5 text-sm">
+              {keys.map(([names, does]) => (
+                <div key={does} className="flex items-center justify-between">
+                  <dt className="order-2 flex gap-1">
+                    {names.map((name) => (
+                      <kbd key={name}>{name}</kbd>
+                    ))}
+                  </dt>
+                  <dd className="text-muted">{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,72 @@
+import {
+  ChartSpline,
+  Gauge,
+  KeyRound,
+  LayoutDashboard,
+  List,
+  type LucideIcon,
+  MessagesSquare,
+  Radio,
+  ScrollText,
+  ShieldAlert,
+  Users,
+} from 'lucide-react';
+import { hasRole, type Role } from '../space/role.ts';
+
+/** An entry of the navigation: a page of the space. */
+export interface NavigationEntry {
+  to:
+    | '/s/$spaceId'
+    | '/s/$spaceId/events'
+    | '/s/$spaceId/charts'
+    | '/s/$spaceId/threads'
+    | '/s/$spaceId/live'
+    | '/s/$spaceId/usage'
+    | '/s/$spaceId/settings/api-keys'
+    | '/s/$spaceId/members'
+    | '/s/$spaceId/audit-log'
+    | '/s/$spaceId/quarantine';
+  label: string;
+  icon: LucideIcon;
+  /** The second key after `g`. */
+  key: string;
+  /** Shown to this role and those above it. */
+  least?: Role;
+}
+
+export interface NavigationGroup {
+  title: string;
+  entries: readonly NavigationEntry[];
+}
+
+/** The pages that a person moves between, in the order in which they are shown. */
+const navigation: readonly NavigationGroup[] = [
+  {
+    title: 'Observe',
+    entries: [
+      { to: '/s/$spaceId', label: 'Overview', icon: LayoutDashboard, key: 'o' },
+      { to: '/s/$spaceId/events', label: 'Events', icon: List, key: 'e' },
+      { to: '/s/$spaceId/threads', label: 'Threads', icon: MessagesSquare, key: 't' },
+      { to: '/s/$spaceId/live', label: 'Live', icon: Radio, key: 'l' },
+      { to: '/s/$spaceId/charts', label: 'Charts', icon: ChartSpline, key: 'c' },
+    ],
+  },
+  {
+    title: 'Settings',
+    entries: [
+      { to: '/s/$spaceId/settings/api-keys', label: 'API Keys', icon: KeyRound, key: 'k', least: 'admin' },
+      { to: '/s/$spaceId/usage', label: 'Usage & plan', icon: Gauge, key: 'u' },
+      { to: '/s/$spaceId/members', label: 'Members', icon: Users, key: 'm', least: 'member' },
+      { to: '/s/$spaceId/audit-log', label: 'Audit log', icon: ScrollText, key: 'a', least: 'admin' },
+      { to: '/s/$spaceId/quarantine', label: 'Quarantine', icon: ShieldAlert, key: 'q', least: 'admin' },
+    ],
+  },
+];
+
+/** The pages that a role sees, in groups. */
+export function navigationOf(role: Role): NavigationGroup[] {
+  return navigation.map(({ title, entries }) => ({
+    title,
+    entries: entries.filter(({ least = 'viewer' }) => hasRole(role, least)),
+  }));
+}

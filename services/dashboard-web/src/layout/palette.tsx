@@ -1,0 +1,90 @@
+import { Autocomplete } from '@base-ui/react/autocomplete';
+import { Dialog } from '@base-ui/react/dialog';
+import { Search } from 'lucide-react';
+import { useState } from 'react';
+import { ShownText } from '../text/shown-text.tsx';
+import type { Destination, DestinationGroup } from './destinations.ts';
+import { useDestinations } from './use-destinations.ts';
+
+/** Go to a page or a space, or paste any id. */
+export function Palette({
+  isOpen,
+  onOpenChange,
+}: {
+  isOpen: boolean;
+  onOpenChange: (isOpen: boolean) => void;
+}) {
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={(open) => onOpenChange(open)}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 animate-appear bg-[oklch(0.15_0.02_245/0.45)]" />
+        <Dialog.Popup
+          aria-label="Go to a page, or find an id"
+          className="fixed top-[14vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 animate-appear overflow-hidden rounded-xl bg-raised shadow-pop outline-none"
+        >
+          <Choice onClose={() => onOpenChange(false)} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Choice({ onClose }: { onClose: () => void }) {
+  const [query, setQuery] = useState('');
+  const { groups, isLooking } = useDestinations(query);
+  const choose = ({ go }: Destination) => {
+    onClose();
+    go();
+  };
+  return (
+    <Autocomplete.Root
+      inline
+      open
+      mode="none"
+      items={groups}
+      value={query}
+      onValueChange={setQuery}
+      autoHighlight="always"
+      keepHighlight
+      itemToStringValue={(item: Destination) => item.label}
+    >
+      <div className="flex items-center gap-2.5 border-line border-b px-4">
+        <Search aria-hidden className="size-4 shrink-0 text-faint" />
+        <Autocomplete.Input
+          aria-label="A page, a space, or any id"
+          placeholder="Go to a page, or paste the id of an event, trace, thread or user"
+          className="h-12 w-full bg-transparent outline-none placeholder:text-faint"
+          spellCheck={false}
+          autoComplete="off"
+        />
+      </div>
+      <Autocomplete.Empty className="text-center text-muted text-sm">
+        <div className="px-4 py-8">
+          {isLooking ? 'Looking …' : 'No page has this name, and nothing in this space has this id.'}
+        </div>
+      </Autocomplete.Empty>
+      <Autocomplete.List className="max-h-[50vh] overflow-y-auto data-[empty]:hidden p-1.5">
+        {(group: DestinationGroup) => (
+          <Autocomplete.Group key={group.title} items={group.items} className="not-first:mt-1.5">
+            <Autocomplete.GroupLabel className="label px-2.5 py-1">{group.title}</Autocomplete.GroupLabel>
+            <Autocomplete.Collection>
+              {(item: Destination) => (
+                <Autocomplete.Item
+                  key={item.key}
+                  value={item}
+                  onClick={() => choose(item)}
+                  className="flex h-9 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-[highlighted]:bg-hover"
+                >
+                  <span className="min-w-0 flex-1 truncate">
+                    <ShownText text={item.label} />
+                  </span>
+                  {item.hint !== undefined && <span className="text-faint text-xs">{item.hint}</span>}
+                </Autocomplete.Item>
+              )}
+            </Autocomplete.Collection>
+          </Autocomplete.Group>
+        )}
+      </Autocomplete.List>
+    </Autocomplete.Root>
+  );
+}

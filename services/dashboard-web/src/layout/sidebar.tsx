@@ -1,0 +1,86 @@
+import { Link } from '@tanstack/react-router';
+import { CircleUser, LogOut } from 'lucide-react';
+import { nameZone } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { useMe } from '../space/me.ts';
+import { useSpace } from '../space/space.ts';
+import { Logo } from '../ui/logo.tsx';
+import { MenuItem } from '../ui/menu.tsx';
+import { navigationOf } from './navigation.ts';
+import { SpaceSwitcher } from './space-switcher.tsx';
+import { ThemeMenu } from './theme-menu.tsx';
+import { useSignOut } from './use-sign-out.ts';
+
+const entry =
+  'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted hover:bg-hover hover:text-ink [&_svg]:size-4';
+const current = 'bg-surface text-ink font-medium shadow-card [&_svg]:text-accent';
+
+export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
+  const { id: spaceId, role } = useSpace();
+  return (
+    <div className="flex h-full flex-col gap-4 overflow-y-auto p-3">
+      <div className="hidden h-8 items-center px-1.5 md:flex">
+        <Logo />
+      </div>
+      <SpaceSwitcher />
+      <nav aria-label="Pages" className="flex flex-1 flex-col gap-4">
+        {navigationOf(role).map(({ title, entries }) => (
+          <div key={title}>
+            <h2 className="label px-2.5 pb-1">{title}</h2>
+            <ul className="flex flex-col gap-px">
+              {entries.map(({ to, label, icon: Icon }) => (
+                <li key={to}>
+                  <Link
+                    to={to}
+                    params={{ spaceId }}
+                    className={entry}
+                    activeProps={{ className: current }}
+                    activeOptions={{ exact: to === '/s/$spaceId', includeSearch: false }}
+                    onClick={onNavigate}
+                  >
+                    <Icon aria-hidden />
+                    {label}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <ZoneLine />
+      <UserBar spaceId={spaceId} onNavigate={onNavigate} />
+    </div>
+  );
+}
+
+/** All times of all pages are in this zone. */
+function ZoneLine() {
+  const { zone } = useSettings();
+  return <p className="mb-2 px-2 text-faint text-xs">Times in {nameZone(zone)}</p>;
+}
+
+function UserBar({ spaceId, onNavigate }: { spaceId: string; onNavigate: () => void }) {
+  const { user } = useMe();
+  const signOut = useSignOut();
+  return (
+    <div className="flex items-center gap-1 border-line border-t pt-2">
+      <Link
+        to="/s/$spaceId/profile"
+        params={{ spaceId }}
+        title={user.email}
+        className={`${entry} min-w-0 flex-1`}
+        activeProps={{ className: current }}
+        onClick={onNavigate}
+      >
+        <CircleUser aria-hidden className="shrink-0" />
+        <span className="truncate">{user.email}</span>
+      </Link>
+      <ThemeMenu>
+        <MenuItem onSelect={() => void signOut()}>
+          <LogOut aria-hidden />
+          Sign out
+        </MenuItem>
+      </ThemeMenu>
+    </div>
+  );
+}

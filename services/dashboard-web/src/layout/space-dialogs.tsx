@@ -1,0 +1,90 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useApiMutation } from '../api/query.ts';
+import { useSpace } from '../space/space.ts';
+import { Button } from '../ui/button.tsx';
+import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+
+interface DialogState {
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** Changes the name of the space that is shown. */
+export function RenameSpaceDialog({ isOpen, onClose }: DialogState) {
+  const { id: spaceId, name } = useSpace();
+  const { mutateAsync, error, isPending } = useApiMutation('spaces.rename', { reload: ['me'] });
+  const onName = async (next: string) => {
+    await mutateAsync({ spaceId, name: next });
+    onClose();
+  };
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title="Rename the space">
+      {isOpen && <NameForm first={name} action="Rename" {...{ onName, error, isPending, onClose }} />}
+    </Dialog>
+  );
+}
+
+/** Makes a space that the user owns, and goes there. */
+export function CreateSpaceDialog({ isOpen, onClose }: DialogState) {
+  const navigate = useNavigate();
+  const { mutateAsync, error, isPending } = useApiMutation('spaces.create', { reload: ['me'] });
+  const onName = async (name: string) => {
+    const { spaceId } = await mutateAsync({ name });
+    onClose();
+    await navigate({ to: '/s/$spaceId', params: { spaceId } });
+  };
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="New space"
+      description="It has events, keys and members of its own. You are its owner."
+    >
+      {isOpen && <NameForm first="" action="Create" {...{ onName, error, isPending, onClose }} />}
+    </Dialog>
+  );
+}
+
+function NameForm({
+  first,
+  action,
+  onName,
+  error,
+  isPending,
+  onClose,
+}: {
+  first: string;
+  action: string;
+  onName: (name: string) => Promise<void>;
+  error: unknown;
+  isPending: boolean;
+  onClose: () => void;
+}) {
+  const [name, setName] = useState(first);
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    // The form shows the mutation's error.
+    void onName(name.trim()).catch(() => {});
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <TextField
+        label="Name"
+        required
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        autoComplete="off"
+      />
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" type="submit" disabled={isPending || name.trim() === ''}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}

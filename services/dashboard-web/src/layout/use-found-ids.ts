@@ -1,0 +1,70 @@
+import { useQueries } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { apiQuery } from '../api/query.ts';
+import { eventQuery } from '../event/event-query.ts';
+import { useSpace } from '../space/space.ts';
+import type { Destination } from './destinations.ts';
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An id is looked up when the query has not changed for so long, in milliseconds. */
+const settledMs = 150;
+
+/** The fields whose values people paste, and what a list of them shows. */
+const listed = [
+  ['threadId', 'thread'],
+  ['userId', 'user'],
+  ['agentId', 'agent'],
+] as const;
+
+/** What has the query as its id: an event, a trace, a thread, a user, an agent. */
+export function useFoundIds(query: string): { found: Destination[]; isLooking: boolean } {
+  const { id: spaceId } = useSpace();
+  const navigate = useNavigate();
+  const id = useSettled(query.trim());
+  const isUuid = uuid.test(id);
+  const enabled = id.length > 1;
+  const one = { spaceId, limit: 1 };
+  const lists = useQueries({
+    queries: listed.map(([field]) => ({ ...apiQuery('events.list', { ...one, [field]: id }), enabled })),
+  });
+  const [event, trace] = useQueries({
+    queries: [
+      { ...eventQuery(spaceId, id.toLowerCase()), enabled: isUuid, retry: false },
+      {
+        ...apiQuery('events.list', { ...one, traceId: isUuid ? id.toLowerCase() : undefined }),
+        enabled: isUuid,
+      },
+    ],
+  });
+  const showList = (field: string) => () =>
+    void navigate({ to: '/s/$spaceId/events', params: { spaceId }, search: { [field]: id } });
+  const found: Destination[] = [];
+  if (isUuid && event.data !== undefined) {
+    found.push({
+      ...{ key: 'event', label: id, hint: 'event' },
+      go: () =>
+        void navigate({ to: '/s/$spaceId/events/$eventId', params: { spaceId, eventId: event.data.id } }),
+    });
+  }
+  if (isUuid && (trace.data?.events.length ?? 0) > 0) {
+    found.push({ key: 'trace', label: id, hint: 'events of the trace', go: showList('traceId') });
+  }
+  for (const [place, [field, hint]] of listed.entries()) {
+    if (enabled && (lists[place]?.data?.events.length ?? 0) > 0)
+      found.push({ key: field, label: id, hint: `events of the ${hint}`, go: showList(field) });
+  }
+  const isLooking = query.trim() !== id || [...lists, event, trace].some(({ isFetching }) => isFetching);
+  return { found, isLooking };
+}
+
+/** The value once it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), settledMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}

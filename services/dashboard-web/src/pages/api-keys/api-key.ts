@@ -1,0 +1,3 @@
+import type { Output } from '../../api/paths.ts';
+
+export type ApiKey = Output<'apiKeys.list'>[number];

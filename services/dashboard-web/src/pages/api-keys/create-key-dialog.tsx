@@ -1,0 +1,62 @@
+import { type FormEvent, useState } from 'react';
+import { useApiMutation } from '../../api/query.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { NewKey } from './new-key.tsx';
+
+const dayMs = 86_400_000;
+const lifetimes = [
+  { value: 'never', label: 'Never' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+] as const;
+
+export function CreateKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title="Create an API key">
+      {isOpen && <CreateKeyForm onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function CreateKeyForm({ onClose }: { onClose: () => void }) {
+  const { id: spaceId } = useSpace();
+  const [name, setName] = useState('');
+  const [lifetime, setLifetime] = useState<(typeof lifetimes)[number]['value']>('never');
+  const { mutateAsync, data, error, isPending } = useApiMutation('apiKeys.create', {
+    reload: ['apiKeys.list'],
+  });
+  if (data !== undefined) return <NewKey apiKey={data.apiKey} onDone={onClose} />;
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    const expiry =
+      lifetime === 'never'
+        ? {}
+        : { expiresAt: new Date(Date.now() + Number(lifetime) * dayMs).toISOString() };
+    void mutateAsync({ spaceId, name, ...expiry }).catch(() => {});
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <TextField
+        label="Name"
+        hint="What sends with it, such as “support agent, production”."
+        required
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        autoComplete="off"
+      />
+      <SelectField label="Expires" options={lifetimes} value={lifetime} onChange={setLifetime} />
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" type="submit" disabled={isPending}>
+          Create
+        </Button>
+      </div>
+    </form>
+  );
+}

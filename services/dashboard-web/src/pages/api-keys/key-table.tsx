@@ -1,0 +1,104 @@
+import { RefreshCw, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { formatAgo, formatDay, formatMinute } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { Table } from '../../ui/table.tsx';
+import type { ApiKey } from './api-key.ts';
+import { KeyDays } from './key-days.tsx';
+import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
+import { RollKeyDialog } from './roll-key-dialog.tsx';
+
+const tones: Record<ApiKey['state'], Tone> = { active: 'good', expired: 'neutral', revoked: 'bad' };
+
+/** Keys in force first, the newest of them first. */
+export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
+  const { zone } = useSettings();
+  const [rolled, setRolled] = useState<ApiKey>();
+  const [revoked, setRevoked] = useState<ApiKey>();
+  const rows = keys.toSorted(
+    (a, b) =>
+      Number(b.state === 'active') - Number(a.state === 'active') || b.createdAt.localeCompare(a.createdAt),
+  );
+  return (
+    <>
+      <Table
+        caption="API keys"
+        rows={rows}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: 'Name',
+            cell: ({ name, prefix, lastFour }) => (
+              <div className="min-w-36">
+                <div className="font-medium">
+                  <ShownText text={name} />
+                </div>
+                <code className="font-mono text-faint text-xs">
+                  {prefix}…{lastFour}
+                </code>
+              </div>
+            ),
+          },
+          { title: 'State', cell: (key) => <State apiKey={key} /> },
+          {
+            title: 'Created',
+            cell: ({ createdAt, createdBy }) => (
+              <div className="whitespace-nowrap text-muted">
+                <div>{formatDay(Date.parse(createdAt), zone)}</div>
+                <div className="text-faint text-xs">{createdBy ?? 'operator'}</div>
+              </div>
+            ),
+          },
+          {
+            title: 'Last used',
+            cell: ({ lastUsedAt }) => (
+              <span
+                className="whitespace-nowrap text-muted"
+                title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt), zone)}
+              >
+                {lastUsedAt === null ? 'never' : formatAgo(Date.parse(lastUsedAt), Date.now())}
+              </span>
+            ),
+          },
+          { title: 'Events, 30 days', cell: ({ days }) => <KeyDays days={days} /> },
+          {
+            title: 'Actions',
+            isNumber: true,
+            cell: (key) =>
+              key.state === 'active' && (
+                <span className="inline-flex">
+                  {key.replacedBy === null && (
+                    <IconButton label={`Roll ${key.name}`} onClick={() => setRolled(key)}>
+                      <RefreshCw aria-hidden />
+                    </IconButton>
+                  )}
+                  <IconButton label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
+                    <Trash2 aria-hidden />
+                  </IconButton>
+                </span>
+              ),
+          },
+        ]}
+      />
+      <RollKeyDialog apiKey={rolled} onClose={() => setRolled(undefined)} />
+      <RevokeKeyDialog apiKey={revoked} onClose={() => setRevoked(undefined)} />
+    </>
+  );
+}
+
+function State({ apiKey: { state, expiresAt, replacedBy } }: { apiKey: ApiKey }) {
+  const { zone } = useSettings();
+  return (
+    <div className="whitespace-nowrap">
+      <Badge tone={tones[state]}>{state}</Badge>
+      {state === 'active' && expiresAt !== null && (
+        <div className="mt-0.5 text-warn text-xs">
+          {replacedBy === null ? 'expires' : 'rolled, ends'} {formatMinute(Date.parse(expiresAt), zone)}
+        </div>
+      )}
+    </div>
+  );
+}

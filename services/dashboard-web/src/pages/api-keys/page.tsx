@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query';
+import { KeyRound, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { apiQuery } from '../../api/query.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
+import { CreateKeyDialog } from './create-key-dialog.tsx';
+import { KeyTable } from './key-table.tsx';
+
+/** The API keys of the space: make, roll and revoke. */
+export function ApiKeysPage() {
+  const { id: spaceId } = useSpace();
+  const { data, error, refetch } = useQuery(apiQuery('apiKeys.list', { spaceId }));
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <Page
+      title="API Keys"
+      subtitle="A key sends events into this space, and can do nothing else. Changes are in force within a second."
+      actions={
+        data !== undefined && (
+          <Button look="primary" onClick={() => setCreating(true)}>
+            <Plus aria-hidden />
+            Create key
+          </Button>
+        )
+      }
+    >
+      <Card isFlush>
+        {error !== null ? (
+          <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
+        ) : data === undefined ? (
+          <Loading />
+        ) : data.length === 0 ? (
+          <Notice icon={KeyRound} title="No API key yet" isSmall>
+            Create one to send events.
+          </Notice>
+        ) : (
+          <KeyTable keys={data} />
+        )}
+      </Card>
+      <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+    </Page>
+  );
+}

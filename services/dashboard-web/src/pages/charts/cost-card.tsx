@@ -1,0 +1,97 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Input, Output } from '../../api/paths.ts';
+import { apiQuery } from '../../api/query.ts';
+import { seriesColor } from '../../charts/colors.ts';
+import { TimeChart } from '../../charts/time-chart.tsx';
+import type { TimeSeries } from '../../charts/time-series.ts';
+import { formatMoney, formatShare } from '../../format/number.ts';
+import { Card } from '../../ui/page.tsx';
+import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { nameGroup } from './series.ts';
+
+/** Models with a bar of their own. */
+const modelsShown = 7;
+
+const formatAxis = (value: number) => formatMoney(value);
+
+/** What the tokens of each model cost, and how many of them have a price. */
+export function CostCard({
+  input,
+  onZoom,
+}: {
+  input: Input<'charts.costs'>;
+  onZoom: (range: { from: number; to: number }) => void;
+}) {
+  const { data, error, refetch } = useQuery({
+    ...apiQuery('charts.costs', input),
+    placeholderData: keepPreviousData,
+  });
+  const series = useMemo(() => (data === undefined ? [] : describeCosts(data)), [data]);
+  if (error !== null) {
+    return (
+      <Card title="Cost">
+        <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
+      </Card>
+    );
+  }
+  if (data === undefined) {
+    return (
+      <Card title="Cost">
+        <Loading />
+      </Card>
+    );
+  }
+  const { cost, pricedTokens, tokens } = data.total;
+  return (
+    <Card
+      title="Cost"
+      actions={cost !== null && <span className="font-medium">{formatMoney(Number(cost))}</span>}
+    >
+      {cost === null ? (
+        <p className="py-10 text-center text-muted text-sm">
+          No token of this range has a price. Weir’s operator sets prices with{' '}
+          <code className="font-mono text-xs">weir price set</code>.
+        </p>
+      ) : (
+        <>
+          <TimeChart
+            name="Cost by model"
+            starts={data.starts}
+            end={data.end}
+            series={series}
+            kind="bars"
+            format={formatAxis}
+            onZoom={onZoom}
+          />
+          <p className="mt-1 text-muted text-xs">
+            {formatShare(tokens === 0 ? 1 : pricedTokens / tokens)} of the tokens have a price.
+          </p>
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** The costliest models apart, all others together. */
+function describeCosts({ starts, models }: Output<'charts.costs'>): TimeSeries[] {
+  const sorted = models
+    .filter(({ cost }) => cost !== null)
+    .toSorted((a, b) => Number(b.cost) - Number(a.cost));
+  const fill = (some: typeof sorted) => {
+    const values = new Array<number>(starts.length).fill(0);
+    for (const { bucket, cost } of some.flatMap(({ points }) => points)) {
+      values[bucket] = (values[bucket] ?? 0) + Number(cost ?? 0);
+    }
+    return values;
+  };
+  const others = sorted.slice(modelsShown);
+  return [
+    ...sorted
+      .slice(0, modelsShown)
+      .map((one, place) => ({ label: nameGroup(one.model), color: seriesColor(place), values: fill([one]) })),
+    ...(others.length > 0
+      ? [{ label: 'All others', color: 'color-edge' as const, values: fill(others) }]
+      : []),
+  ];
+}

@@ -1,0 +1,163 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ChartNoAxesColumn } from 'lucide-react';
+import { useMemo } from 'react';
+import { apiQuery } from '../../api/query.ts';
+import { TimeChart } from '../../charts/time-chart.tsx';
+import { lasts } from '../../filter/last.ts';
+import { useFilter } from '../../filter/use-filter.ts';
+import { formatCompact, formatDuration } from '../../format/number.ts';
+import { nameZone } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { useSpace } from '../../space/space.ts';
+import { buttonClasses } from '../../ui/button.tsx';
+import { classes } from '../../ui/classes.ts';
+import { SelectField } from '../../ui/field.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
+import { CostCard } from './cost-card.tsx';
+import { GroupTable } from './group-table.tsx';
+import { type ChartRange, lastDefault, readRange } from './range.ts';
+import { type Chart, type ChartCard, describeCharts, type GroupBy } from './series.ts';
+
+const groups: readonly { value: GroupBy; label: string }[] = [
+  { value: 'none', label: 'All events together' },
+  { value: 'type', label: 'By type' },
+  { value: 'model', label: 'By model' },
+  { value: 'tool', label: 'By tool' },
+  { value: 'source', label: 'By source' },
+  { value: 'agent', label: 'By agent' },
+];
+
+/** Groups that are drawn apart: as many as there are colours, less one for all others. */
+const groupsMax = 7;
+
+const formats: Record<ChartCard['unit'], (value: number) => string> = {
+  count: formatCompact,
+  duration: formatDuration,
+  tokens: formatCompact,
+};
+
+/** Events, durations, tokens and costs over time. The address says which; dragging over a chart narrows the time. */
+export function ChartsPage() {
+  const { search, set } = useFilter();
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const range = readRange(search, Date.now());
+  const { from, to, step } = range;
+  const groupBy = groups.find(({ value }) => value === search.by)?.value ?? 'none';
+  const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const input = { spaceId, from, to, step, timeZone };
+  const query = useQuery({
+    ...apiQuery('charts.events', { ...input, groupBy, groupsMax }),
+    placeholderData: keepPreviousData,
+  });
+  const zoom = (chosen: { from: number; to: number }) =>
+    set({ from: String(chosen.from), to: String(chosen.to), last: undefined });
+  return (
+    <Page
+      title="Charts"
+      subtitle={`By ${step}, ${nameZone(zone)}. Events that have expired count too.`}
+      actions={<Controls range={range} groupBy={groupBy} onChange={set} />}
+    >
+      {query.error !== null ? (
+        <FailureNotice error={query.error} onRetry={() => void query.refetch()} />
+      ) : query.data === undefined ? (
+        <Loading />
+      ) : query.data.series.length === 0 ? (
+        <Notice icon={ChartNoAxesColumn} title="No events in this time">
+          <p>Choose a longer range, or send some events.</p>
+        </Notice>
+      ) : (
+        <div className="flex flex-col gap-4">
+          <div className="grid gap-4 xl:grid-cols-2">
+            <Cards chart={query.data} groupBy={groupBy} onZoom={zoom} />
+            {(groupBy === 'none' || groupBy === 'model') && (
+              <div className={classes('grid', groupBy === 'model' && 'xl:col-span-2')}>
+                <CostCard input={input} onZoom={zoom} />
+              </div>
+            )}
+          </div>
+          <Card title="Numbers" isFlush>
+            <GroupTable series={query.data.series} groupBy={groupBy} range={range} />
+          </Card>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+const chosenRange = 'chosen';
+
+function Controls({
+  range: { from, to, last },
+  groupBy,
+  onChange,
+}: {
+  range: ChartRange;
+  groupBy: GroupBy;
+  onChange: (change: Record<string, string | undefined>) => void;
+}) {
+  const { id: spaceId } = useSpace();
+  const ranges = [
+    ...(last === undefined ? [{ value: chosenRange, label: 'Chosen range' }] : []),
+    ...Object.entries(lasts).map(([value, { label }]) => ({ value, label })),
+  ];
+  const onRange = (value: string) => {
+    if (value === chosenRange) return;
+    onChange({ last: value === lastDefault ? undefined : value, from: undefined, to: undefined });
+  };
+  return (
+    <>
+      <SelectField
+        label="Grouped"
+        isLabelHidden
+        options={groups}
+        value={groupBy}
+        onChange={(value) => onChange({ by: value === 'none' ? undefined : value })}
+        className="w-44"
+      />
+      <SelectField
+        label="Time range"
+        isLabelHidden
+        options={ranges}
+        value={last ?? chosenRange}
+        onChange={onRange}
+        className="w-36"
+      />
+      <Link
+        to="/s/$spaceId/events"
+        params={{ spaceId }}
+        search={last === undefined ? { from: String(from), to: String(to) } : { last }}
+        className={buttonClasses()}
+      >
+        Show the events
+      </Link>
+    </>
+  );
+}
+
+function Cards({
+  chart,
+  groupBy,
+  onZoom,
+}: {
+  chart: Chart;
+  groupBy: GroupBy;
+  onZoom: (range: { from: number; to: number }) => void;
+}) {
+  const cards = useMemo(() => describeCharts(chart, groupBy), [chart, groupBy]);
+  return cards.map(({ title, kind, unit, series }) => (
+    <Card key={title} title={title}>
+      <TimeChart
+        name={title}
+        starts={chart.starts}
+        end={chart.end}
+        series={series}
+        kind={kind}
+        format={formats[unit]}
+        onZoom={onZoom}
+      />
+    </Card>
+  ));
+}

@@ -1,0 +1,39 @@
+import { isLast, type Last, lasts } from '../../filter/last.ts';
+import type { Search } from '../../url/search.ts';
+
+export type Step = 'minute' | 'hour' | 'day';
+
+/** What the charts show, from the address. */
+export interface ChartRange {
+  from: number;
+  to: number;
+  step: Step;
+  /** Undefined for a range that was chosen by dragging. */
+  last: Last | undefined;
+}
+
+export const lastDefault: Last = '24h';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Ranges up to these lengths are shown by minute and by hour: some 200 bars. */
+const minutesUpToMs = 4 * hourMs;
+const hoursUpToMs = 9 * dayMs;
+
+/** The charts count whole minutes. */
+export function readRange(search: Search, nowMs: number): ChartRange {
+  const from = Number(search.from);
+  const to = Number(search.to);
+  const isChosen = search.from !== undefined && search.to !== undefined && from >= 0 && to > from;
+  if (isChosen) return { from, to, step: stepOf(to - from), last: undefined };
+  const last = isLast(search.last) ? search.last : lastDefault;
+  const end = Math.ceil(nowMs / minuteMs) * minuteMs;
+  return { from: end - lasts[last].ms, to: end, step: stepOf(lasts[last].ms), last };
+}
+
+function stepOf(lengthMs: number): Step {
+  if (lengthMs <= minutesUpToMs) return 'minute';
+  return lengthMs <= hoursUpToMs ? 'hour' : 'day';
+}

@@ -1,0 +1,38 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Card } from '../../ui/page.tsx';
+import { useSearchTexts } from '../../url/use-search.ts';
+
+/** Asks for the ids of the two events. */
+export function ChooseEvents({ a, b }: { a: string; b: string }) {
+  const search = useSearchTexts();
+  const navigate = useNavigate();
+  const [ids, setIds] = useState({ a, b });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void navigate({ to: '.', search: { ...search, a: ids.a.trim(), b: ids.b.trim() } });
+  };
+  return (
+    <Card>
+      <form onSubmit={onSubmit} className="flex max-w-lg flex-col gap-4">
+        {(['a', 'b'] as const).map((name) => (
+          <TextField
+            key={name}
+            label={name === 'a' ? 'Id of the event before' : 'Id of the event after'}
+            value={ids[name]}
+            required
+            spellCheck={false}
+            autoComplete="off"
+            className="font-mono"
+            onChange={({ target }) => setIds({ ...ids, [name]: target.value })}
+          />
+        ))}
+        <Button type="submit" look="primary" className="self-start">
+          Compare
+        </Button>
+      </form>
+    </Card>
+  );
+}

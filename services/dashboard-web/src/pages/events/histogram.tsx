@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { apiQuery } from '../../api/query.ts';
+import { Bars } from '../../charts/bars.tsx';
+import { readRange } from '../../charts/range.ts';
+import type { ListInput } from '../../filter/event-filter.ts';
+import { useFilter } from '../../filter/use-filter.ts';
+import { useSpace } from '../../space/space.ts';
+
+const buckets = 72;
+
+/** The list's events over time. A drag chooses a range. */
+export function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | undefined }) {
+  const { id: spaceId } = useSpace();
+  const { search, set } = useFilter();
+  const [now] = useState(Date.now);
+  const { from, to } = useMemo(() => {
+    const range = readRange(search, now, '24h');
+    const isOpen = search.last === undefined && search.from === undefined;
+    // Of old events the last day would be empty.
+    if (isOpen && newestMs !== undefined && newestMs < range.from)
+      return { from: newestMs - dayMs, to: newestMs + dayMs / 48 };
+    return range;
+  }, [search, now, newestMs]);
+  const { data } = useQuery(apiQuery('events.histogram', { ...input, spaceId, from, to, buckets }));
+  // The place is kept, so that nothing moves when it is loaded.
+  if (data === undefined) return <div className="h-19" />;
+  return (
+    <Bars
+      bars={data.buckets}
+      bucketMs={data.bucketMs}
+      label="events"
+      onRange={(start, end) => set({ last: undefined, from: String(start), to: String(end) })}
+    />
+  );
+}
+
+const dayMs = 86_400_000;

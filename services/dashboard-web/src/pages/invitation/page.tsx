@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import type { Output } from '../../api/paths.ts';
+import { callMutation, useApiMutation } from '../../api/query.ts';
+import { EntryFrame } from '../../entry/entry-frame.tsx';
+import { useEnter } from '../../entry/use-enter.ts';
+import { meQuery } from '../../space/me.ts';
+import { Button, buttonClasses } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { useTitle } from '../../ui/page.tsx';
+import { FailureNotice, Loading } from '../../ui/states.tsx';
+
+/** What somebody sees who was invited. The token is in the fragment of the address. */
+export function InvitationPage() {
+  useTitle('Invitation');
+  const [token] = useState(takeToken);
+  const invitation = useQuery({
+    queryKey: ['invitations.look', token],
+    queryFn: () => callMutation('invitations.look', { token }),
+    retry: false,
+  });
+  return (
+    <EntryFrame title="You are invited">
+      {invitation.error !== null ? (
+        <FailureNotice error={invitation.error} isSmall />
+      ) : invitation.data === undefined ? (
+        <Loading rows={3} />
+      ) : (
+        <Acceptance token={token} invitation={invitation.data} />
+      )}
+    </EntryFrame>
+  );
+}
+
+function Acceptance({ token, invitation }: { token: string; invitation: Output<'invitations.look'> }) {
+  const { data: me } = useQuery({ ...meQuery, retry: false });
+  const enter = useEnter();
+  const { mutateAsync, error, isPending } = useApiMutation('invitations.accept');
+  const [password, setPassword] = useState('');
+  const { email, role, spaceName, hasAccount } = invitation;
+  const isSelf = me?.user.email === email;
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    const accepted = await mutateAsync({ token, ...(isSelf ? {} : { password }) }).catch(() => undefined);
+    if (accepted === undefined) return;
+    sessionStorage.removeItem(storageKey);
+    await enter(undefined, `/s/${accepted.spaceId}`);
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <p className="text-muted text-sm">
+        Join <strong className="text-ink">{spaceName}</strong> as {role}, with the address {email}.
+      </p>
+      {hasAccount && !isSelf ? (
+        <Link
+          to="/sign-in"
+          search={{ to: '/invitation' }}
+          onClick={() => keepToken(token)}
+          className={buttonClasses('primary')}
+        >
+          Sign in as {email} first
+        </Link>
+      ) : (
+        <>
+          {!isSelf && (
+            <TextField
+              label="Choose a password"
+              type="password"
+              autoComplete="new-password"
+              hint="At least 8 characters."
+              required
+              value={password}
+              onChange={(event) => setPassword(event.target.value)}
+            />
+          )}
+          <FormFailure error={error} />
+          <Button look="primary" type="submit" disabled={isPending}>
+            Join
+          </Button>
+        </>
+      )}
+    </form>
+  );
+}
+
+const storageKey = 'weir.invitation';
+
+/** The token of the address's fragment, or of before the sign-in. It is in no URL that a server sees. */
+function takeToken(): string {
+  const kept = sessionStorage.getItem(storageKey) ?? '';
+  return window.location.hash.slice(1) || kept;
+}
+
+function keepToken(token: string): void {
+  sessionStorage.setItem(storageKey, token);
+}

@@ -1,0 +1,108 @@
+import { useNavigate } from '@tanstack/react-router';
+import { Pause, Play, Radio, SearchX } from 'lucide-react';
+import { Peek } from '../../event/peek.tsx';
+import { EventGrid } from '../../event-grid/event-grid.tsx';
+import { filterOf } from '../../filter/conditions.ts';
+import type { ListInput } from '../../filter/event-filter.ts';
+import { FilterBar } from '../../filter/filter-bar.tsx';
+import { useFilter } from '../../filter/use-filter.ts';
+import { formatCount } from '../../format/number.ts';
+import { useShortcuts } from '../../settings/shortcuts.ts';
+import { useSpace } from '../../space/space.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { type TailState, useTail } from './use-tail.ts';
+
+/** Events as they are stored, by the filter of the address. */
+export function LivePage() {
+  const { input } = useFilter();
+  if (typeof input !== 'string') return <LiveTail input={input} />;
+  return (
+    <Page title="Live" isWide>
+      <Notice icon={SearchX} title="No event can match">
+        <p>{input}</p>
+      </Notice>
+    </Page>
+  );
+}
+
+function LiveTail({ input }: { input: ListInput }) {
+  const { search, set } = useFilter();
+  const { id: spaceId } = useSpace();
+  const navigate = useNavigate();
+  const tail = useTail(input);
+  const toggle = () => tail.setPaused(!tail.isPaused);
+  useShortcuts({ p: toggle, escape: () => search.peek !== undefined && set({ peek: undefined }) });
+  return (
+    <Page
+      title="Live"
+      isWide
+      actions={
+        <>
+          <State state={tail.state} isPaused={tail.isPaused} />
+          <Button onClick={toggle}>
+            {tail.isPaused ? <Play aria-hidden /> : <Pause aria-hidden />}
+            {tail.isPaused
+              ? `Resume${tail.waiting > 0 ? `, ${formatCount(tail.waiting)} waiting` : ''}`
+              : 'Pause'}{' '}
+            <kbd>p</kbd>
+          </Button>
+        </>
+      }
+    >
+      <div className="shrink-0 px-4 pb-3 md:px-6">
+        <FilterBar />
+      </div>
+      <p role="status" className="sr-only">
+        {tail.isPaused ? `Paused, ${tail.waiting} events waiting` : `${tail.events.length} events`}
+      </p>
+      {tail.skipped !== 0 && (
+        <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">
+          Events came faster than they could be shown:{' '}
+          {tail.skipped === null ? 'some' : formatCount(tail.skipped)} were left out. They are in the list of
+          events.
+        </p>
+      )}
+      <div className="relative flex min-h-0 flex-1">
+        <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+          {tail.events.length === 0 ? (
+            <Notice icon={Radio} title="Waiting for events">
+              What is stored from now on is shown here.
+            </Notice>
+          ) : (
+            <EventGrid
+              label="Live events"
+              events={tail.events}
+              selectedId={search.peek}
+              hasMore={false}
+              isLoadingMore={false}
+              onLoadMore={() => {}}
+              onSelect={({ id }) => set({ peek: id })}
+              onOpen={({ id }) =>
+                void navigate({ to: '/s/$spaceId/events/$eventId', params: { spaceId, eventId: id } })
+              }
+            />
+          )}
+        </div>
+        {search.peek && (
+          <Peek eventId={search.peek} filter={filterOf(search)} onClose={() => set({ peek: undefined })} />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+const stateTexts = {
+  connecting: 'Connecting',
+  live: 'Live',
+  reconnecting: 'Reconnecting',
+  delayed: 'Delayed',
+};
+
+function State({ state, isPaused }: { state: TailState; isPaused: boolean }) {
+  if (typeof state === 'object') return <Badge tone="bad">{state.ended}</Badge>;
+  if (isPaused) return <Badge tone="warn">Paused</Badge>;
+  return <Badge tone={state === 'live' ? 'good' : 'warn'}>{stateTexts[state]}</Badge>;
+}

@@ -1,0 +1,83 @@
+import { type FormEvent, useState } from 'react';
+import { useApiMutation } from '../../api/query.ts';
+import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+
+/** Makes an invitation. Weir sends no mail: the person who invites sends the link, which is shown once. */
+export function InviteDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Invite somebody"
+      description="You get a link, and send it to them yourself."
+    >
+      {isOpen && <InviteForm onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function InviteForm({ onClose }: { onClose: () => void }) {
+  const { id: spaceId, role: own } = useSpace();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('viewer');
+  const { mutateAsync, data, error, isPending } = useApiMutation('invitations.create', {
+    reload: ['invitations.list'],
+  });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void mutateAsync({ spaceId, email, role }).catch(() => {});
+  };
+  if (data !== undefined) {
+    const link = `${window.location.origin}/invitation#${data.token}`;
+    return (
+      <div className="flex flex-col gap-4">
+        <p className="text-muted text-sm">
+          Send this link to {email}. It works once, and is not shown again.
+        </p>
+        <div className="flex items-center gap-2">
+          <code className="min-w-0 flex-1 truncate rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs">
+            {link}
+          </code>
+          <CopyButton label="Copy the link" text={link}>
+            Copy
+          </CopyButton>
+        </div>
+        <div className="flex justify-end">
+          <Button onClick={onClose}>Done</Button>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <TextField
+        label="E-mail address"
+        type="email"
+        required
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        autoComplete="off"
+      />
+      <SelectField
+        label="Role"
+        hint={roleTexts[role]}
+        options={roles.filter((one) => hasRole(own, one)).map((one) => ({ value: one, label: one }))}
+        value={role}
+        onChange={setRole}
+      />
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" type="submit" disabled={isPending}>
+          Make the link
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,94 @@
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { describeFailure } from '../../api/failure.ts';
+import type { Output } from '../../api/paths.ts';
+import { useApiMutation } from '../../api/query.ts';
+import { useMe } from '../../space/me.ts';
+import { hasRole, type Role, roles } from '../../space/role.ts';
+import { useSpace } from '../../space/space.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useToast } from '../../ui/toasts.tsx';
+
+type Member = Output<'members.list'>[number];
+
+export function MemberTable({ members }: { members: readonly Member[] }) {
+  const { role, name } = useSpace();
+  const { user } = useMe();
+  const [removed, setRemoved] = useState<Member>();
+  const remove = useApiMutation('members.remove', { reload: ['members.list', 'me'] });
+  const { id: spaceId } = useSpace();
+  const canManage = hasRole(role, 'admin');
+  return (
+    <>
+      <Table
+        caption="Members"
+        rows={members}
+        keyOf={({ userId }) => userId}
+        columns={[
+          {
+            title: 'E-mail address',
+            cell: ({ email, userId }) => (
+              <span className="flex items-center gap-2 font-medium">
+                {email}
+                {userId === user.id && <Badge tone="accent">you</Badge>}
+              </span>
+            ),
+          },
+          {
+            title: 'Role',
+            cell: (member) => (canManage ? <RoleField member={member} /> : <Badge>{member.role}</Badge>),
+          },
+          {
+            title: 'Actions',
+            isNumber: true,
+            cell: (member) =>
+              canManage && (
+                <IconButton label={`Remove ${member.email}`} onClick={() => setRemoved(member)}>
+                  <Trash2 aria-hidden />
+                </IconButton>
+              ),
+          },
+        ]}
+      />
+      <ConfirmDialog
+        isOpen={removed !== undefined}
+        onClose={() => setRemoved(undefined)}
+        title="Remove member"
+        action="Remove"
+        onConfirm={() => remove.mutateAsync({ spaceId, userId: removed?.userId ?? '' })}
+      >
+        {removed?.email} loses access to {name} at once. API keys that they made keep working.
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function RoleField({ member }: { member: Member }) {
+  const { id: spaceId, role: own } = useSpace();
+  const toast = useToast();
+  const { mutateAsync } = useApiMutation('members.setRole', { reload: ['members.list', 'me'] });
+  // Only an owner may make or change an owner.
+  const options = roles.filter((role) => hasRole(own, role) || role === member.role);
+  const onChange = async (role: Role) => {
+    try {
+      await mutateAsync({ spaceId, userId: member.userId, role });
+      toast(`${member.email} is ${role} now.`);
+    } catch (error) {
+      toast(describeFailure(error).message);
+    }
+  };
+  return (
+    <SelectField
+      label={`Role of ${member.email}`}
+      isLabelHidden
+      className="w-28"
+      options={options.map((role) => ({ value: role, label: role }))}
+      value={member.role}
+      onChange={(role) => void onChange(role)}
+    />
+  );
+}

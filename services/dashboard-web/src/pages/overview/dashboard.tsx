@@ -1,0 +1,63 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { apiQuery } from '../../api/query.ts';
+import { Bars } from '../../charts/bars.tsx';
+import { readRange } from '../../charts/range.ts';
+import { RangeField } from '../../filter/range-field.tsx';
+import { useFilter } from '../../filter/use-filter.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { useSpace } from '../../space/space.ts';
+import { Card } from '../../ui/page.tsx';
+import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { Figures } from './figures.tsx';
+import { QuotaCard } from './quota-card.tsx';
+import { TopList } from './top-list.tsx';
+
+const topMax = 6;
+const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+/** What happened in the range: figures, events over time, and the models and tools with the most events. */
+export function Dashboard() {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const { search, set } = useFilter();
+  const navigate = useNavigate();
+  const [now] = useState(Date.now);
+  const range = useMemo(() => readRange(search, now, '24h'), [search, now]);
+  const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const input = { spaceId, ...range, timeZone };
+  const all = useQuery(apiQuery('charts.events', input));
+  const models = useQuery(apiQuery('charts.events', { ...input, groupBy: 'model', groupsMax: topMax }));
+  const tools = useQuery(apiQuery('charts.events', { ...input, groupBy: 'tool', groupsMax: topMax }));
+  const costs = useQuery(apiQuery('charts.costs', input));
+  const error = all.error ?? models.error ?? tools.error;
+  if (error !== null) return <FailureNotice error={error} onRetry={() => void all.refetch()} isSmall />;
+  if (all.data === undefined || models.data === undefined || tools.data === undefined)
+    return <Loading rows={8} />;
+  const points = new Map(all.data.series[0]?.points.map((point) => [point.bucket, point]));
+  const bars = all.data.starts.map((startMs, bucket) => ({
+    startMs,
+    events: points.get(bucket)?.events ?? 0,
+    errors: points.get(bucket)?.errors ?? 0,
+  }));
+  const openList = (from: number, to: number) =>
+    void navigate({
+      to: '/s/$spaceId/events',
+      params: { spaceId },
+      search: { from: String(from), to: String(to) },
+    });
+  return (
+    <div className="flex flex-col gap-4">
+      <Figures total={all.data.series[0]?.total} costs={costs.data?.total} />
+      <Card title="Events over time" actions={<RangeField search={search} fallback="24h" onChange={set} />}>
+        <Bars bars={bars} bucketMs={stepMs[range.step]} label="events" onRange={openList} />
+      </Card>
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        <TopList title="Models" series={models.data.series} />
+        <TopList title="Tools" series={tools.data.series} />
+      </div>
+      <QuotaCard />
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { ReactNode } from 'react';
+import type { Output } from '../../api/paths.ts';
+import { formatCompact, formatCount, formatDuration, formatShare } from '../../format/number.ts';
+import { classes } from '../../ui/classes.ts';
+
+type Total = Output<'charts.events'>['series'][number]['total'];
+type Cost = Output<'charts.costs'>['total'];
+
+/** The figures of a range at a glance. */
+export function Figures({ total, costs }: { total: Total | undefined; costs: Cost | undefined }) {
+  const events = total?.events ?? 0;
+  const errors = total?.errors ?? 0;
+  return (
+    <dl className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
+      <Figure label="Events" value={formatCompact(events)} title={formatCount(events)} />
+      <Figure
+        label="Errors"
+        value={events === 0 ? '–' : formatShare(errors / events)}
+        note={`${formatCount(errors)} events`}
+        isBad={errors > 0}
+      />
+      <Figure
+        label="Tokens"
+        value={formatCompact((total?.inputTokens ?? 0) + (total?.outputTokens ?? 0))}
+        note={`${formatCompact(total?.inputTokens ?? 0)} in, ${formatCompact(total?.outputTokens ?? 0)} out`}
+      />
+      <Figure
+        label="Cost"
+        value={costs?.cost == null ? '–' : `$${Number(costs.cost).toFixed(2)}`}
+        note={
+          costs === undefined || costs.tokens === 0
+            ? 'No tokens'
+            : costs.cost === null
+              ? 'No prices are set'
+              : `${formatShare(costs.pricedTokens / costs.tokens)} of tokens priced`
+        }
+      />
+      <Figure label="Duration, median" value={total?.p50Ms == null ? '–' : formatDuration(total.p50Ms)} />
+      <Figure label="95th percentile" value={total?.p95Ms == null ? '–' : formatDuration(total.p95Ms)} />
+    </dl>
+  );
+}
+
+function Figure({
+  label,
+  value,
+  note,
+  title,
+  isBad = false,
+}: {
+  label: string;
+  value: string;
+  note?: ReactNode;
+  title?: string;
+  isBad?: boolean;
+}) {
+  return (
+    <div className="card px-4 py-3">
+      <dt className="label">{label}</dt>
+      <dd>
+        <span className={classes('font-semibold text-2xl tracking-tight', isBad && 'text-bad')} title={title}>
+          {value}
+        </span>
+        {note !== undefined && <span className="block truncate text-faint text-xs">{note}</span>}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+import { Radio } from 'lucide-react';
+import { useState } from 'react';
+import { useSpace } from '../../space/space.ts';
+import { classes } from '../../ui/classes.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { FirstKey } from './first-key.tsx';
+import { ingestUrl } from './ingest-url.ts';
+import { makeSnippets, type Snippet } from './snippets.ts';
+
+const keyPlaceholder = 'YOUR_API_KEY';
+
+/** What a space without events shows: it waits for the first one, and says how to send it. */
+export function FirstEvent() {
+  const { name } = useSpace();
+  const [apiKey, setApiKey] = useState<string>();
+  const snippets = makeSnippets(ingestUrl(), apiKey ?? keyPlaceholder);
+  const [chosen, choose] = useState(snippets[0]?.id);
+  const snippet = snippets.find(({ id }) => id === chosen);
+  return (
+    <Page title="Send your first event" subtitle={name}>
+      <div
+        className="mb-4 flex items-center gap-3 rounded-lg bg-accent-soft px-4 py-3 text-accent text-sm"
+        role="status"
+      >
+        <Radio aria-hidden className="size-4 animate-breathe" />
+        Waiting for the first event. This page changes by itself when it arrives.
+      </div>
+      <div className="mb-4">
+        <FirstKey isMade={apiKey !== undefined} onKey={setApiKey} />
+      </div>
+      <Card isFlush>
+        <div
+          role="tablist"
+          aria-label="Languages"
+          className="flex gap-1 overflow-x-auto border-line border-b px-3"
+        >
+          {snippets.map(({ id, label }) => (
+            <button
+              key={id}
+              type="button"
+              role="tab"
+              id={`tab-${id}`}
+              aria-controls="snippet"
+              aria-selected={id === chosen}
+              onClick={() => choose(id)}
+              className={classes(
+                '-mb-px h-10 border-b-2 px-2.5 text-sm whitespace-nowrap',
+                id === chosen
+                  ? 'border-accent font-medium text-ink'
+                  : 'border-transparent text-muted hover:text-ink',
+              )}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+        {snippet !== undefined && (
+          <div
+            id="snippet"
+            role="tabpanel"
+            aria-labelledby={`tab-${snippet.id}`}
+            className="flex flex-col gap-4 p-4"
+          >
+            <Steps snippet={snippet} />
+          </div>
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+function Steps({ snippet: { files, directory, command } }: { snippet: Snippet }) {
+  const title =
+    files.length === 0
+      ? 'Set these for any OpenTelemetry exporter'
+      : directory === undefined
+        ? 'Then run'
+        : `Run in ${directory} of Weir’s repository`;
+  return (
+    <>
+      {files.map(({ name, code }) => (
+        <Code key={name} title={directory === undefined ? `Save as ${name}` : name} code={code} />
+      ))}
+      <Code title={title} code={command} />
+    </>
+  );
+}
+
+function Code({ title, code }: { title: string; code: string }) {
+  return (
+    <div>
+      <div className="mb-1.5 flex items-center justify-between">
+        <h2 className="font-medium text-sm">{title}</h2>
+        <CopyButton label={`Copy: ${title}`} text={code}>
+          Copy
+        </CopyButton>
+      </div>
+      <pre
+        tabIndex={0}
+        className="max-h-80 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5"
+      >
+        {code}
+      </pre>
+    </div>
+  );
+}

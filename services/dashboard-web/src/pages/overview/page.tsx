@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query';
+import { apiQuery } from '../../api/query.ts';
+import { useSpace } from '../../space/space.ts';
+import { Page } from '../../ui/page.tsx';
+import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { Dashboard } from './dashboard.tsx';
+import { FirstEvent } from './first-event.tsx';
+import { Recent } from './recent.tsx';
+
+/** How often a space without events is asked for its first one, in milliseconds. */
+const waitingPollMs = 1_000;
+const recentEvents = 8;
+
+/** A space at a glance; before its first event, how to send one. */
+export function OverviewPage() {
+  const { id: spaceId, name } = useSpace();
+  const { data, error, refetch } = useQuery({
+    ...apiQuery('events.list', { spaceId, limit: recentEvents }),
+    // Any event ends the wait, however it came.
+    refetchInterval: ({ state }) => (state.data?.events.length === 0 ? waitingPollMs : false),
+  });
+  if (error !== null) {
+    return (
+      <Page title={name}>
+        <FailureNotice error={error} onRetry={() => void refetch()} />
+      </Page>
+    );
+  }
+  if (data === undefined) {
+    return (
+      <Page title={name}>
+        <Loading />
+      </Page>
+    );
+  }
+  if (data.events.length === 0) return <FirstEvent />;
+  return (
+    <Page title="Overview" subtitle={name}>
+      <div className="flex flex-col gap-4">
+        <Dashboard />
+        <Recent events={data.events} />
+      </div>
+    </Page>
+  );
+}

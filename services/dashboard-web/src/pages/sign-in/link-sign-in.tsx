@@ -1,0 +1,26 @@
+import { useApiMutation } from '../../api/query.ts';
+import { useEnter } from '../../entry/use-enter.ts';
+import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+
+/** Signs in with a link, when a person asks for it: a program that only looks at links does not use it up. */
+export function LinkSignIn({ token, href, onGiveUp }: { token: string; href: string; onGiveUp: () => void }) {
+  const enter = useEnter();
+  const { mutateAsync, isPending, error } = useApiMutation('auth.redeemLink');
+  const onSignIn = async () => {
+    const me = await mutateAsync({ token }).catch(() => undefined);
+    if (me !== undefined) await enter(me, href);
+  };
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-muted text-sm">This link signs you in once.</p>
+      <FormFailure error={error} />
+      <Button look="primary" disabled={isPending} onClick={() => void onSignIn()}>
+        {isPending ? 'Signing in …' : 'Sign in with this link'}
+      </Button>
+      <Button look="quiet" onClick={onGiveUp}>
+        Use a password
+      </Button>
+    </div>
+  );
+}

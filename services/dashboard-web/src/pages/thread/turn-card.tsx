@@ -1,0 +1,135 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Bot, CircleX, UserRound, Wrench } from 'lucide-react';
+import { useMemo } from 'react';
+import type { Output } from '../../api/paths.ts';
+import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
+import { readEventText } from '../../event/event-text.ts';
+import { formatCount, formatDuration } from '../../format/number.ts';
+import { formatTime } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { useSpace } from '../../space/space.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { TextBlock } from '../../text/text-block.tsx';
+import { StateBadge } from '../../ui/badge.tsx';
+import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { useSeen } from './use-seen.ts';
+
+type ThreadTurn = Output<'threads.turns'>['turns'][number];
+
+/** A call of a model with the tools that followed. Its text is loaded when it comes into view. */
+export function TurnCard({ turn, before }: { turn: ThreadTurn; before?: ThreadTurn | undefined }) {
+  const { zone } = useSettings();
+  const { id: spaceId } = useSpace();
+  const [place, isSeen] = useSeen();
+  const llm = turn.events.find(({ type }) => type === 'llm');
+  const llmBefore = before?.events.find(({ type }) => type === 'llm');
+  const tools = turn.events.filter(({ type }) => type === 'tool');
+  const first = turn.events[0];
+  return (
+    <article ref={place} className="card min-h-24 overflow-hidden">
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-sunken px-4 py-2 text-sm">
+        <Bot aria-hidden className="size-4 text-llm" />
+        <h2 className="font-medium">
+          {llm === undefined ? (
+            'Tools'
+          ) : (
+            <Link
+              to="/s/$spaceId/events/$eventId"
+              params={{ spaceId, eventId: llm.id }}
+              className="hover:underline"
+            >
+              <ShownText text={llm.name ?? 'unnamed'} />
+            </Link>
+          )}
+        </h2>
+        {llm?.state === 'error' && <StateBadge state="error" />}
+        {first !== undefined && <span className="text-muted">{formatTime(first.startTimeMs, zone)}</span>}
+        {llm !== undefined && <span className="text-muted">{formatDuration(llm.durationMs)}</span>}
+        {llm !== undefined && llmBefore !== undefined && (
+          <Link
+            to="/s/$spaceId/compare"
+            params={{ spaceId }}
+            search={{ a: llmBefore.id, b: llm.id }}
+            className="text-muted text-xs hover:text-ink hover:underline"
+          >
+            Compare with the turn before
+          </Link>
+        )}
+        <span className="ml-auto text-faint text-xs">
+          {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out
+        </span>
+      </header>
+      <div className="flex flex-col gap-3 p-4 text-sm">
+        {turn.isContinued && <p className="text-faint text-xs">The turn begins earlier.</p>}
+        {llm !== undefined && isSeen && <TurnText event={llm} />}
+        {tools.length > 0 && (
+          <ul className="flex flex-col gap-1">
+            {tools.map((tool) => (
+              <li key={tool.id}>
+                <ToolLine tool={tool} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function TurnText({ event }: { event: ListedEvent }) {
+  const { id: spaceId } = useSpace();
+  const { data, error } = useQuery(eventQuery(spaceId, event.id));
+  const llm = useMemo(() => (data === undefined ? undefined : readEventText(data.event).llm), [data]);
+  if (error !== null) return <FailureNotice error={error} isSmall />;
+  if (data === undefined) return <Loading rows={3} />;
+  return (
+    <>
+      {llm?.prompt && (
+        <Speech icon={<UserRound aria-label="Prompt" className="mt-0.5 size-4 shrink-0 text-accent" />}>
+          <TextBlock text={llm.prompt} firstMax={600} />
+        </Speech>
+      )}
+      {llm?.response && (
+        <Speech icon={<Bot aria-label="Response" className="mt-0.5 size-4 shrink-0 text-llm" />}>
+          <TextBlock text={llm.response} />
+        </Speech>
+      )}
+      {event.state === 'error' && (
+        <p className="text-bad">
+          <ShownText text={event.errorMessage ?? 'The call failed.'} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function Speech({ icon, children }: { icon: React.ReactNode; children: React.ReactNode }) {
+  return (
+    <div className="flex gap-3">
+      {icon}
+      <div className="min-w-0 flex-1">{children}</div>
+    </div>
+  );
+}
+
+function ToolLine({ tool }: { tool: ListedEvent }) {
+  const { id: spaceId } = useSpace();
+  return (
+    <Link
+      to="/s/$spaceId/events/$eventId"
+      params={{ spaceId, eventId: tool.id }}
+      className="flex min-h-7 items-center gap-2 rounded-md border border-line px-2 hover:bg-hover"
+    >
+      <Wrench aria-hidden className="size-3.5 shrink-0 text-tool" />
+      <span className="shrink-0 font-medium">
+        <ShownText text={tool.name ?? 'unnamed'} />
+      </span>
+      {tool.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+      <span className="min-w-0 flex-1 truncate text-muted">
+        <ShownText text={tool.errorMessage ?? tool.outputPreview ?? tool.inputPreview ?? ''} />
+      </span>
+      <span className="shrink-0 text-faint text-xs">{formatDuration(tool.durationMs)}</span>
+    </Link>
+  );
+}

@@ -1,0 +1,133 @@
+import { CircleX, RefreshCw } from 'lucide-react';
+import { useMemo } from 'react';
+import { Peek } from '../../event/peek.tsx';
+import { useFilter } from '../../filter/use-filter.ts';
+import { formatCount, formatDuration } from '../../format/number.ts';
+import { formatTime } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { useShortcuts } from '../../settings/shortcuts.ts';
+import { TextLines } from '../../text/text-lines.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Minimap } from './minimap.tsx';
+import { spanOf, type Trace, toTraceRows, toTraceText } from './trace-rows.ts';
+import { Waterfall } from './waterfall.tsx';
+
+/** The minimap, the waterfall in lanes or the outline, and the selected event beside it. */
+export function TraceDetails({
+  trace,
+  traceId,
+  onReload,
+}: {
+  trace: Trace;
+  traceId: string;
+  onReload: () => void;
+}) {
+  const { zone } = useSettings();
+  const { search, set } = useFilter();
+  const rows = useMemo(() => toTraceRows(trace), [trace]);
+  const span = useMemo(() => spanOf(trace), [trace]);
+  const lines = useMemo(() => toTraceText(rows, span.startMs), [rows, span]);
+  const shown = rows.flatMap((row) => (row.kind === 'event' ? [row.event] : []));
+  const errors = shown.filter(({ state }) => state === 'error');
+  const place = shown.findIndex(({ id }) => id === search.peek);
+  const select = (id: string | undefined) => id !== undefined && set({ peek: id });
+  const showError = () => {
+    const next = shown.slice(place + 1).find(({ state }) => state === 'error') ?? errors[0];
+    select(next?.id);
+  };
+  useShortcuts({
+    j: () => select(shown[place + 1]?.id),
+    k: () => select(shown[Math.max(0, place - 1)]?.id),
+    e: showError,
+    escape: () => search.peek !== undefined && set({ peek: undefined }),
+  });
+  const idleMs = trace.gaps.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+  const isText = search.view === 'text';
+  return (
+    <Page
+      title="Trace"
+      isWide
+      subtitle={
+        <span className="flex flex-wrap items-center gap-x-3">
+          <span className="flex items-center gap-1 font-mono text-xs">
+            {traceId}
+            <CopyButton label="Copy the trace id" text={traceId} />
+          </span>
+          <span>{formatTime(span.startMs, zone)}</span>
+          <span>{formatDuration(span.endMs - span.startMs)}</span>
+          <span>{formatCount(shown.length)} events</span>
+          {idleMs > 0 && (
+            <span title="Times in which no event of the trace ran">{formatDuration(idleMs)} idle</span>
+          )}
+        </span>
+      }
+      actions={
+        <>
+          {errors.length > 0 && (
+            <Button size="small" look="danger" onClick={showError}>
+              <CircleX aria-hidden />
+              {errors.length} {errors.length === 1 ? 'error' : 'errors'} <kbd>e</kbd>
+            </Button>
+          )}
+          <Button
+            size="small"
+            aria-pressed={isText}
+            onClick={() => set({ view: isText ? undefined : 'text' })}
+          >
+            {isText ? 'Waterfall' : 'Text'}
+          </Button>
+          <IconButton label="Load the trace again" onClick={onReload}>
+            <RefreshCw aria-hidden />
+          </IconButton>
+        </>
+      }
+    >
+      <Warnings trace={trace} />
+      <div className="relative flex min-h-0 flex-1 border-line border-t">
+        <div className="flex min-h-0 min-w-0 flex-1 flex-col bg-surface">
+          {isText ? (
+            <TextLines
+              lines={lines}
+              label="Trace as text"
+              onLine={(line) => selectLine(rows, line, select)}
+              line={lineOf(rows, search.peek)}
+            />
+          ) : (
+            <>
+              <Minimap trace={trace} span={span} selectedId={search.peek} onSelect={select} />
+              <Waterfall rows={rows} span={span} selectedId={search.peek} onSelect={select} />
+            </>
+          )}
+        </div>
+        {search.peek && (
+          <Peek eventId={search.peek} filter={{ traceId }} onClose={() => set({ peek: undefined })} />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+function Warnings({ trace: { isComplete, eventsMax, areToolCallsComplete, events } }: { trace: Trace }) {
+  const missing = events.filter(({ missingParentId }) => missingParentId !== null).length;
+  const texts = [
+    !isComplete && `The trace has more events: the newest ${formatCount(eventsMax)} are shown.`,
+    !areToolCallsComplete && 'Not all tool calls were read: some inferred parents are missing.',
+    missing > 0 && `${missing} events name a parent that has not arrived.`,
+  ].filter((text) => text !== false);
+  if (texts.length === 0) return null;
+  return <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">{texts.join(' ')}</p>;
+}
+
+type Rows = ReturnType<typeof toTraceRows>;
+
+function lineOf(rows: Rows, id: string | undefined): number | undefined {
+  const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === id);
+  return place === -1 ? undefined : place + 1;
+}
+
+function selectLine(rows: Rows, line: number, select: (id: string | undefined) => void): void {
+  const row = rows[line - 1];
+  if (row?.kind === 'event') select(row.event.id);
+}

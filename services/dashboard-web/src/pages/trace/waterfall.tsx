@@ -1,0 +1,156 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Bot, CircleX, Users, Wrench } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { formatCount, formatDuration } from '../../format/number.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { classes } from '../../ui/classes.ts';
+import { nameLane, type TraceEvent, type TraceRow } from './trace-rows.ts';
+
+const rowHeight = 28;
+const overscan = 10;
+const indentPx = 14;
+
+/** A bar for each event, at its time, below the head of its lane. */
+export function Waterfall({
+  rows,
+  span,
+  selectedId,
+  onSelect,
+}: {
+  rows: readonly TraceRow[];
+  span: { startMs: number; endMs: number };
+  selectedId: string | undefined;
+  onSelect: (id: string) => void;
+}) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan,
+  });
+  const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === selectedId);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new selection scrolls.
+  useEffect(() => {
+    if (place !== -1) list.scrollToIndex(place);
+  }, [place]);
+  return (
+    <div
+      ref={scroller}
+      role="grid"
+      aria-label="Events of the trace"
+      aria-rowcount={rows.length}
+      tabIndex={0}
+      className="min-h-0 flex-1 overflow-y-auto focus-visible:outline-offset-[-2px]"
+    >
+      <div role="presentation" className="relative" style={{ height: list.getTotalSize() }}>
+        {list.getVirtualItems().map(({ index, start, key }) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          const place = { top: start };
+          if (row.kind === 'lane') return <LaneHead key={key} row={row} index={index} style={place} />;
+          return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: j and k do the same.
+            // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+            <div
+              key={key}
+              role="row"
+              aria-rowindex={index + 1}
+              aria-selected={row.event.id === selectedId}
+              onClick={() => onSelect(row.event.id)}
+              className={classes(
+                'absolute inset-x-0 flex h-7 cursor-default items-center border-line border-b text-sm',
+                row.event.id === selectedId ? 'bg-accent-soft' : 'hover:bg-hover',
+              )}
+              style={place}
+            >
+              <Name event={row.event} depth={row.depth} />
+              <Bar event={row.event} span={span} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function LaneHead({
+  row: { lane },
+  index,
+  style,
+}: {
+  row: { lane: Parameters<typeof nameLane>[0] };
+  index: number;
+  style: { top: number };
+}) {
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+    <div
+      role="row"
+      aria-rowindex={index + 1}
+      className="absolute inset-x-0 flex h-7 items-center border-line border-b bg-sunken px-3"
+      style={style}
+    >
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
+      <div role="gridcell" className="flex min-w-0 items-center gap-2 text-xs">
+        <Users aria-hidden className="size-3.5 shrink-0 text-faint" />
+        <span className="truncate font-medium">
+          <ShownText text={nameLane(lane)} />
+        </span>
+        <span className="whitespace-nowrap text-faint">
+          {formatCount(lane.events)} events{lane.errors > 0 && `, ${formatCount(lane.errors)} errors`}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Name({ event, depth }: { event: TraceEvent; depth: number }) {
+  const Icon = event.type === 'llm' ? Bot : Wrench;
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+    <div
+      role="gridcell"
+      className="flex h-full w-[38%] max-w-80 shrink-0 items-center gap-1.5 border-line border-r pr-2"
+      style={{ paddingLeft: 12 + depth * indentPx }}
+      title={event.parent?.isInferred ? `Below its parent by ${event.parent.by}: inferred` : undefined}
+    >
+      <Icon
+        aria-label={event.type === 'llm' ? 'LLM call' : 'Tool call'}
+        className={classes('size-3.5 shrink-0', event.type === 'llm' ? 'text-llm' : 'text-tool')}
+      />
+      <span className={classes('truncate', event.parent?.isInferred && 'italic')}>
+        <ShownText text={event.name ?? 'unnamed'} />
+      </span>
+      {event.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+    </div>
+  );
+}
+
+/** From this share of the width on, the duration stands left of the bar. */
+const leftFrom = 0.75;
+
+function Bar({ event, span }: { event: TraceEvent; span: { startMs: number; endMs: number } }) {
+  const totalMs = span.endMs - span.startMs;
+  const left = (event.startTimeMs - span.startMs) / totalMs;
+  const width = Math.max(0, event.endTimeMs - event.startTimeMs) / totalMs;
+  const isLeft = left + width > leftFrom;
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+    <div role="gridcell" className="relative mx-2 h-full flex-1">
+      <div
+        className={classes(
+          'absolute top-2 h-3 min-w-[3px] rounded-xs',
+          event.state === 'error' ? 'bg-bad-line' : event.type === 'llm' ? 'bg-llm-line' : 'bg-tool-line',
+        )}
+        style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
+      />
+      <span
+        className="absolute top-1.5 px-1.5 text-faint text-xs whitespace-nowrap"
+        style={isLeft ? { right: `${(1 - left) * 100}%` } : { left: `${(left + width) * 100}%` }}
+      >
+        {formatDuration(event.durationMs)}
+      </span>
+    </div>
+  );
+}

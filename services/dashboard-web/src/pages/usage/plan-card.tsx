@@ -1,0 +1,127 @@
+import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
+import type { Output } from '../../api/paths.ts';
+import { formatCount, formatShare } from '../../format/number.ts';
+import { formatMinute } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { classes } from '../../ui/classes.ts';
+import { Card } from '../../ui/page.tsx';
+
+type Usage = Output<'usage.current'>;
+
+/** From this share of the limit on, the page warns. */
+const warnShare = 0.8;
+
+export function PlanCard({ usage }: { usage: Usage }) {
+  const { zone } = useSettings();
+  const { events, monthlyEventLimit: limit, month, resetsAt, plan } = usage;
+  const resetsAtMs = Date.parse(resetsAt);
+  return (
+    <div className="flex flex-col gap-4">
+      <Verdict usage={usage} />
+      <div className="grid gap-4 sm:grid-cols-3">
+        <Figure label={`Events in ${month}`} value={formatCount(events)} />
+        <Figure
+          label={plan === null ? 'Monthly limit' : `Monthly limit of ${plan}`}
+          value={limit === null ? 'None' : formatCount(limit)}
+        />
+        <Figure label="Forecast for the month" value={formatCount(usage.forecast)} />
+      </div>
+      {limit !== null && (
+        <Card title="This month">
+          <Bar share={limit === 0 ? 1 : events / limit} />
+          <p className="mt-2 text-muted text-sm">
+            {formatShare(limit === 0 ? 1 : events / limit)} of the limit is used. The count starts again at 0
+            on {formatMinute(resetsAtMs, zone)}.
+          </p>
+        </Card>
+      )}
+    </div>
+  );
+}
+
+function Verdict({ usage }: { usage: Usage }) {
+  const { zone } = useSettings();
+  const { events, monthlyEventLimit: limit, billingState, resetsAt } = usage;
+  const resetsAtMs = Date.parse(resetsAt);
+  if (billingState !== 'active') {
+    return (
+      <Banner tone="bad">
+        Billing is not active: new batches are refused with <Code>402 billing_not_active</Code>. Nothing that
+        was accepted is lost.
+      </Banner>
+    );
+  }
+  if (limit === null) return <Banner tone="good">There is no limit: batches are accepted.</Banner>;
+  if (events >= limit) {
+    return (
+      <Banner tone="bad">
+        The limit is reached: new batches are refused with <Code>402 usage_limit_exceeded</Code> until{' '}
+        {formatMinute(resetsAtMs, zone)}. Retries of stored events are never counted.
+      </Banner>
+    );
+  }
+  if (usage.limitReachedAt !== null) {
+    return (
+      <Banner tone="warn">
+        At this pace the limit is reached on {formatMinute(Date.parse(usage.limitReachedAt), zone)}. From then
+        on batches are refused with <Code>402 usage_limit_exceeded</Code>.
+      </Banner>
+    );
+  }
+  if (events / limit >= warnShare)
+    return <Banner tone="warn">{formatShare(events / limit)} of the limit is used.</Banner>;
+  return (
+    <Banner tone="good">Batches are accepted, and at this pace the limit is not reached this month.</Banner>
+  );
+}
+
+const tones = {
+  good: { icon: CircleCheck, className: 'bg-good-soft text-good' },
+  warn: { icon: TriangleAlert, className: 'bg-warn-soft text-warn' },
+  bad: { icon: OctagonAlert, className: 'bg-bad-soft text-bad' },
+};
+
+function Banner({ tone, children }: { tone: keyof typeof tones; children: React.ReactNode }) {
+  const { icon: Icon, className } = tones[tone];
+  return (
+    <div className={classes('flex items-start gap-2.5 rounded-lg px-4 py-3 text-sm', className)}>
+      <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
+      <p>{children}</p>
+    </div>
+  );
+}
+
+function Code({ children }: { children: string }) {
+  return <code className="font-mono text-xs">{children}</code>;
+}
+
+function Figure({ label, value }: { label: string; value: string }) {
+  return (
+    <div className="card px-4 py-3">
+      <div className="label">{label}</div>
+      <div className="mt-0.5 font-semibold text-2xl tracking-tight">{value}</div>
+    </div>
+  );
+}
+
+function Bar({ share }: { share: number }) {
+  const percent = Math.min(100, share * 100);
+  return (
+    <div
+      role="meter"
+      aria-label="Share of the monthly limit"
+      aria-valuenow={Math.round(percent)}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      className="h-2.5 overflow-hidden rounded-full bg-sunken"
+    >
+      <div
+        className={classes(
+          'h-full rounded-full',
+          share >= 1 ? 'bg-bad-line' : share >= warnShare ? 'bg-warn' : 'bg-accent',
+        )}
+        style={{ width: `${percent}%` }}
+      />
+    </div>
+  );
+}

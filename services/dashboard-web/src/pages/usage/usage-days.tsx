@@ -1,0 +1,51 @@
+import { useQuery } from '@tanstack/react-query';
+import { apiQuery } from '../../api/query.ts';
+import { Bars } from '../../charts/bars.tsx';
+import { formatCount } from '../../format/number.ts';
+import { useSpace } from '../../space/space.ts';
+import { Card } from '../../ui/page.tsx';
+import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+
+const dayMs = 86_400_000;
+const shownDays = 30;
+
+/** The last days and months. */
+export function UsageDays() {
+  const { id: spaceId } = useSpace();
+  const days = useQuery(apiQuery('usage.daily', { spaceId }));
+  const months = useQuery(apiQuery('usage.months', { spaceId }));
+  const error = days.error ?? months.error;
+  if (error !== null) return <FailureNotice error={error} isSmall />;
+  if (days.data === undefined || months.data === undefined) return <Loading />;
+  const byDay = new Map(days.data.map((day) => [Date.parse(day.day), day]));
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const bars = Array.from({ length: shownDays }, (_, index) => {
+    const startMs = today - (shownDays - 1 - index) * dayMs;
+    return { startMs, events: byDay.get(startMs)?.events ?? 0, errors: 0 };
+  });
+  const repeats = days.data.reduce((sum, day) => sum + day.repeats, 0);
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-[2fr_1fr]">
+      <Card title="Last 30 days, UTC">
+        <Bars bars={bars} bucketMs={dayMs} label="events" hasErrors={false} />
+        {repeats > 0 && (
+          <p className="mt-2 text-faint text-xs">
+            {formatCount(repeats)} events were received again: neither stored twice nor counted.
+          </p>
+        )}
+      </Card>
+      <Card title="Months" isFlush>
+        <Table
+          caption="Events by month"
+          rows={months.data}
+          keyOf={({ month }) => month}
+          columns={[
+            { title: 'Month', cell: ({ month }) => month },
+            { title: 'Events', isNumber: true, cell: ({ events }) => formatCount(events) },
+          ]}
+        />
+      </Card>
+    </div>
+  );
+}

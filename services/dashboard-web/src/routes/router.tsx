@@ -1,0 +1,188 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { describeFailure } from '../api/failure.ts';
+import { Layout } from '../layout/layout.tsx';
+import { meQuery } from '../space/me.ts';
+import { formatSearch, parseSearch, type Search } from '../url/search.ts';
+import { PageFailure } from './page-failure.tsx';
+import { PageMissing } from './page-missing.tsx';
+
+interface RouterContext {
+  queryClient: QueryClient;
+}
+
+const root = createRootRouteWithContext<RouterContext>()({
+  // Addresses hold texts only, each page reads its own.
+  validateSearch: (search: Search): Search => search,
+  component: Outlet,
+});
+
+/** The user, or the way to the sign-in page and back. */
+async function loadUser({ queryClient }: RouterContext, href: string) {
+  try {
+    return await queryClient.ensureQueryData(meQuery);
+  } catch (error) {
+    if (describeFailure(error).kind !== 'signed-out') throw error;
+    throw redirect({ to: '/sign-in', search: href === '/' ? {} : { to: href } });
+  }
+}
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('../pages/sign-in/page.tsx'), 'SignInPage'),
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('../pages/invitation/page.tsx'), 'InvitationPage'),
+});
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: async ({ context, location }) => {
+    const { spaces } = await loadUser(context, location.href);
+    const [space] = spaces;
+    if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
+  },
+  component: lazyRouteComponent(() => import('../pages/no-space/page.tsx'), 'NoSpacePage'),
+});
+
+const space = createRoute({
+  getParentRoute: () => root,
+  path: '/s/$spaceId',
+  beforeLoad: async ({ context, location, params }) => {
+    const { spaces } = await loadUser(context, location.href);
+    if (!spaces.some(({ id }) => id === params.spaceId)) throw notFound();
+  },
+  component: Layout,
+});
+
+const overview = createRoute({
+  getParentRoute: () => space,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/overview/page.tsx'), 'OverviewPage'),
+});
+const events = createRoute({
+  getParentRoute: () => space,
+  path: '/events',
+  component: lazyRouteComponent(() => import('../pages/events/page.tsx'), 'EventsPage'),
+});
+const event = createRoute({
+  getParentRoute: () => space,
+  path: '/events/$eventId',
+  component: lazyRouteComponent(() => import('../pages/event/page.tsx'), 'EventPage'),
+});
+const compare = createRoute({
+  getParentRoute: () => space,
+  path: '/compare',
+  component: lazyRouteComponent(() => import('../pages/compare/page.tsx'), 'ComparePage'),
+});
+const charts = createRoute({
+  getParentRoute: () => space,
+  path: '/charts',
+  component: lazyRouteComponent(() => import('../pages/charts/page.tsx'), 'ChartsPage'),
+});
+const usage = createRoute({
+  getParentRoute: () => space,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('../pages/usage/page.tsx'), 'UsagePage'),
+});
+const trace = createRoute({
+  getParentRoute: () => space,
+  path: '/traces/$traceId',
+  component: lazyRouteComponent(() => import('../pages/trace/page.tsx'), 'TracePage'),
+});
+const threads = createRoute({
+  getParentRoute: () => space,
+  path: '/threads',
+  component: lazyRouteComponent(() => import('../pages/threads/page.tsx'), 'ThreadsPage'),
+});
+const thread = createRoute({
+  getParentRoute: () => space,
+  path: '/threads/$threadId',
+  component: lazyRouteComponent(() => import('../pages/thread/page.tsx'), 'ThreadPage'),
+});
+const live = createRoute({
+  getParentRoute: () => space,
+  path: '/live',
+  component: lazyRouteComponent(() => import('../pages/live/page.tsx'), 'LivePage'),
+});
+const members = createRoute({
+  getParentRoute: () => space,
+  path: '/members',
+  component: lazyRouteComponent(() => import('../pages/members/page.tsx'), 'MembersPage'),
+});
+const apiKeys = createRoute({
+  getParentRoute: () => space,
+  path: '/settings/api-keys',
+  component: lazyRouteComponent(() => import('../pages/api-keys/page.tsx'), 'ApiKeysPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => space,
+  path: '/audit-log',
+  component: lazyRouteComponent(() => import('../pages/audit/page.tsx'), 'AuditPage'),
+});
+const quarantine = createRoute({
+  getParentRoute: () => space,
+  path: '/quarantine',
+  component: lazyRouteComponent(() => import('../pages/quarantine/page.tsx'), 'QuarantinePage'),
+});
+const profile = createRoute({
+  getParentRoute: () => space,
+  path: '/profile',
+  component: lazyRouteComponent(() => import('../pages/profile/page.tsx'), 'ProfilePage'),
+});
+
+const routeTree = root.addChildren([
+  signIn,
+  invitation,
+  home,
+  space.addChildren([
+    overview,
+    events,
+    event,
+    compare,
+    trace,
+    threads,
+    thread,
+    live,
+    charts,
+    usage,
+    apiKeys,
+    members,
+    audit,
+    quarantine,
+    profile,
+  ]),
+]);
+
+export function openRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    parseSearch,
+    stringifySearch: formatSearch,
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: false,
+    defaultErrorComponent: PageFailure,
+    defaultNotFoundComponent: PageMissing,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof openRouter>;
+  }
+}

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { splitText } from './marks.ts';
+
+const kinds = (text: string) => splitText(text).map((part) => (part.kind === 'mark' ? part.name : part.kind));
+
+test.for([
+  ['a null', '\0', '\\u0000'],
+  ['half of a surrogate pair', '\ud800', '\\ud800'],
+  ['a right-to-left override', '\u202e', '\\u202e'],
+  ['a zero-width space', '\u200b', '\\u200b'],
+  ['an escape of a terminal', '\x1b', '\\u001b'],
+  ['a line separator', '\u2028', '\\u2028'],
+  ['a tag', '\u{e0041}', '\\udb40\\udc41'],
+  ['a joiner between letters', '\u200d', '\\u200d'],
+])('%s is visible', ([, character, name]) => {
+  expect(kinds(`a${character}b`)).toEqual(['plain', name, 'plain']);
+});
+
+test('line ends, tabs, other scripts and emoji are plain', () => {
+  expect(kinds('a\n\tüñ שלום 漢字 👨‍👩‍👧 🏳️‍🌈')).toEqual(['plain']);
+});
+
+test('secrets are parts of their own', () => {
+  const key = `weir_${'aB3'.repeat(12)}xy`;
+  const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P';
+  expect(
+    splitText(`key ${key}, sk-proj-abcdefghijklmnop and ${token}.`).filter(({ kind }) => kind === 'secret'),
+  ).toEqual([
+    { kind: 'secret', text: key },
+    { kind: 'secret', text: 'sk-proj-abcdefghijklmnop' },
+    { kind: 'secret', text: token },
+  ]);
+});
+
+test('the parts are the text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(
+        splitText(text)
+          .map((part) => part.text)
+          .join(''),
+      ).toBe(text);
+    }),
+  );
+});

@@ -1,0 +1,42 @@
+import { useState } from 'react';
+import { maskSecret, splitText, type TextPart } from './marks.ts';
+
+/** A text of a client: invisible characters are visible, secrets are masked until they are clicked. */
+export function ShownText({ text }: { text: string }) {
+  const parts = splitText(text);
+  const [only] = parts;
+  if (parts.length <= 1) return only === undefined ? null : <Part part={only} />;
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change their order.
+  return parts.map((part, index) => <Part key={index} part={part} />);
+}
+
+function Part({ part }: { part: TextPart }) {
+  if (part.kind === 'plain') return part.text;
+  if (part.kind === 'secret') return <Secret text={part.text} />;
+  return (
+    <span
+      className="mx-px rounded-sm bg-warn-soft px-0.5 font-mono text-[0.85em] text-warn"
+      title="An invisible character"
+    >
+      {part.name}
+    </span>
+  );
+}
+
+function Secret({ text }: { text: string }) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <button
+      type="button"
+      className="rounded-sm bg-warn-soft px-1 font-mono text-warn [font-size:inherit]"
+      aria-label={isShown ? 'Hide the secret' : 'Show the masked secret'}
+      title={isShown ? 'Hide' : 'This looks like a secret. Click to show it.'}
+      onClick={(event) => {
+        event.stopPropagation();
+        setShown(!isShown);
+      }}
+    >
+      {isShown ? text : maskSecret(text)}
+    </button>
+  );
+}

@@ -1,0 +1,110 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Search } from 'lucide-react';
+import { type FormEvent, useMemo, useRef, useState } from 'react';
+import { useShortcuts } from '../settings/shortcuts.ts';
+import { classes } from '../ui/classes.ts';
+import { ShownText } from './shown-text.tsx';
+
+/** Line numbers are buttons, which are 24 pixels high at least. */
+const lineHeight = 24;
+const overscan = 12;
+
+/**
+ * A long text with numbered lines, of which only the visible ones are in the page. The browser's own search finds only
+ * those, so it has a search of its own.
+ */
+export function TextLines({
+  lines,
+  label,
+  line,
+  onLine,
+}: {
+  lines: readonly string[];
+  label: string;
+  /** The marked line, from 1. */
+  line?: number | undefined;
+  onLine: (line: number) => void;
+}) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const [query, setQuery] = useState('');
+  const matches = useMemo(() => findLines(lines, query), [lines, query]);
+  const list = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => lineHeight,
+    initialOffset: line === undefined ? 0 : Math.max(0, (line - 5) * lineHeight),
+    overscan,
+  });
+  useShortcuts({ '/': () => field.current?.focus() });
+  const place = matches.indexOf(line ?? 0);
+  const show = (to: number | undefined) => {
+    if (to === undefined) return;
+    onLine(to);
+    list.scrollToIndex(to - 1, { align: 'center' });
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    show(matches[(place + 1) % matches.length]);
+  };
+  const width = String(lines.length).length;
+  return (
+    <div className="flex h-full min-h-0 flex-1 flex-col">
+      <form onSubmit={onSubmit} className="flex items-center gap-2 border-line border-b px-3 py-1.5">
+        <Search aria-hidden className="size-3.5 text-faint" />
+        <input
+          ref={field}
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+          aria-label="Find in the text"
+          placeholder="Find in the text. Enter: next"
+          className="h-7 min-w-0 flex-1 bg-transparent text-sm placeholder:text-faint focus-visible:outline-offset-0"
+        />
+        <span role="status" className="text-faint text-xs">
+          {query === '' ? `${lines.length.toLocaleString('en')} lines` : `${matches.length} lines found`}
+        </span>
+      </form>
+      <section
+        ref={scroller}
+        aria-label={label}
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-auto font-mono text-[0.75rem]"
+      >
+        <div className="relative w-max min-w-full" style={{ height: list.getTotalSize() }}>
+          {list.getVirtualItems().map(({ index, start, key }) => (
+            <div
+              key={key}
+              className={classes(
+                'absolute left-0 flex h-6 min-w-full items-center whitespace-pre',
+                index + 1 === line
+                  ? 'bg-accent-soft'
+                  : query !== '' && matches.includes(index + 1) && 'bg-warn-soft',
+              )}
+              style={{ top: start }}
+            >
+              <button
+                type="button"
+                aria-label={`Line ${index + 1}`}
+                onClick={() => onLine(index + 1)}
+                className="sticky left-0 h-full bg-surface pr-3 pl-3 text-right text-faint select-none hover:text-ink"
+                style={{ minWidth: `${width + 3.5}ch` }}
+              >
+                {index + 1}
+              </button>
+              <span className="pr-4">
+                <ShownText text={lines[index] ?? ''} />
+              </span>
+            </div>
+          ))}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+/** The numbers of the lines with a text, in upper or lower case. */
+function findLines(lines: readonly string[], query: string): number[] {
+  const wanted = query.toLowerCase();
+  if (wanted === '') return [];
+  return lines.flatMap((text, index) => (text.toLowerCase().includes(wanted) ? [index + 1] : []));
+}

@@ -1,0 +1,53 @@
+import type { ComponentProps } from 'react';
+import { classes } from './classes.ts';
+
+const looks = {
+  primary: 'bg-accent text-on-accent hover:bg-accent-strong border-transparent font-medium shadow-card',
+  plain: 'bg-surface text-ink border-line hover:bg-hover hover:border-edge shadow-card',
+  quiet: 'bg-transparent text-muted border-transparent hover:bg-hover hover:text-ink',
+  danger: 'bg-surface text-bad border-line hover:bg-bad-soft hover:border-bad-line font-medium',
+};
+
+export type ButtonLook = keyof typeof looks;
+
+/** The classes of a button, for links that look like one. */
+export function buttonClasses(look: ButtonLook = 'plain', size: 'small' | 'normal' = 'normal'): string {
+  return classes(
+    'inline-flex items-center justify-center gap-1.5 rounded-md border whitespace-nowrap select-none',
+    'transition-colors duration-100 disabled:opacity-50 [&_svg]:size-3.5 [&_svg]:shrink-0',
+    size === 'small' ? 'h-7 px-2 text-sm' : 'h-8 px-3 text-sm',
+    looks[look],
+  );
+}
+
+interface ButtonProps extends ComponentProps<'button'> {
+  look?: ButtonLook;
+  size?: 'small' | 'normal';
+}
+
+export function Button({
+  look = 'plain',
+  size = 'normal',
+  className,
+  type = 'button',
+  ...rest
+}: ButtonProps) {
+  return <button type={type} className={classes(buttonClasses(look, size), className)} {...rest} />;
+}
+
+/** A square button with an icon; `label` is its name for everybody who does not see the icon. */
+export function IconButton({ label, className, ...rest }: ComponentProps<'button'> & { label: string }) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      className={classes(
+        'inline-grid size-7 shrink-0 place-items-center rounded-md text-muted hover:bg-hover hover:text-ink',
+        'transition-colors duration-100 disabled:opacity-40 disabled:hover:bg-transparent [&_svg]:size-4',
+        className,
+      )}
+      {...rest}
+    />
+  );
+}

@@ -1,0 +1,90 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { describeFailure } from '../api/failure.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { TextField } from './field.tsx';
+
+/** Asks before something that cannot be undone. With `typed` the person has to type that text. */
+export function ConfirmDialog({
+  isOpen,
+  onClose,
+  title,
+  children,
+  action,
+  typed,
+  onConfirm,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  title: string;
+  children: ReactNode;
+  /** The button's text. */
+  action: string;
+  typed?: string;
+  onConfirm: () => Promise<unknown>;
+}) {
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
+      {isOpen && <ConfirmForm {...{ onClose, children, action, typed, onConfirm }} />}
+    </Dialog>
+  );
+}
+
+function ConfirmForm({
+  onClose,
+  children,
+  action,
+  typed,
+  onConfirm,
+}: {
+  onClose: () => void;
+  children: ReactNode;
+  action: string;
+  typed?: string | undefined;
+  onConfirm: () => Promise<unknown>;
+}) {
+  const [text, setText] = useState('');
+  const [isPending, setPending] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    setPending(true);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+      setPending(false);
+    }
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <div className="text-muted text-sm">{children}</div>
+      {typed !== undefined && (
+        <TextField
+          label={`Type “${typed}” to confirm`}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          autoComplete="off"
+        />
+      )}
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" type="submit" disabled={isPending || (typed !== undefined && text !== typed)}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Why a form was not accepted. */
+export function FormFailure({ error }: { error: unknown }) {
+  if (error === undefined || error === null) return null;
+  return (
+    <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad text-sm">
+      {describeFailure(error).message}
+    </p>
+  );
+}

@@ -1,0 +1,86 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import { classes } from './classes.ts';
+
+const box =
+  'h-8 w-full rounded-md border border-edge bg-surface px-2.5 text-sm text-ink placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0';
+
+interface FieldProps {
+  label: string;
+  /** A sentence below the field. */
+  hint?: ReactNode;
+  /** Why the value is not accepted. */
+  problem?: string | undefined;
+}
+
+/** A text field with its label. */
+export function TextField({
+  label,
+  hint,
+  problem,
+  className,
+  ...rest
+}: FieldProps & ComponentProps<'input'>) {
+  const id = useId();
+  const isDescribed = hint !== undefined || problem !== undefined;
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block text-sm font-medium">
+        {label}
+      </label>
+      <input
+        id={id}
+        className={classes(box, problem !== undefined && 'border-bad-line')}
+        aria-invalid={problem !== undefined}
+        aria-describedby={isDescribed ? `${id}-hint` : undefined}
+        {...rest}
+      />
+      {isDescribed && (
+        <p id={`${id}-hint`} className={classes('mt-1 text-xs', problem ? 'text-bad' : 'text-faint')}>
+          {problem ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A choice among a few values, with its label. */
+export function SelectField<Value extends string>({
+  label,
+  hint,
+  options,
+  value,
+  onChange,
+  className,
+  isLabelHidden = false,
+}: FieldProps & {
+  options: readonly { value: Value; label: string }[];
+  value: Value;
+  onChange: (value: Value) => void;
+  className?: string;
+  isLabelHidden?: boolean;
+}) {
+  const id = useId();
+  return (
+    <div className={className}>
+      <label htmlFor={id} className={isLabelHidden ? 'sr-only' : 'mb-1 block text-sm font-medium'}>
+        {label}
+      </label>
+      <select
+        id={id}
+        className={classes(box, 'pr-1')}
+        value={value}
+        onChange={(event) => {
+          const chosen = options.find((option) => option.value === event.target.value);
+          if (chosen !== undefined) onChange(chosen.value);
+        }}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+      {hint !== undefined && <p className="mt-1 text-xs text-faint">{hint}</p>}
+    </div>
+  );
+}

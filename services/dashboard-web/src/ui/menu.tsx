@@ -1,0 +1,53 @@
+import { Menu as Base } from '@base-ui/react/menu';
+import type { ReactElement, ReactNode } from 'react';
+import { classes } from './classes.ts';
+
+/** A button that opens a menu. `trigger` is the button, `label` its name when the button shows an icon only. */
+export function Menu({
+  trigger,
+  children,
+  align = 'start',
+}: {
+  trigger: ReactElement;
+  children: ReactNode;
+  align?: 'start' | 'end';
+}) {
+  return (
+    <Base.Root modal={false}>
+      <Base.Trigger render={trigger} />
+      <Base.Portal>
+        <Base.Positioner align={align} sideOffset={5} className="z-50 outline-none">
+          <Base.Popup className="max-h-[60vh] min-w-44 animate-appear overflow-y-auto rounded-lg bg-raised p-1 shadow-pop outline-none">
+            {children}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+const item = classes(
+  'flex w-full cursor-default items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm outline-none select-none',
+  'data-[highlighted]:bg-hover [&_svg]:size-4 [&_svg]:text-muted',
+);
+
+export function MenuItem({ onSelect, children }: { onSelect: () => void; children: ReactNode }) {
+  return (
+    <Base.Item className={item} onClick={onSelect}>
+      {children}
+    </Base.Item>
+  );
+}
+
+/** An entry that downloads a file. */
+export function MenuDownload({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <Base.LinkItem className={item} href={href} download closeOnClick>
+      {children}
+    </Base.LinkItem>
+  );
+}
+
+export function MenuLabel({ children }: { children: ReactNode }) {
+  return <div className="label px-2 pt-1.5 pb-1">{children}</div>;
+}

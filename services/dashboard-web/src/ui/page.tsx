@@ -1,0 +1,78 @@
+import type { ReactNode } from 'react';
+import { useEffect } from 'react';
+import { classes } from './classes.ts';
+
+/** A page: its title, in the window's title too, what can be done, and its content. */
+export function Page({
+  title,
+  subtitle,
+  actions,
+  children,
+  isWide = false,
+}: {
+  title: string;
+  subtitle?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  /** The content takes the whole window and scrolls by itself. */
+  isWide?: boolean;
+}) {
+  useTitle(title);
+  return (
+    <main
+      id="main"
+      tabIndex={-1}
+      className={classes('flex min-w-0 flex-col outline-none', isWide ? 'h-full' : 'min-h-full pb-16')}
+    >
+      <header
+        className={classes(
+          'flex min-h-14 flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2.5 md:px-6',
+          isWide ? 'shrink-0' : 'mx-auto w-full max-w-6xl pt-5',
+        )}
+      >
+        <div className="min-w-0 flex-1 max-sm:basis-56">
+          <h1 className={classes('truncate font-semibold tracking-tight', isWide ? 'text-lg' : 'text-xl')}>
+            {title}
+          </h1>
+          {subtitle !== undefined && <div className="text-sm text-muted">{subtitle}</div>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {isWide ? children : <div className="mx-auto w-full max-w-6xl px-4 md:px-6">{children}</div>}
+    </main>
+  );
+}
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Weir`;
+  }, [title]);
+}
+
+/** A titled part of a page. */
+export function Card({
+  title,
+  actions,
+  children,
+  className,
+  isFlush = false,
+}: {
+  title?: string;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string;
+  /** Without a margin around the content, for tables. */
+  isFlush?: boolean;
+}) {
+  return (
+    <section className={classes('card min-w-0', className)}>
+      {(title !== undefined || actions !== undefined) && (
+        <div className="flex min-h-11 items-center gap-2 border-line border-b px-4 py-1.5">
+          {title !== undefined && <h2 className="flex-1 font-medium text-sm">{title}</h2>}
+          {actions}
+        </div>
+      )}
+      <div className={isFlush ? 'overflow-x-auto' : 'p-4'}>{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { socketOpener } from '../../../lib/db/socket.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { listenAnswerMs, listenCheckMs } from '../limits.ts';
+import type { ApiKeyCache } from './api-key-cache.ts';
+
+/** The channel that the triggers on `spaces` and `api_keys` notify. */
+const channel = 'weir_access';
+
+/** Pause before the next LISTEN after the connection was lost. */
+const reconnectDelayMs = 250;
+
+/**
+ * Invalidates cached API keys when Postgres notifies a change of a key or of a space's quota or billing state. After a
+ * lost connection all of them are invalidated, since notifications may have been missed.
+ *
+ * postgres.js has `listen`, which is not used: after one failed reconnect it never listens again.
+ */
+export function followAccessChanges(
+  databaseUrl: string,
+  apiKeyCache: ApiKeyCache,
+  log: Logger,
+): AsyncDisposable {
+  let closed = false;
+  let lost = Promise.withResolvers<void>();
+  const sql = postgres(databaseUrl, {
+    max: 1,
+    connect_timeout: 5,
+    idle_timeout: 0,
+    max_lifetime: null,
+    fetch_types: false,
+    connection: { application_name: 'weir-ingest-listen' },
+    onclose: () => lost.resolve(),
+    // Options that the types of postgres.js lack.
+    ...({
+      onnotify: (_channel: string, payload: string) => applyChange(apiKeyCache, payload),
+      socket: socketOpener(listenAnswerMs),
+    } as object),
+  });
+  // A dead connection that only listens is not noticed. The socket closes when this query gets no answer.
+  const check = setInterval(() => void sql`SELECT 1`.catch(() => {}), listenCheckMs);
+
+  const listening = (async () => {
+    while (!closed) {
+      lost = Promise.withResolvers<void>();
+      try {
+        await sql`LISTEN ${sql(channel)}`;
+        apiKeyCache.invalidate(() => true);
+        await lost.promise;
+      } catch (error) {
+        if (!closed)
+          log.warn(
+            { err: error },
+            'LISTEN failed: changes of API keys and spaces are not notified; retrying',
+          );
+      }
+      if (!closed) await sleep(reconnectDelayMs);
+    }
+  })();
+
+  return {
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      clearInterval(check);
+      await sql.end({ timeout: 1 });
+      lost.resolve();
+      await listening;
+    },
+  };
+}
+
+/** `space:<id>` or `key:<hash in hex>`. */
+function applyChange(apiKeyCache: ApiKeyCache, payload: string): void {
+  const [kind, value] = payload.split(':', 2);
+  apiKeyCache.invalidate((key) => (kind === 'space' ? key.spaceId : key.hash) === value);
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApiKey } from '../../../lib/accounts/api-key.ts';
+import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
+import { createSpace } from '../../../lib/accounts/spaces.ts';
+import { openPostgres, type Sql } from '../../../lib/db/connect.ts';
+import { openDatabase } from '../../../lib/db/database.ts';
+import { createDatabase } from '../../../test/support/test-servers.ts';
+import { ApiKeyCache } from './api-key-cache.ts';
+
+const pepper = 'pepper';
+const stack = new AsyncDisposableStack();
+let sql: Sql;
+let other: Sql;
+
+beforeAll(async () => {
+  const { url } = stack.use(await createDatabase());
+  sql = stack.use(openPostgres(url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 0 }));
+  other = stack.use(openPostgres(url, { applicationName: 'test', connectionsMax: 2, statementTimeoutMs: 0 }));
+});
+afterAll(() => stack.disposeAsync());
+
+test('look-ups of unknown keys leave connections of the pool free', async () => {
+  const cache = new ApiKeyCache(openDatabase(sql), pepper);
+  let settled = 0;
+  // Opens the pool's four connections: that takes longer than anything below.
+  await Promise.all(Array.from({ length: 4 }, () => sql`SELECT pg_sleep(0.1)`));
+  const { flood } = await other.begin(async (locking) => {
+    // Every look-up waits for this lock.
+    await locking`LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`;
+    const found = Array.from({ length: 50 }, () => Promise.allSettled([cache.find(createApiKey())]));
+    for (const one of found) void one.then(() => (settled += 1));
+    await sql`SELECT 1`;
+    expect(settled).toBe(0);
+    return { flood: Promise.all(found) };
+  });
+  for (const [outcome] of await flood) {
+    expect(outcome).toMatchObject({
+      status: 'rejected',
+      reason: { id: expect.stringMatching(/^(unauthorized|ingest_unavailable)$/) },
+    });
+  }
+});
+
+test('a new key is found behind a flood of unknown ones', async () => {
+  const cache = new ApiKeyCache(openDatabase(sql), pepper);
+  const database = openDatabase(other);
+  const { id: spaceId } = await createSpace(database, 'test', {});
+  const { apiKey } = await issueApiKey(database, spaceId, { name: 'test', pepper });
+  const flood = Array.from({ length: 50 }, () => Promise.allSettled([cache.find(createApiKey())]));
+  expect(await cache.find(apiKey)).toMatchObject({ spaceId });
+  await Promise.all(flood);
+});

@@ -1,0 +1,167 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import { hashApiKey, isApiKey } from '../../../lib/accounts/api-key.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { apiKeys, spaces } from '../../../lib/db/schema.ts';
+import { IngestError } from '../../../lib/errors.ts';
+import { openLimiter } from '../../../lib/limiter.ts';
+import { TimeoutError, withTimeout } from '../../../lib/timeout.ts';
+import {
+  keyCacheMs,
+  keyLookupTimeoutMs,
+  unknownKeyCacheMs,
+  unknownKeyLookupsMax,
+  unknownKeysMax,
+} from '../limits.ts';
+
+/** The authenticated API key, its space, and the state that decides whether the space accepts events. */
+export interface Principal {
+  readonly keyId: string;
+  readonly spaceId: string;
+  readonly billingState: 'active' | 'inactive';
+  /** Events a month; null is unlimited. */
+  readonly monthlyEventLimit: number | null;
+}
+
+interface CachedKey {
+  readonly principal: Principal;
+  /** Hex. */
+  readonly hash: string;
+  readonly expiresAtMs: number;
+  /** `performance.now()` from which Postgres is queried again. */
+  freshUntilMs: number;
+}
+
+/**
+ * Looks up API keys in Postgres and caches the results (contract §5): valid keys for 30 s, and for as long as Postgres is
+ * unreachable; invalid ones for 2 s. `invalidate` drops changed ones at once.
+ */
+export class ApiKeyCache {
+  readonly #pepper: string;
+  readonly #statement: LookupStatement;
+  readonly #cached = new Map<string, CachedKey>();
+  /** Invalid keys, with the `performance.now()` until which they are rejected without a query. */
+  readonly #invalid = new Map<string, number>();
+  readonly #pending = new Map<string, Promise<Principal>>();
+  readonly #unknownKeyLookups = openLimiter(unknownKeyLookupsMax);
+  #invalidations = 0;
+
+  constructor(database: Database, pepper: string) {
+    this.#statement = prepareLookup(database);
+    this.#pepper = pepper;
+  }
+
+  /**
+   * Authenticates a key. Synchronous when it is cached, which is nearly always.
+   *
+   * @throws IngestError `unauthorized`; `ingest_unavailable` when Postgres is unreachable and the key is not cached.
+   */
+  find(apiKey: string): Principal | Promise<Principal> {
+    const nowMs = performance.now();
+    const cached = this.#cached.get(apiKey);
+    if (cached !== undefined && cached.freshUntilMs > nowMs && cached.expiresAtMs > Date.now()) {
+      return cached.principal;
+    }
+    if ((this.#invalid.get(apiKey) ?? 0) > nowMs || !isApiKey(apiKey)) throw unauthorized();
+    const pending =
+      this.#pending.get(apiKey) ?? this.#lookUp(apiKey).finally(() => this.#pending.delete(apiKey));
+    this.#pending.set(apiKey, pending);
+    return pending;
+  }
+
+  /** Makes the next use of every matching key query Postgres, because the key or its space has changed. */
+  invalidate(matches: (key: { spaceId: string; hash: string }) => boolean): void {
+    // A new key may have been tried, and cached as invalid, before it was committed.
+    this.#invalid.clear();
+    this.#invalidations += 1;
+    for (const cached of this.#cached.values()) {
+      // Not deleted: while Postgres is unreachable, the last known state still counts.
+      if (matches({ spaceId: cached.principal.spaceId, hash: cached.hash })) cached.freshUntilMs = 0;
+    }
+  }
+
+  async #lookUp(apiKey: string): Promise<Principal> {
+    const hash = hashApiKey(apiKey, this.#pepper);
+    const invalidationsBefore = this.#invalidations;
+    let row: LookupRow | undefined;
+    try {
+      const query = this.#cached.has(apiKey) ? this.#query(hash) : this.#queryUnknownKey(hash);
+      row = await withTimeout(keyLookupTimeoutMs, query);
+    } catch (error) {
+      return this.#lastKnown(apiKey, error);
+    }
+    const expiresAtMs = row?.expiresAt?.getTime() ?? Infinity;
+    if (row === undefined || expiresAtMs <= Date.now()) {
+      this.#cached.delete(apiKey);
+      this.#rememberInvalid(apiKey);
+      throw unauthorized();
+    }
+    const { expiresAt: _, ...principal } = row;
+    // A change that was notified during the query may be missing from its result: use the result once, do not cache it.
+    const freshMs = this.#invalidations === invalidationsBefore ? keyCacheMs : 0;
+    this.#cached.set(apiKey, {
+      principal,
+      hash: hash.toString('hex'),
+      expiresAtMs,
+      freshUntilMs: performance.now() + freshMs,
+    });
+    return principal;
+  }
+
+  /** Anybody can invent keys: look-ups of keys not cached leave connections free for other queries. */
+  #queryUnknownKey(hash: Buffer) {
+    const latestMs = performance.now() + keyLookupTimeoutMs;
+    return this.#unknownKeyLookups(async () => {
+      // The request was already answered: the look-ups that a flood left waiting must not run after it.
+      if (performance.now() > latestMs) throw new TimeoutError('the look-up waited too long');
+      return this.#query(hash);
+    });
+  }
+
+  async #query(hash: Buffer): Promise<LookupRow | undefined> {
+    const [row] = await this.#statement.execute({ hash });
+    return row;
+  }
+
+  /** Postgres is unreachable: a key that was valid stays valid, and no key is called invalid. */
+  #lastKnown(apiKey: string, cause: unknown): Principal {
+    const cached = this.#cached.get(apiKey);
+    if (cached === undefined || cached.expiresAtMs <= Date.now()) {
+      throw new IngestError(
+        'ingest_unavailable',
+        'The API key cannot be checked at this moment. Retry later.',
+        { cause },
+      );
+    }
+    // Not queried again for a while: if Postgres hangs, every request would wait for the time-out.
+    cached.freshUntilMs = performance.now() + unknownKeyCacheMs;
+    return cached.principal;
+  }
+
+  #rememberInvalid(apiKey: string): void {
+    const [oldest] = this.#invalid.keys();
+    if (this.#invalid.size >= unknownKeysMax && oldest !== undefined) this.#invalid.delete(oldest);
+    this.#invalid.set(apiKey, performance.now() + unknownKeyCacheMs);
+  }
+}
+
+function prepareLookup(database: Database) {
+  return database
+    .select({
+      keyId: apiKeys.id,
+      spaceId: spaces.id,
+      billingState: spaces.billingState,
+      monthlyEventLimit: spaces.monthlyEventLimit,
+      expiresAt: apiKeys.expiresAt,
+    })
+    .from(apiKeys)
+    .innerJoin(spaces, eq(spaces.id, apiKeys.spaceId))
+    .where(and(eq(apiKeys.hash, sql.placeholder('hash')), isNull(apiKeys.revokedAt)))
+    .prepare('api_key');
+}
+
+type LookupStatement = ReturnType<typeof prepareLookup>;
+type LookupRow = Awaited<ReturnType<LookupStatement['execute']>>[number];
+
+export function unauthorized(): IngestError {
+  return new IngestError('unauthorized', 'The API key is missing or invalid.');
+}

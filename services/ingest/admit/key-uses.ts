@@ -1,0 +1,85 @@
+import { eq, sql } from 'drizzle-orm';
+import { dayOf } from '../../../lib/accounts/month.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { leaveReadOnlySession } from '../../../lib/db/read-only.ts';
+import { apiKeys, usageDays } from '../../../lib/db/schema.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { keyLastUseFlushMs } from '../limits.ts';
+
+/** Events of a key that the queue had already, of one day. */
+interface Repeats {
+  spaceId: string;
+  apiKeyId: string;
+  day: string;
+  repeats: number;
+}
+
+/**
+ * Records when API keys were last used, and how many events the queue dropped because their request was sent again unchanged,
+ * which the writer cannot count. It writes both once a minute: a write for each request would cost too much.
+ */
+export class KeyUses implements AsyncDisposable {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #timer: NodeJS.Timeout;
+  #lastUses = new Map<string, number>();
+  #repeats = new Map<string, Repeats>();
+
+  constructor(database: Database, log: Logger) {
+    this.#database = database;
+    this.#log = log;
+    this.#timer = setInterval(() => void this.flush(), keyLastUseFlushMs);
+  }
+
+  note(keyId: string, atMs: number): void {
+    this.#lastUses.set(keyId, atMs);
+  }
+
+  noteRepeats({ spaceId, keyId }: { spaceId: string; keyId: string }, events: number, atMs: number): void {
+    const day = dayOf(atMs);
+    const known = this.#repeats.get(`${keyId} ${day}`);
+    if (known !== undefined) known.repeats += events;
+    else this.#repeats.set(`${keyId} ${day}`, { spaceId, apiKeyId: keyId, day, repeats: events });
+  }
+
+  /** Writes what was recorded. Never rejects: on failure it is dropped, and the key's next use is recorded again. */
+  async flush(): Promise<void> {
+    const [uses, repeats] = [this.#lastUses, this.#repeats];
+    [this.#lastUses, this.#repeats] = [new Map(), new Map()];
+    try {
+      if (uses.size > 0) await this.#writeUses(uses);
+      if (repeats.size > 0) await this.#writeRepeats([...repeats.values()]);
+    } catch (error) {
+      this.#log.warn({ err: error, keys: uses.size }, 'last uses of API keys are not written');
+      await leaveReadOnlySession(this.#database.$client, error);
+    }
+  }
+
+  async #writeUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    const ids = `{${[...uses.keys()]}}`;
+    const atMs = `{${[...uses.values()]}}`;
+    await this.#database
+      .update(apiKeys)
+      .set({ lastUsedAt: sql`to_timestamp(used.at_ms / 1000)` })
+      .from(sql`unnest(${ids}::uuid[], ${atMs}::float8[]) AS used(id, at_ms)`)
+      .where(eq(apiKeys.id, sql`used.id`));
+  }
+
+  async #writeRepeats(rows: Repeats[]): Promise<void> {
+    // In the order of the key, as the writer's statement: both lock in one order.
+    const keyOf = ({ spaceId, day, apiKeyId }: Repeats) => `${spaceId} ${day} ${apiKeyId}`;
+    const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    await this.#database
+      .insert(usageDays)
+      .values(sorted.map((row) => ({ ...row, events: 0 })))
+      .onConflictDoUpdate({
+        target: [usageDays.spaceId, usageDays.day, usageDays.apiKeyId],
+        set: { repeats: sql`${usageDays.repeats} + excluded.${sql.identifier(usageDays.repeats.name)}` },
+      });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+}

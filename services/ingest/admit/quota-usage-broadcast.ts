@@ -1,0 +1,67 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { z } from 'zod';
+import type { Logger } from '../../../lib/log.ts';
+import { withTimeout } from '../../../lib/timeout.ts';
+
+const quotaUsageSchema = z.object({
+  spaceId: z.guid(),
+  events: z.int().nonnegative(),
+  /** The position in the queue of the message that carries the events. */
+  position: z.object({ stream: z.string(), sequence: z.int().nonnegative() }),
+});
+
+/** Events accepted for a space with a limit. */
+export type QuotaUsage = z.infer<typeof quotaUsageSchema>;
+
+/** What ingest processes publish to each other about spaces with a limit (ADR 0007). */
+export interface QuotaUsageBroadcast {
+  /** Calls back for every message of another process. */
+  listen(onUsage: (usage: QuotaUsage) => void): void;
+  /** Publishes to the other processes. Resolves when nats-server has delivered it, or is unreachable. */
+  announce(usage: QuotaUsage): Promise<void>;
+  /** Resolves when everything announced earlier was received, or nats-server is unreachable. */
+  caughtUp(): Promise<void>;
+}
+
+/** A {@link QuotaUsage}, and the process that published it. */
+const messageSchema = quotaUsageSchema.extend({ from: z.guid() });
+
+/** Core NATS, not the queue: only processes that run now need it. */
+const subject = 'weir.accepted';
+
+/** How long a request waits for the broadcast at most. After that the count in the database decides. */
+const broadcastTimeoutMs = 250;
+
+/** Malformed messages are logged and ignored: another program may publish on the subject. */
+export function openQuotaUsageBroadcast(connection: NatsConnection, log: Logger): QuotaUsageBroadcast {
+  const self = crypto.randomUUID();
+  // A round trip: nats-server processes what a connection sends, and delivers to it, in order.
+  const flush = () => withTimeout(broadcastTimeoutMs, connection.flush()).catch(() => {});
+  return {
+    listen(onUsage) {
+      connection.subscribe(subject, {
+        callback(error, message) {
+          if (error !== null) return;
+          const parsed = messageSchema.safeParse(tryParseJson(message.string()));
+          if (!parsed.success)
+            return log.warn({ bytes: message.data.length }, `malformed message on ${subject}`);
+          const { from, ...usage } = parsed.data;
+          if (from !== self) onUsage(usage);
+        },
+      });
+    },
+    announce(usage) {
+      connection.publish(subject, JSON.stringify({ ...usage, from: self }));
+      return flush();
+    },
+    caughtUp: flush,
+  };
+}
+
+function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cors as connectCors } from '@connectrpc/connect';
+import { corsMaxAgeSeconds } from '../limits.ts';
+
+const allowedHeaders = ['Authorization', ...connectCors.allowedHeaders].join(', ');
+const exposedHeaders = [
+  'Retry-After',
+  'Weir-Batch-Id',
+  'Weir-Quota-Limit',
+  'Weir-Quota-Reset',
+  'Weir-Quota-Used',
+  'Weir-Spans-Filtered',
+  'Weir-Spans-Stored',
+  ...connectCors.exposedHeaders,
+].join(', ');
+
+/**
+ * Sets the CORS headers of a response.
+ *
+ * @returns whether the request was a preflight request, which is answered.
+ */
+export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/**
+ * CORS for the origins that the operator allows; `*` allows all. It gives an origin no more than the API key that a page
+ * sends: browsers add no credentials by themselves, because ingest uses no cookies.
+ */
+export function createCors(allowedOrigins: readonly string[]): Cors {
+  const isAllowed = (origin: string) => allowedOrigins.includes('*') || allowedOrigins.includes(origin);
+  return (request, response) => {
+    const { origin } = request.headers;
+    if (allowedOrigins.length === 0) return false;
+    response.setHeader('Vary', 'Origin');
+    if (origin === undefined || !isAllowed(origin)) return false;
+    response.setHeader('Access-Control-Allow-Origin', origin);
+    response.setHeader('Access-Control-Expose-Headers', exposedHeaders);
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {
+      return false;
+    }
+    response.writeHead(204, {
+      'Access-Control-Allow-Methods': 'GET, POST',
+      'Access-Control-Allow-Headers': allowedHeaders,
+      'Access-Control-Max-Age': corsMaxAgeSeconds,
+    });
+    response.end();
+    return true;
+  };
+}

@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { secondsToMonthEnd } from '../../../lib/accounts/month.ts';
+import type { IngestError } from '../../../lib/errors.ts';
+import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { retryAfterSeconds } from '../limits.ts';
+import type { FailureLog } from './failure-log.ts';
+import { sendJson } from './respond.ts';
+
+/** Logs an error and answers with it, in the shape of contract §7, after the rest of the request's body. Never rejects. */
+export type RespondError = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: IngestError,
+) => Promise<void>;
+
+export function createRespondError(options: {
+  answerAfterBody: AnswerAfterBody;
+  failures: FailureLog;
+  log: Logger;
+}): RespondError {
+  const { answerAfterBody, failures, log } = options;
+  return async (request, response, error) => {
+    failures.note(error);
+    try {
+      await answerAfterBody(request, response, () => {
+        sendJson(response, error.status, error.toBody(), headersOf(error));
+      });
+    } catch (failure) {
+      log.error({ err: failure }, 'an error response could not be sent');
+      request.destroy();
+    }
+  };
+}
+
+function headersOf({ status, id }: IngestError): Record<string, string | number> {
+  return {
+    ...(id === 'usage_limit_exceeded' && { 'Weir-Quota-Reset': secondsToMonthEnd(Date.now()) }),
+    ...(status === 503 && { 'Retry-After': retryAfterSeconds }),
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+  };
+}

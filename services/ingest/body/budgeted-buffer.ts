@@ -1,0 +1,35 @@
+import { IngestError } from '../../../lib/errors.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import { detachBuffer } from './detach-buffer.ts';
+
+/** Bytes that count against a budget until they are disposed. They may not be read after that. */
+export interface BudgetedBuffer extends Disposable {
+  readonly bytes: Buffer;
+}
+
+/**
+ * Counts a buffer against the budget. Disposing it frees its memory.
+ *
+ * @throws IngestError `ingest_unavailable` when it does not fit; then its memory is freed, too.
+ */
+export function holdBuffer(bytes: Buffer, budget: ByteBudget): BudgetedBuffer {
+  const { length } = bytes;
+  if (!budget.take(length)) {
+    detachBuffer(bytes);
+    throw memoryExhausted();
+  }
+  return {
+    bytes,
+    [Symbol.dispose]: () => {
+      budget.release(length);
+      detachBuffer(bytes);
+    },
+  };
+}
+
+export function memoryExhausted(): IngestError {
+  return new IngestError(
+    'ingest_unavailable',
+    'Ingest holds as many bytes as it may at this moment. Retry later.',
+  );
+}

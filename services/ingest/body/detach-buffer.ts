@@ -1,0 +1,15 @@
+/**
+ * Frees the memory of a buffer that nobody reads any more. V8 would do so only in a later collection of its whole heap, and
+ * starts such a collection for every few megabytes that it counts outside of the heap (ADR 0008).
+ *
+ * It happens after the current turn of the event loop: the HTTP parser may still be working on a chunk that it has just
+ * emitted. A buffer that shares its memory with others is left to the garbage collector.
+ */
+export function detachBuffer(buffer: Uint8Array): void {
+  setImmediate(detach, buffer);
+}
+
+function detach({ buffer, byteLength }: Uint8Array): void {
+  // `transfer(0)` detaches the buffer and frees its memory.
+  if (buffer instanceof ArrayBuffer && byteLength > 0 && byteLength === buffer.byteLength) buffer.transfer(0);
+}

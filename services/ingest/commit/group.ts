@@ -1,0 +1,68 @@
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import { columnNames } from '../../../lib/event/columns.ts';
+import type { ColumnTexts } from '../../../lib/event/projection.ts';
+import { inSpace, unionTerms } from '../../../lib/event/terms.ts';
+import { encodeGroup, type PartInit } from '../../../lib/queue/group.ts';
+import { sharedSegmentBytesMax } from '../limits.ts';
+import { type CompressedBatch, compressShared } from './compressed-batch.ts';
+
+/** The queue message for a group of batches, and the message id by which the broker drops a retry (ADR 0002). */
+export function createMessage(batches: readonly CompressedBatch[]): {
+  payload: Uint8Array;
+  messageId: string;
+} {
+  const parts = groupBySegment(batches).map(toPart);
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.spaceId}:${part.columns?.id};`);
+  return { payload: encodeGroup(parts), messageId: hash.digest('base64url') };
+}
+
+/**
+ * Groups the batches that become one segment. Small batches of one API key share one: a segment for each would cost a row
+ * each, and together they compress many times better.
+ */
+function groupBySegment(batches: readonly CompressedBatch[]): CompressedBatch[][] {
+  const segments: CompressedBatch[][] = [];
+  const open = new Map<string, { batches: CompressedBatch[]; bytes: number }>();
+  for (const batch of batches) {
+    const shared = batch.compressed === undefined ? open.get(batch.apiKeyId) : undefined;
+    if (shared !== undefined && shared.bytes + batch.body.length <= sharedSegmentBytesMax) {
+      shared.batches.push(batch);
+      shared.bytes += batch.body.length;
+      continue;
+    }
+    const segment = [batch];
+    segments.push(segment);
+    if (batch.compressed === undefined) {
+      open.set(batch.apiKeyId, { batches: segment, bytes: batch.body.length });
+    }
+  }
+  return segments;
+}
+
+function toPart(batches: readonly CompressedBatch[]): PartInit {
+  const [first] = batches;
+  if (first === undefined) throw new Error('a segment of no batches');
+  const eventCount = batches.reduce((sum, batch) => sum + batch.eventCount, 0);
+  const body = batches.length === 1 ? first.body : Buffer.concat(batches.map((batch) => batch.body));
+  return {
+    spaceId: first.spaceId,
+    apiKeyId: first.apiKeyId,
+    receivedAtMs: BigInt(first.receivedAtMs),
+    segmentId: first.segmentId ?? randomUUIDv7(),
+    eventCount,
+    rawBytes: BigInt(body.length),
+    columns: batches.length === 1 ? first.columns : joinColumns(batches, eventCount),
+    body: first.compressed ?? compressShared(body),
+    terms: inSpace(first.spaceId, unionTerms(batches.map((batch) => batch.terms))).join(','),
+  };
+}
+
+function joinColumns(batches: readonly CompressedBatch[], eventCount: number): ColumnTexts {
+  const joined = Object.fromEntries(
+    columnNames.map((name) => [name, batches.map((batch) => batch.columns[name]).join(',')]),
+  ) as ColumnTexts;
+  // The indexes of each batch start at 0. In the shared segment they continue.
+  joined.segmentIndex = Array.from({ length: eventCount }, (_, index) => index).join(',');
+  return joined;
+}

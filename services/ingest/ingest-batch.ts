@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { secondsToMonthEnd } from '../../lib/accounts/month.ts';
+import type { ApiKeyCache, Principal } from './admit/api-key-cache.ts';
+import { authenticate } from './admit/authenticate.ts';
+import type { KeyUses } from './admit/key-uses.ts';
+import type { Quota, QuotaView } from './admit/quota.ts';
+import { type BodyLimits, checkDeclaredLength, readBody } from './body/body.ts';
+import { type BudgetedBuffer, holdBuffer } from './body/budgeted-buffer.ts';
+import type { BufferPool } from './body/buffer-pool.ts';
+import type { ByteBudgets } from './body/byte-budget.ts';
+import { detachBuffer } from './body/detach-buffer.ts';
+import type { Committer } from './commit/committer.ts';
+import { type CompressedBatch, compressBatch } from './commit/compressed-batch.ts';
+import type { ReadBatch } from './read/batch-reader.ts';
+
+export interface BatchDependencies {
+  apiKeyCache: ApiKeyCache;
+  keyUses: KeyUses;
+  quota: Quota;
+  budgets: ByteBudgets;
+  buffers: BufferPool;
+  committer: Committer;
+}
+
+/** How a protocol turns the bytes of a request into batches. */
+export interface RequestDecoder<T> {
+  /** Largest body, before and after decompression. */
+  bodyBytesMax: number;
+  /** What the protocol adds to the body of a request. */
+  overheadBytes: number;
+  /** Removes compression and envelope. */
+  decode(request: IncomingMessage, sent: Buffer, limits: BodyLimits): Promise<BudgetedBuffer>;
+  /** Parses, validates and projects. */
+  read(bytes: Buffer): T | Promise<T>;
+}
+
+/** The decoder of a protocol whose requests are one batch each. */
+export type BatchDecoder = RequestDecoder<ReadBatch>;
+
+/** What the client of a durable batch is answered. */
+export interface Receipt {
+  message: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * Ingests one batch (contract §4).
+ *
+ * @throws what `ingestRequest` throws.
+ */
+export async function ingestBatch(
+  dependencies: BatchDependencies,
+  request: IncomingMessage,
+  decoder: BatchDecoder,
+): Promise<Receipt> {
+  const { result, headers } = await ingestRequest(dependencies, request, {
+    decoder,
+    batchesOf: (batch) => [batch],
+  });
+  const { eventCount } = result.projection;
+  return { message: `Queued ${eventCount} ${eventCount === 1 ? 'event' : 'events'}.`, headers };
+}
+
+/**
+ * Ingests one request, whatever protocol it was sent by. The order of the checks is that of docs/api.md: key, declared
+ * length, quota, body, encoding, syntax, batch, events. Then its batches are made durable.
+ *
+ * @returns what the decoder read, and the headers of the response.
+ * @throws IngestError for everything that is answered with an error.
+ * @throws ClientGoneError
+ */
+export async function ingestRequest<T>(
+  dependencies: BatchDependencies,
+  request: IncomingMessage,
+  { decoder, batchesOf }: { decoder: RequestDecoder<T>; batchesOf: (result: T) => readonly ReadBatch[] },
+): Promise<{ result: T; headers: Record<string, string> }> {
+  const { apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
+  const { bodyBytesMax, overheadBytes } = decoder;
+  const principal = await authenticate(request, apiKeyCache);
+  checkDeclaredLength(request, bodyBytesMax + overheadBytes);
+  const quotaView = await quota.admit(principal);
+  const budget = budgets.of(principal.spaceId);
+  using received = new DisposableStack();
+  const sent = received.use(
+    await readBody(request, buffers, { bytesMax: bodyBytesMax + overheadBytes, budget }),
+  );
+  const receivedAtMs = Date.now();
+  keyUses.note(principal.keyId, receivedAtMs);
+  const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));
+  const result = await decoder.read(decoded.bytes);
+  const readBatches = batchesOf(result);
+  // Where JSON was written from protobuf, it is what is stored, and the protobuf is not needed any more.
+  if (readBatches.every(({ body }) => body !== undefined)) received.dispose();
+  // The JSON can be six times as long as the protobuf.
+  using held = new DisposableStack();
+  const batches = readBatches.map(({ projection, body: written }) => ({
+    projection,
+    body: written === undefined ? decoded.bytes : held.use(holdBuffer(written, budget)).bytes,
+  }));
+  await commitAll(dependencies, { principal, receivedAtMs, batches });
+  return { result, headers: { 'Weir-Batch-Id': randomUUID(), ...quotaHeaders(quotaView) } };
+}
+
+/** Makes batches durable. Settles only when all of them have settled: the caller then reuses their memory. */
+async function commitAll(
+  dependencies: BatchDependencies,
+  received: { principal: Principal; receivedAtMs: number; batches: readonly Required<ReadBatch>[] },
+): Promise<void> {
+  const { principal, receivedAtMs: atMs, batches } = received;
+  const outcomes = await Promise.allSettled(
+    batches
+      .filter(({ projection }) => projection.eventCount > 0)
+      .map(async ({ projection, body }) =>
+        commit(dependencies, {
+          principal,
+          atMs,
+          batch: await compressBatch(principal, projection, { body, atMs }),
+        }),
+      ),
+  );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+function quotaHeaders(view: QuotaView | undefined): Record<string, string> {
+  return view === undefined
+    ? {}
+    : {
+        'Weir-Quota-Limit': String(view.limit),
+        'Weir-Quota-Used': String(view.used),
+        'Weir-Quota-Reset': String(secondsToMonthEnd(Date.now())),
+      };
+}
+
+async function commit(
+  { committer, quota, keyUses }: BatchDependencies,
+  { principal, atMs, batch }: { principal: Principal; atMs: number; batch: CompressedBatch },
+): Promise<void> {
+  const messages = await committer.commit(batch);
+  // The message that was published has a copy.
+  if (batch.compressed !== undefined) detachBuffer(batch.compressed);
+  for (const { eventCount, isRepeat } of messages) {
+    if (isRepeat) keyUses.noteRepeats(principal, eventCount, atMs);
+  }
+  if (principal.monthlyEventLimit === null) return;
+  const { spaceId } = principal;
+  await Promise.all(
+    messages.map(({ eventCount, position }) => quota.noteAccepted({ spaceId, events: eventCount, position })),
+  );
+}

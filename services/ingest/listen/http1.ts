@@ -1,0 +1,28 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createHttp1Drain, http1Options } from '../../../lib/http/http1.ts';
+import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../../lib/http/limits.ts';
+import type { RespondError } from '../answer/respond-error.ts';
+import { enforceStrictHttp, strictHttpOptions } from './strict-http.ts';
+
+/**
+ * The HTTP/1.1 server. It does not listen; it serves the connections that it is given. Disposing it closes each
+ * connection as soon as its requests are answered.
+ */
+export function createHttp1(
+  onRequest: RequestListener,
+  respondError: RespondError,
+): { server: Server } & AsyncDisposable {
+  const server = createServer({ ...http1Options, ...strictHttpOptions });
+  enforceStrictHttp(server, { onRequest, respondError });
+  server.setTimeout(keepAliveTimeoutMs + bodyTimeoutMs);
+  const drain = createHttp1Drain(server);
+  // Node starts its check for slow requests on this event.
+  server.emit('listening');
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      await drain();
+      server.close();
+    },
+  };
+}

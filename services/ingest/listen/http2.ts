@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
+import { IngestError } from '../../../lib/errors.ts';
+import { headersTimeoutMs, keepAliveTimeoutMs } from '../../../lib/http/limits.ts';
+import type { RespondError } from '../answer/respond-error.ts';
+import {
+  http2HeaderBytesMax,
+  http2ResetsBurst,
+  http2ResetsPerSecond,
+  http2SessionMegabytesMax,
+  http2SettingsMax,
+  http2StreamsMax,
+  http2WindowBytes,
+} from '../limits.ts';
+import { limitStream } from './http2-stream.ts';
+
+/**
+ * The HTTP/2 server. It does not listen; it serves the connections that it is given. Disposing it sends GOAWAY to every
+ * client, also to those that connect later, and waits for the streams that are open.
+ */
+export function createHttp2(
+  onRequest: RequestListener,
+  respondError: RespondError,
+): { server: Http2Server } & AsyncDisposable {
+  const server = createServer({
+    settings: {
+      maxConcurrentStreams: http2StreamsMax,
+      maxHeaderListSize: http2HeaderBytesMax,
+      initialWindowSize: http2WindowBytes,
+      enablePush: false,
+    },
+    maxSessionMemory: http2SessionMegabytesMax,
+    streamResetBurst: http2ResetsBurst,
+    streamResetRate: http2ResetsPerSecond,
+  });
+  const sessions = new Set<ServerHttp2Session>();
+  let isClosing = false;
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+    limitSession(session);
+    if (isClosing) session.close();
+  });
+  // Without a listener a session's error would end the process; `close` follows it.
+  server.on('sessionError', () => {});
+  const rejectHeaders: RequestListener = (request, response) => {
+    const details = `The headers are larger than ${http2HeaderBytesMax} bytes.`;
+    void respondError(request, response, new IngestError('invalid_request_body', details));
+  };
+  // Without listeners Node answers CONNECT and an unknown Expect by itself, without a body.
+  for (const event of ['request', 'connect', 'checkExpectation']) {
+    server.on(event, (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      limitStream(request.stream);
+      const handle = headerBytes(request.rawHeaders) > http2HeaderBytesMax ? rejectHeaders : onRequest;
+      // Node's compatibility API gives requests and responses the interface that they have in HTTP/1.1.
+      handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    });
+  }
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      isClosing = true;
+      const closed = [...sessions].map((session) => once(session, 'close'));
+      for (const session of sessions) session.close();
+      await Promise.all(closed);
+    },
+  };
+}
+
+/** Node has no time-out for a client that opens no stream, none for an idle session, and no limit for SETTINGS. */
+function limitSession(session: ServerHttp2Session): void {
+  const silence = setTimeout(() => session.destroy(), headersTimeoutMs);
+  session.once('stream', () => clearTimeout(silence));
+  session.once('close', () => clearTimeout(silence));
+  session.setTimeout(keepAliveTimeoutMs, () => session.close());
+  let settings = 0;
+  session.on('remoteSettings', () => {
+    settings += 1;
+    // A SETTINGS frame of a few bytes costs us an acknowledgement and a callback: the cheapest flood there is.
+    if (settings > http2SettingsMax) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+  // The window of the whole connection: a client fills it with the bodies of several streams.
+  session.setLocalWindowSize(http2WindowBytes * 4);
+}
+
+/** The size of a header list as HTTP/2 counts it (RFC 9113 §6.5.2). Node announces the limit but does not enforce it. */
+function headerBytes(rawHeaders: readonly string[]): number {
+  let bytes = rawHeaders.length * 16;
+  for (const text of rawHeaders) bytes += text.length;
+  return bytes;
+}

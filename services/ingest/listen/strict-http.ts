@@ -1,0 +1,95 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { IngestError } from '../../../lib/errors.ts';
+import { findHttpFault } from '../../../lib/http/http-fault.ts';
+import { endWithError, sendJson } from '../answer/respond.ts';
+import type { RespondError } from '../answer/respond-error.ts';
+
+/** The last request of a connection, and its response. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Ignore later requests on this connection: possible request smuggling. */
+  readonly isRejected: boolean;
+}
+
+/** Options of the HTTP/1.1 server: Node would answer a missing Host without a body. */
+export const strictHttpOptions = { requireHostHeader: false };
+
+/**
+ * Makes an HTTP/1.1 server reject what Node's parser accepts against RFC 9112, and answer in the shape of contract §7
+ * where Node answers without a body or not at all. An unknown Expect is ignored, as RFC 9110 §10.1.1 allows.
+ *
+ * @param handlers `onRequest` gets the requests that are valid.
+ */
+export function enforceStrictHttp(
+  server: Server,
+  handlers: { onRequest: RequestListener; respondError: RespondError },
+): void {
+  const exchanges = new WeakMap<Socket, Exchange>();
+  // Without half-open connections (Node's own option, missing in its types, and the socket's) a client that closes its
+  // side after its request gets no answer, although its batch is accepted.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on('connection', (socket) => {
+    socket.allowHalfOpen = true;
+  });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    if (exchanges.get(socket)?.isRejected) return;
+    const fault = findHttpFault(request);
+    exchanges.set(socket, { request, response, isRejected: fault !== undefined });
+    if (fault === undefined) return handlers.onRequest(request, response);
+    // Close after the answer: a proxy in front of us may have read another request in the same bytes.
+    response.setHeader('Connection', 'close');
+    const details = `The request is not valid HTTP: ${fault}.`;
+    void handlers.respondError(request, response, new IngestError('invalid_request_body', details));
+  });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_, socket: Socket) => {
+    const error = new IngestError('method_not_allowed', 'CONNECT is not supported: this is not a proxy.');
+    endAfterResponses(socket, exchanges.get(socket), error, { Allow: 'GET, POST' });
+  });
+  server.on('clientError', createParserErrorHandler(exchanges));
+}
+
+/** Answers what the parser rejected, and closes. A socket that was only slow or silent is closed without an answer. */
+function createParserErrorHandler(exchanges: WeakMap<Socket, Exchange>) {
+  const failed = new WeakSet<Socket>();
+  return (error: NodeJS.ErrnoException, socket: Socket) => {
+    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    // The parser also fails on whatever follows the first fault: discard it.
+    if (failed.has(socket)) return;
+    if (isLate || error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    failed.add(socket);
+    const rejection = new IngestError('invalid_request_body', 'The request is not valid HTTP.');
+    endAfterResponses(socket, exchanges.get(socket), rejection);
+  };
+}
+
+/**
+ * Sends the last response of a connection, after the responses to all earlier requests: a client matches responses to
+ * requests by their order, and would take this one for the answer to a batch that is accepted.
+ */
+function endAfterResponses(
+  socket: Socket,
+  last: Exchange | undefined,
+  error: IngestError,
+  headers: Record<string, string> = {},
+): void {
+  if (last?.response.headersSent && !last.request.complete) {
+    socket.destroy();
+  } else if (last?.request.complete && !last.response.closed) {
+    last.response.once('close', () => {
+      if (socket.writable) endWithError(socket, error, headers);
+    });
+  } else if (last !== undefined && !last.response.closed && last.response.socket === null) {
+    // The fault is in a body, while earlier requests are still being answered. Tell the body's reader that it has ended.
+    last.response.once('close', () => last.request.destroy());
+    sendJson(last.response, error.status, error.toBody(), { ...headers, Connection: 'close' });
+  } else {
+    endWithError(socket, error, headers);
+  }
+}

@@ -1,0 +1,57 @@
+import type { ConfigWith } from '../../lib/config.ts';
+import type { Database } from '../../lib/db/database.ts';
+import type { Logger } from '../../lib/log.ts';
+import { payloadBytesMax } from '../../lib/queue/connect.ts';
+import { followAccessChanges } from './admit/access-changes.ts';
+import { ApiKeyCache } from './admit/api-key-cache.ts';
+import { KeyUses } from './admit/key-uses.ts';
+import { Quota } from './admit/quota.ts';
+import { openQuotaUsageBroadcast } from './admit/quota-usage-broadcast.ts';
+import { awaitStored } from './admit/stored-position.ts';
+import { BufferPool } from './body/buffer-pool.ts';
+import { ByteBudgets } from './body/byte-budget.ts';
+import { createBodyDecoder } from './body/decode.ts';
+import { Committer } from './commit/committer.ts';
+import type { openQueue } from './commit/queue.ts';
+import { createJsonDecoder } from './ingest-events.ts';
+import { createSpanDecoders } from './otlp/decoders.ts';
+import { SpanCounter } from './otlp/span-counter.ts';
+import { openReaders } from './readers/readers.ts';
+import { createRpcDecoders } from './rpc/decoders.ts';
+
+/**
+ * Acquires what ingest needs to take batches of every protocol: keys, quotas, memory budgets, readers and the committer.
+ * What has to be released goes onto `resources`.
+ */
+export function openBatches(options: {
+  config: ConfigWith<'DATABASE_URL' | 'API_KEY_PEPPER'>;
+  database: Database;
+  queue: Awaited<ReturnType<typeof openQueue>>;
+  log: Logger;
+  resources: AsyncDisposableStack;
+}) {
+  const { config, database, queue, log, resources } = options;
+  const { nats, manager, publisher } = queue;
+  const apiKeyCache = new ApiKeyCache(database, config.API_KEY_PEPPER);
+  resources.use(followAccessChanges(config.DATABASE_URL, apiKeyCache, log));
+  const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
+  const readers = resources.use(openReaders(config.WEIR_VENDOR));
+  const buffers = new BufferPool();
+  const decodeBody = createBodyDecoder(buffers);
+  return {
+    apiKeyCache,
+    keyUses: resources.use(new KeyUses(database, log)),
+    quota: new Quota({
+      database,
+      awaitStored: (position) => awaitStored(manager, position),
+      broadcast: openQuotaUsageBroadcast(nats, log),
+    }),
+    budgets: new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX),
+    buffers,
+    committer,
+    jsonDecoder: createJsonDecoder(readers, decodeBody),
+    rpcDecoder: createRpcDecoders(readers, decodeBody),
+    spanDecoders: createSpanDecoders(readers, decodeBody),
+    spanCounter: resources.use(new SpanCounter(log)),
+  };
+}

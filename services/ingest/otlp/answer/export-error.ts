@@ -1,0 +1,41 @@
+import { Code } from '@connectrpc/connect';
+import { type ErrorId, errorTable, IngestError } from '../../../../lib/errors.ts';
+
+/**
+ * How an exporter is told of each error: the status of HTTP and the code of gRPC. Exporters retry 429, 502, 503 and 504,
+ * and UNAVAILABLE; all else is final, and what they sent is lost. So nothing that may go away is anything else, and no
+ * answer is a 500 or INTERNAL.
+ */
+const exportErrors: Record<ErrorId, { status: number; code: Code }> = {
+  invalid_request_body: { status: 400, code: Code.InvalidArgument },
+  invalid_event_batch: { status: 400, code: Code.InvalidArgument },
+  unauthorized: { status: 401, code: Code.Unauthenticated },
+  // Without RetryInfo it is final.
+  usage_limit_exceeded: { status: 402, code: Code.ResourceExhausted },
+  billing_not_active: { status: 402, code: Code.FailedPrecondition },
+  batch_too_large: { status: 413, code: Code.InvalidArgument },
+  too_many_events: { status: 413, code: Code.InvalidArgument },
+  internal_server_error: { status: 503, code: Code.Unavailable },
+  ingest_unavailable: { status: 503, code: Code.Unavailable },
+  not_found: { status: 404, code: Code.Unimplemented },
+  method_not_allowed: { status: 405, code: Code.Unimplemented },
+  unsupported_media_type: { status: 415, code: Code.InvalidArgument },
+};
+
+export interface ExportError {
+  readonly status: number;
+  readonly code: Code;
+  readonly isRetryable: boolean;
+  /** For people; the `error.id` of the JSON API is in front. */
+  readonly message: string;
+}
+
+export function toExportError(error: IngestError): ExportError {
+  const { status, code } = exportErrors[error.id];
+  // The details of an internal error say nothing, and speak of event ids, which exporters do not have.
+  const { details } = (status === 503 && errorTable[error.id].status === 500 ? unexpected : error).toBody()
+    .error;
+  return { status, code, isRetryable: code === Code.Unavailable, message: `${error.id}: ${details}` };
+}
+
+const unexpected = new IngestError('ingest_unavailable', 'An unexpected error occurred. Retry later.');

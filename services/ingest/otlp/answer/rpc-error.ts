@@ -1,0 +1,23 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { RetryInfoSchema } from '../../../../gen/google/rpc/error_details_pb.ts';
+import type { IngestError } from '../../../../lib/errors.ts';
+import { retryAfterSeconds } from '../../limits.ts';
+import type { RpcEncoding } from '../../rpc/encoding.ts';
+import { toConnectError } from '../../rpc/error.ts';
+import { toExportError } from './export-error.ts';
+
+/**
+ * Converts an error for a call of TraceService: UNAVAILABLE with RetryInfo for all that may go away, a final code for
+ * everything else.
+ */
+export function toExportConnectError(error: IngestError, encoding: RpcEncoding): ConnectError {
+  const { code, message, isRetryable } = toExportError(error);
+  // An unknown compression is UNIMPLEMENTED, on which clients send again without it.
+  const { metadata, code: rpcCode } = toConnectError(error, encoding);
+  const converted = new ConnectError(message, rpcCode === Code.Unimplemented ? rpcCode : code, metadata);
+  if (!isRetryable) return converted;
+  converted.metadata.set('Retry-After', String(retryAfterSeconds));
+  const retryDelay = { seconds: BigInt(retryAfterSeconds) };
+  converted.details.push({ desc: RetryInfoSchema, value: { retryDelay } });
+  return converted;
+}

@@ -1,0 +1,126 @@
+import type { IngestEvent } from '../../../../lib/event/event.ts';
+import { isDeeperThan } from '../../../../lib/json/depth.ts';
+import { bodyBytesMax, jsonDepthMax } from '../../../../lib/limits.ts';
+import { CostlyBatchError } from '../../read/batch-reader.ts';
+import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
+import { agentIdOf } from '../mapping/agent.ts';
+import type { Members } from '../mapping/members.ts';
+import { mapSource } from '../mapping/otel-rest.ts';
+import { findRole } from '../mapping/role.ts';
+import { toEvent } from '../mapping/span-to-event.ts';
+import { type SpanNode, SpanTree } from '../mapping/span-tree.ts';
+import { type SpanRequest, type SpanSource, UnstorableError } from '../spans/span.ts';
+import { eventBytesMax, PartBuilder } from './part-builder.ts';
+import type { SpanBatch, SpanCounts } from './span-batch.ts';
+
+interface MappingOptions {
+  vendor: string;
+  isEvent: (value: unknown) => value is IngestEvent;
+  /** Whether a span that is too costly is too costly for every reader. */
+  isUnlimited: boolean;
+}
+
+/** A span's place among those of its request, and in its trace. */
+interface Candidate extends SpanNode {
+  readonly index: number;
+}
+
+/** The mapping of one request. Each span is read twice: what it is depends on the others, and all at once take memory. */
+export class SpanMapping {
+  readonly #request: SpanRequest;
+  readonly #options: MappingOptions;
+  readonly #counts: SpanCounts = { stored: 0, rejected: 0, filtered: {} };
+  /** Undefined for a source that is too large. */
+  readonly #sources = new Map<SpanSource, Members | undefined>();
+  readonly #parts = new PartBuilder();
+  #rejection: string | undefined;
+  #madeBytes = 0;
+
+  constructor(request: SpanRequest, options: MappingOptions) {
+    this.#request = request;
+    this.#options = options;
+  }
+
+  run(): SpanBatch {
+    const candidates = this.#readCandidates();
+    const tree = new SpanTree(candidates);
+    for (const candidate of candidates) this.#attempt(() => this.#addEvent(candidate, tree));
+    return { parts: this.#parts.finish(), counts: this.#counts, rejection: this.#rejection };
+  }
+
+  #readCandidates(): Candidate[] {
+    const candidates: Candidate[] = [];
+    for (let index = 0; index < this.#request.count; index++) {
+      this.#attempt(() => {
+        const span = this.#request.readSpan(index);
+        const { traceId, spanId, parentSpanId } = span;
+        const role = findRole(span);
+        candidates.push({ index, traceId, spanId, parentSpanId, role, agentId: agentIdOf(span, role) });
+      });
+    }
+    return candidates;
+  }
+
+  #addEvent(candidate: Candidate, tree: SpanTree): void {
+    const { index } = candidate;
+    const role = tree.roleOf(candidate);
+    if (role.kind === 'agent' || role.kind === 'none') {
+      const reason = role.kind === 'agent' ? 'agent' : role.reason;
+      this.#counts.filtered[reason] = (this.#counts.filtered[reason] ?? 0) + 1;
+      return;
+    }
+    if (this.#madeBytes > eventsBytesMax)
+      throw new UnstorableError('The request makes too many bytes of events.');
+    if (this.#request.bytesOf(index) > spanBytesMax) throw tooLarge();
+    const source = this.#request.readSource(index);
+    const event = toEvent(this.#request.readSpan(index), {
+      vendor: this.#options.vendor,
+      role,
+      source,
+      sourceJson: this.#mapSource(source),
+      parentSpanId: tree.parentEventOf(candidate),
+      agentId: tree.agentOf(candidate),
+    });
+    this.#addToPart(event);
+  }
+
+  #addToPart(event: Members): void {
+    // The body and its array are two levels already.
+    if (!this.#options.isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
+      throw new UnstorableError('A span makes no valid event.');
+    }
+    const json = JSON.stringify(event);
+    const bytes = Buffer.byteLength(json);
+    this.#madeBytes += bytes;
+    if (bytes > eventBytesMax) throw tooLarge();
+    this.#parts.add(event, json, bytes);
+    this.#counts.stored += 1;
+  }
+
+  #mapSource(source: SpanSource): Members {
+    if (!this.#sources.has(source)) {
+      const json = mapSource(source);
+      const isLarge = JSON.stringify(json).length > sourceCharsMax;
+      this.#sources.set(source, isLarge ? undefined : json);
+    }
+    const json = this.#sources.get(source);
+    if (json !== undefined) return json;
+    throw new UnstorableError(`A resource and its scope have more than ${sourceCharsMax} characters.`);
+  }
+
+  /** Does something for one span. A span that cannot be stored is counted, and the others go on. */
+  #attempt(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      const isTooCostlyAlone = error instanceof CostlyBatchError && this.#options.isUnlimited;
+      if (!(error instanceof UnstorableError) && !isTooCostlyAlone) throw error;
+      this.#counts.rejected += 1;
+      this.#rejection ??= isTooCostlyAlone ? 'A span has too many values.' : (error as Error).message;
+    }
+  }
+}
+
+function tooLarge(): UnstorableError {
+  return new UnstorableError(`A span makes an event of more than ${bodyBytesMax} bytes (4 MiB).`);
+}

@@ -1,0 +1,35 @@
+import { compileBatchRules } from '../../../../lib/event/validate.ts';
+import { bodyBytesMax } from '../../../../lib/limits.ts';
+import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
+import { openJsonSpans } from '../spans/json-spans.ts';
+import { openProtobufSpans } from '../spans/protobuf-spans.ts';
+import type { SpanRequest } from '../spans/span.ts';
+import type { SpanBatch } from './span-batch.ts';
+import { SpanMapping } from './span-mapping.ts';
+
+/** The two forms of an ExportTraceServiceRequest: protobuf, and OTLP/JSON. */
+export type SpanEncoding = 'otlp' | 'otlpJson';
+
+/**
+ * Reads a request of spans: takes it apart, maps its LLM and tool spans to events, validates and projects these.
+ *
+ * @throws IngestError `invalid_request_body`, `batch_too_large`.
+ * @throws CostlyBatchError when it would take more than the reader's limits.
+ */
+export type SpanBatchReader = (bytes: Buffer) => SpanBatch;
+
+/** Readers of both forms, on whatever thread they read. They throw no CostlyBatchError. */
+export type SpanReaders = Record<SpanEncoding, (bytes: Buffer) => SpanBatch | Promise<SpanBatch>>;
+
+export function createSpanReaders(vendor: string, limits: ReadLimits): Record<SpanEncoding, SpanBatchReader> {
+  const { isEvent } = compileBatchRules(vendor);
+  const isUnlimited = !Number.isFinite(limits.valuesMax);
+  const readerOf =
+    (open: (bytes: Buffer, limits: ReadLimits) => SpanRequest): SpanBatchReader =>
+    (bytes) => {
+      // Limits count values, and a long text is one value.
+      if (!isUnlimited && bytes.length > bodyBytesMax) throw new CostlyBatchError();
+      return new SpanMapping(open(bytes, limits), { vendor, isEvent, isUnlimited }).run();
+    };
+  return { otlp: readerOf(openProtobufSpans), otlpJson: readerOf(openJsonSpans) };
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TraceService } from '../../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
+import { IngestError } from '../../../lib/errors.ts';
+import { ClientGoneError } from '../body/body.ts';
+import { sendRpcMessage } from '../rpc/answer.ts';
+import { parseRpcEncoding } from '../rpc/encoding.ts';
+import type { RespondRpcError } from '../rpc/respond-error.ts';
+import { encodeExportResponse } from './answer/export-response.ts';
+import type { SpanDecoders } from './decoders.ts';
+import { type ExportDependencies, exportSpans } from './export-spans.ts';
+
+export interface ExportRpcDependencies extends ExportDependencies {
+  spanDecoders: SpanDecoders;
+  /** With the codes that exporters understand. */
+  respondExportRpcError: RespondRpcError;
+}
+
+/** The path of `TraceService/Export`. */
+export const exportRpcPath = `/${TraceService.typeName}/${TraceService.method.export.name}`;
+
+/**
+ * `opentelemetry.proto.collector.trace.v1.TraceService/Export`: OTLP/gRPC, and the same over gRPC-Web and Connect. JSON
+ * is OTLP/JSON (ADR 0015).
+ *
+ * @throws IngestError `unsupported_media_type`: the request names no protocol to answer in.
+ * @throws ClientGoneError
+ */
+export async function exportRpc(
+  dependencies: ExportRpcDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const encoding = parseRpcEncoding(request.headers['content-type'] ?? '');
+  if (encoding === undefined) {
+    throw new IngestError(
+      'unsupported_media_type',
+      'The Content-Type is not one of Connect, gRPC or gRPC-Web.',
+    );
+  }
+  try {
+    const decoder = dependencies.spanDecoders.rpc(encoding);
+    const { batch, headers } = await exportSpans(dependencies, request, decoder);
+    sendRpcMessage(response, encoding, { headers, message: encodeExportResponse(batch, encoding) });
+  } catch (thrown) {
+    if (thrown instanceof ClientGoneError) throw thrown;
+    await dependencies.respondExportRpcError({ request, response }, encoding, IngestError.from(thrown));
+  }
+}

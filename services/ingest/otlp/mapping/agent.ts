@@ -1,0 +1,24 @@
+import { type Attributes, textOf } from '../spans/attributes.ts';
+import type { Span } from '../spans/span.ts';
+import type { Role } from './role.ts';
+import { commonRows } from './table.ts';
+
+/** The agent of a run: its id or name. Conventions whose spans are named after the agent need no attribute for it. */
+export function agentIdOf(span: Span, role: Role): string | undefined {
+  if (role.kind !== 'agent') return undefined;
+  return firstText(span.attributes, agentNames) ?? (role.by === 'genAi' ? undefined : span.name || undefined);
+}
+
+const agentNames: readonly string[] = [
+  ...commonRows.agentId.genAi,
+  ...commonRows.agentId.openInference,
+  'traceloop.entity.name',
+];
+
+function firstText(attributes: Attributes, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = textOf(attributes, name);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { UnstorableError } from '../spans/span.ts';
+
+const traceIdPattern = /^(?!0{32}$)[0-9a-f]{32}$/;
+const spanIdPattern = /^(?!0{16}$)[0-9a-f]{16}$/;
+
+/**
+ * The event id of a span. The same span has the same id whoever sends it and however often, so an exporter's retries and
+ * a Collector's fan-out are stored once. The text in front makes a later way of computing ids distinct from this one.
+ *
+ * @param spanId of the span, or of its parent.
+ */
+export function eventIdOf(traceId: string, spanId: string): string {
+  const hash = createHash('sha256').update('weir-otlp-1').update(traceId, 'hex').update(spanId, 'hex');
+  return toUuidV4(hash.digest().subarray(0, 16));
+}
+
+/** The traceId of the events of a trace: its id, with the six bits that make it a UUIDv4. */
+export function traceUuidOf(traceId: string): string {
+  return toUuidV4(Buffer.from(traceId, 'hex'));
+}
+
+/** @throws UnstorableError when ids are not those of W3C Trace Context: no event id can be computed. */
+export function checkIds({ traceId, spanId }: { traceId: string; spanId: string }): void {
+  if (!traceIdPattern.test(traceId)) throw new UnstorableError('A span has no valid trace id.');
+  if (!spanIdPattern.test(spanId)) throw new UnstorableError('A span has no valid span id.');
+}
+
+/** Whether the text is the id of a span: exporters send zeros for no parent, too. */
+export function isSpanId(text: string): boolean {
+  return spanIdPattern.test(text);
+}
+
+function toUuidV4(bytes: Buffer): string {
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,61 @@
+import type { Json } from '../../read/protobuf-struct.ts';
+import { type Attributes, setMember } from '../spans/attributes.ts';
+
+/** A list that attributes spell out, and their names. */
+interface IndexedList {
+  readonly value: Json[];
+  readonly names: readonly string[];
+}
+
+/** Longest path below an index, in steps: `0.message.contents.0.message_content.image.image.url` has 8. */
+const stepsMax = 16;
+
+type Node = Map<string, Node | { readonly leaf: Json }>;
+
+/**
+ * The list whose elements are attributes with numbers in their names, as flat conventions send lists:
+ * `llm.tools.0.tool.json_schema` is `[{ "tool": { "json_schema": … } }]` below `llm.tools.`. Numbers order the elements;
+ * gaps between them are closed.
+ */
+export function listOf(attributes: Attributes, prefix: string): IndexedList | undefined {
+  const names: string[] = [];
+  const root: Node = new Map();
+  for (const name of attributes.names) {
+    if (!name.startsWith(prefix)) continue;
+    const steps = name.slice(prefix.length).split('.');
+    if (!isIndex(steps[0] ?? '') || steps.length > stepsMax) continue;
+    if (insert(root, steps, attributes.get(name) ?? null)) names.push(name);
+  }
+  return names.length === 0 ? undefined : { value: toList(root), names };
+}
+
+/** @returns false where another attribute has a value in the middle of the path. */
+function insert(root: Node, steps: readonly string[], leaf: Json): boolean {
+  let node = root;
+  for (const step of steps.slice(0, -1)) {
+    const next = node.get(step) ?? new Map();
+    if (!(next instanceof Map)) return false;
+    node.set(step, next);
+    node = next;
+  }
+  const last = steps.at(-1) ?? '';
+  if (node.has(last)) return false;
+  node.set(last, { leaf });
+  return true;
+}
+
+function toJson(node: Node | { readonly leaf: Json }): Json {
+  if (!(node instanceof Map)) return node.leaf;
+  if ([...node.keys()].every(isIndex)) return toList(node);
+  const object: { [key: string]: Json } = {};
+  for (const [key, child] of node) setMember(object, key, toJson(child));
+  return object;
+}
+
+function toList(node: Node): Json[] {
+  return [...node].sort(([a], [b]) => Number(a) - Number(b)).map(([, child]) => toJson(child));
+}
+
+function isIndex(step: string): boolean {
+  return /^\d{1,6}$/.test(step);
+}

@@ -1,0 +1,109 @@
+import type { Json } from '../../read/protobuf-struct.ts';
+import { parseEmbeddedJson } from '../spans/exact-json.ts';
+import type { AttributeReader, Found } from './attribute-reader.ts';
+import { compact, type Members, unlessEmpty } from './members.ts';
+import type { EventMessages } from './messages/event-messages.ts';
+import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
+import { type LlmOutput, readOutput } from './messages/llm-output.ts';
+import { isMembers, readToolCalls } from './messages/messages.ts';
+import { llmRows } from './table.ts';
+import { mapUsage } from './usage.ts';
+
+/** Maps an LLM span to `properties.llm` (contract §2.6), by the table. */
+export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): Members {
+  const usage = mapUsage(reader);
+  return compact({
+    model: reader.text(llmRows.model) ?? findRequestedModel(reader),
+    input: mapInput(reader, messages),
+    output: mapOutput(reader, messages),
+    usage,
+    responseId: reader.text(llmRows.responseId),
+    timeToFirstChunkMs: mapTimeToFirstChunk(reader),
+  });
+}
+
+/** OpenInference knows a model's name from the answer. When there is none, the request's parameters have it. */
+function findRequestedModel(reader: AttributeReader): string | undefined {
+  const parameters = parsed(reader.get('llm.invocation_parameters') ?? null);
+  const model = isMembers(parameters) ? parameters.model : undefined;
+  return typeof model === 'string' && model !== '' ? model : undefined;
+}
+
+function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): Members | undefined {
+  const read = takeWhole(reader, reader.find(llmRows.input), readInput) ?? fromEvents(ofEvents, readInput);
+  const { system: systemOfMessages, prompt, messages, tools: toolsOfRequest }: Partial<LlmInput> = read ?? {};
+  const instructions = reader.find(llmRows.system, (value) => readInstructions(value) !== undefined);
+  const system = takeWhole(reader, instructions, readInstructions)?.text ?? systemOfMessages;
+  const listed = reader.find(llmRows.tools, (value) => readTools(value) !== undefined);
+  if (listed !== undefined) reader.take(listed);
+  const tools = listed === undefined ? toolsOfRequest : readTools(listed.value);
+  return unlessEmpty(compact({ system, prompt, messages, tools: tools as Json[] | undefined }));
+}
+
+function mapOutput(reader: AttributeReader, { output: ofEvents }: EventMessages): Members | undefined {
+  const read = takeWhole(reader, reader.find(llmRows.output), readOutput) ?? fromEvents(ofEvents, readOutput);
+  const output: Partial<LlmOutput> = read ?? readSeparately(reader);
+  const { response, messages } = output;
+  const toolCalls = output.toolCalls ?? [];
+  const finishReason = takeFinishReason(reader) ?? output.finishReason;
+  const told = reader.text(llmRows.mode);
+  const inferred = response === undefined ? undefined : output.isJson ? 'json' : 'text';
+  return unlessEmpty(
+    compact({
+      mode: toolCalls.length > 0 ? 'tool_calls' : (told ?? inferred),
+      response,
+      toolCalls: toolCalls.length > 0 ? toolCalls.map((call) => ({ ...call })) : undefined,
+      messages,
+      finishReason,
+    }),
+  );
+}
+
+/** Reads what was found, and takes its attributes when nothing of them is left over. */
+function takeWhole<T extends { isWhole: boolean }>(
+  reader: AttributeReader,
+  found: Found | undefined,
+  read: (value: Json) => T | undefined,
+): T | undefined {
+  const result = found && read(found.value);
+  if (found !== undefined && result?.isWhole) reader.take(found);
+  return result;
+}
+
+function fromEvents<T>(messages: readonly Json[], read: (value: Json) => T): T | undefined {
+  return messages.length === 0 ? undefined : read([...messages]);
+}
+
+/** Text and tool calls in attributes of their own, as Vercel sends them. */
+function readSeparately(reader: AttributeReader): Partial<LlmOutput> {
+  const text = reader.find(llmRows.response, (value) => typeof value === 'string' && value !== '');
+  const calls = reader.find(llmRows.toolCalls);
+  const toolCalls = calls === undefined ? [] : readToolCalls(parsed(calls.value));
+  if (text !== undefined) reader.take(text);
+  // A call has more than is read of it, such as its provider's metadata.
+  return {
+    ...(text !== undefined && {
+      response: String(text.value),
+      isJson: text.names[0] === 'ai.response.object',
+    }),
+    toolCalls,
+  };
+}
+
+function takeFinishReason(reader: AttributeReader): string | undefined {
+  const found = reader.find(llmRows.finishReason);
+  const reasons = found === undefined ? [] : Array.isArray(found.value) ? found.value : [found.value];
+  const [reason] = reasons;
+  if (found === undefined || typeof reason !== 'string') return undefined;
+  if (reasons.length === 1) reader.take(found);
+  return reason;
+}
+
+function mapTimeToFirstChunk(reader: AttributeReader): number | undefined {
+  const seconds = reader.number(llmRows.timeToFirstChunkS);
+  return seconds === undefined ? reader.number(llmRows.timeToFirstChunkMs) : seconds * 1_000;
+}
+
+function parsed(value: Json): Json {
+  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+}

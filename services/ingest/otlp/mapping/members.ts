@@ -1,0 +1,36 @@
+import type { Json } from '../../read/protobuf-struct.ts';
+import { setMember } from '../spans/attributes.ts';
+
+/** A JSON object that is being made. */
+export type Members = { [key: string]: Json };
+
+/** The members that are not undefined. */
+export function compact(members: { readonly [key: string]: Json | undefined }): Members {
+  const compacted: Members = {};
+  for (const key in members) {
+    const value = members[key];
+    if (value !== undefined) setMember(compacted, key, value);
+  }
+  return compacted;
+}
+
+/** The members that say something: protobuf sends no zeros, no empty texts and no empty lists. */
+export function filled(members: Members): Members {
+  const found: Members = {};
+  for (const key in members) {
+    const value = members[key];
+    if (value !== undefined && !isEmpty(value)) setMember(found, key, value);
+  }
+  return found;
+}
+
+export function unlessEmpty(members: Members): Members | undefined {
+  return isEmpty(members) ? undefined : members;
+}
+
+function isEmpty(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return value === 0 || value === '' || value === null;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _ in value) return false;
+  return true;
+}

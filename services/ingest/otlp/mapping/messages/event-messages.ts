@@ -1,0 +1,82 @@
+import type { Json } from '../../../read/protobuf-struct.ts';
+import { attributesToJson, textOf } from '../../spans/attributes.ts';
+import { parseEmbeddedJson } from '../../spans/exact-json.ts';
+import type { SpanEvent } from '../../spans/span.ts';
+import { isMembers } from './messages.ts';
+
+/** The messages that older GenAI conventions put into events of a span. */
+export interface EventMessages {
+  readonly input: readonly Json[];
+  readonly output: readonly Json[];
+  /** Which attributes of an event are in a message. */
+  readonly taken: ReadonlyMap<SpanEvent, ReadonlySet<string>>;
+}
+
+/** What one event adds: messages, and the attributes they were made of. */
+interface Contribution {
+  readonly to: 'input' | 'output';
+  readonly messages: readonly Json[];
+  readonly names: readonly string[];
+}
+
+/** Attributes of an event that are no part of its message. */
+const contextNames = new Set(['gen_ai.system', 'gen_ai.provider.name', 'event.name']);
+
+export function readEventMessages(events: readonly SpanEvent[]): EventMessages {
+  const found = { input: [] as Json[], output: [] as Json[] };
+  const taken = new Map<SpanEvent, ReadonlySet<string>>();
+  for (const event of events) {
+    for (const { to, messages, names } of contributionsOf(event)) {
+      found[to].push(...messages);
+      taken.set(event, new Set([...(taken.get(event) ?? []), ...names]));
+    }
+  }
+  return { ...found, taken };
+}
+
+function contributionsOf(event: SpanEvent): Contribution[] {
+  const { name, attributes } = event;
+  const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)?.[1];
+  if (role !== undefined) return [messageOf(event, 'input', role)];
+  if (name === 'gen_ai.choice') return [messageOf(event, 'output', 'assistant')];
+  const lists = [
+    { to: 'input', attribute: 'gen_ai.prompt', within: 'gen_ai.content.prompt' },
+    { to: 'output', attribute: 'gen_ai.completion', within: 'gen_ai.content.completion' },
+    { to: 'input', attribute: 'gen_ai.input.messages', within: 'gen_ai.client.inference.operation.details' },
+    {
+      to: 'output',
+      attribute: 'gen_ai.output.messages',
+      within: 'gen_ai.client.inference.operation.details',
+    },
+  ] as const;
+  return lists.flatMap(({ to, attribute, within }) => {
+    const value = name === within ? attributes.get(attribute) : undefined;
+    if (value === undefined) return [];
+    const json = parsed(value);
+    return [{ to, messages: Array.isArray(json) ? json : [json], names: [attribute] }];
+  });
+}
+
+/** The message of an event of its own: its attributes, or one attribute that holds it as JSON. */
+function messageOf(event: SpanEvent, to: Contribution['to'], role: string): Contribution {
+  const { attributes } = event;
+  const content = textOf(attributes, 'gen_ai.event.content');
+  const body = content === undefined ? undefined : parseEmbeddedJson(content);
+  if (isMembers(body)) {
+    return { to, messages: [unwrapped(body, role)], names: ['gen_ai.event.content'] };
+  }
+  const own = attributesToJson(attributes, contextNames);
+  const members = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, parsed(value)]));
+  return { to, messages: [unwrapped(members, role)], names: Object.keys(own) };
+}
+
+/** A choice holds its message, which may be JSON text or plain text, beside the reason of its end. */
+function unwrapped(members: { readonly [key: string]: Json }, role: string): Json {
+  const { message, ...others } = members;
+  if (typeof message === 'string') return { role, ...others, content: message };
+  return isMembers(message) ? { role, ...others, ...message } : { role, ...members };
+}
+
+function parsed(value: Json): Json {
+  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+}

@@ -1,0 +1,87 @@
+import type { Json } from '../../../read/protobuf-struct.ts';
+import { parseEmbeddedJson } from '../../spans/exact-json.ts';
+import { isMembers, type Message, readMessage, readMessages, textIn } from './messages.ts';
+
+/** What a model was asked. */
+export interface LlmInput {
+  readonly system?: string;
+  /** The last text of the user. */
+  readonly prompt?: string;
+  /** The messages as they were sent. */
+  readonly messages?: Json;
+  readonly tools?: readonly Json[];
+  /** Whether the value has nothing else. */
+  readonly isWhole: boolean;
+}
+
+/** Reads an input of any convention: messages, a request with messages, or a prompt; as JSON or as its text. */
+export function readInput(value: Json): LlmInput {
+  const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+  if (typeof json === 'string') return { prompt: json, isWhole: true };
+  const messages = readMessages(json);
+  if (messages !== undefined) return { ...summarize(messages), messages: json, isWhole: true };
+  const request = isMembers(json) ? readRequest(json) : undefined;
+  if (request !== undefined) return request;
+  const message = readMessage(json);
+  if (message !== undefined) return { ...summarize([message]), messages: [json], isWhole: true };
+  return { prompt: typeof value === 'string' ? value : JSON.stringify(json), isWhole: true };
+}
+
+/** Tool definitions of any convention as a list of objects. */
+export function readTools(value: Json): readonly Json[] | undefined {
+  const json = parsed(value);
+  return Array.isArray(json) ? json.map(readTool) : undefined;
+}
+
+/** The text of system instructions: text, or a list of parts. */
+export function readInstructions(value: Json): { text: string; isWhole: boolean } | undefined {
+  const json = parsed(value);
+  const message = readMessage(Array.isArray(json) ? { role: 'system', content: json } : json);
+  if (message === undefined || message.texts.length === 0) return undefined;
+  const isWhole = !Array.isArray(json) || json.length === message.texts.length;
+  return { text: message.texts.join('\n'), isWhole };
+}
+
+/** Where requests of the providers have their messages. */
+const listNames = ['messages', 'input', 'prompt', 'contents'] as const;
+const knownNames = new Set<string>([...listNames, 'system', 'instructions', 'tools']);
+
+function readRequest(request: { readonly [key: string]: Json }): LlmInput | undefined {
+  const name = listNames.find((candidate) => request[candidate] !== undefined);
+  const list = name && request[name];
+  const messages = list === undefined ? undefined : readMessages(list);
+  const prompt = typeof list === 'string' ? list : undefined;
+  if (messages === undefined && prompt === undefined) return undefined;
+  const system = textIn(request, 'system', 'instructions');
+  const tools = request.tools === undefined ? undefined : readTools(request.tools);
+  return {
+    ...(prompt === undefined ? summarize(messages ?? []) : { prompt }),
+    ...(system !== undefined && { system }),
+    ...(messages !== undefined && list !== undefined && { messages: list }),
+    ...(tools !== undefined && { tools }),
+    isWhole: Object.keys(request).every((key) => knownNames.has(key)),
+  };
+}
+
+function summarize(messages: readonly Message[]): { system?: string; prompt?: string } {
+  const ofRole = (...roles: readonly string[]) =>
+    messages.filter(({ role, texts }) => roles.includes(role) && texts.length > 0);
+  const system = ofRole('system', 'developer').flatMap(({ texts }) => texts);
+  const prompt = ofRole('user', 'human', '').at(-1);
+  return {
+    ...(system.length > 0 && { system: system.join('\n') }),
+    ...(prompt !== undefined && { prompt: prompt.texts.join('\n') }),
+  };
+}
+
+function readTool(tool: Json): Json {
+  if (typeof tool === 'string') return parsed(tool);
+  if (!isMembers(tool)) return tool;
+  if (isMembers(tool.tool) && typeof tool.tool.json_schema === 'string') return parsed(tool.tool.json_schema);
+  if (typeof tool.parameters === 'string') return { ...tool, parameters: parsed(tool.parameters) };
+  return tool;
+}
+
+function parsed(value: Json): Json {
+  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+}

@@ -1,0 +1,55 @@
+import type { Json } from '../../../read/protobuf-struct.ts';
+import { parseEmbeddedJson } from '../../spans/exact-json.ts';
+import { isMembers, type Message, readMessage, readMessages, type ToolCall, textIn } from './messages.ts';
+
+/** What a model answered. */
+export interface LlmOutput {
+  readonly response?: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** The messages as they were sent. */
+  readonly messages?: Json;
+  readonly finishReason?: string;
+  /** Whether the answer is JSON, and no message. */
+  readonly isJson?: boolean;
+  /** Whether the value has nothing else. */
+  readonly isWhole: boolean;
+}
+
+/** Reads an output of any convention: messages, a response with messages, or text; as JSON or as its text. */
+export function readOutput(value: Json): LlmOutput {
+  const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+  if (typeof json === 'string') return { response: json, toolCalls: [], isWhole: true };
+  const messages = readMessages(json);
+  if (messages !== undefined) return { ...summarize(messages, json), messages: json, isWhole: true };
+  const inResponse = isMembers(json) ? messagesOfResponse(json) : undefined;
+  const read = inResponse === undefined ? undefined : readMessages(inResponse);
+  if (inResponse !== undefined && read !== undefined) {
+    return { ...summarize(read, inResponse), messages: inResponse, isWhole: false };
+  }
+  const message = readMessage(json);
+  if (message !== undefined) {
+    return { ...summarize([message], [json]), messages: [json], isWhole: true };
+  }
+  const response = typeof value === 'string' ? value : JSON.stringify(json);
+  return { response, toolCalls: [], isJson: true, isWhole: true };
+}
+
+/** The messages of a response of OpenAI's chat completions, completions, or responses. */
+function messagesOfResponse(response: { readonly [key: string]: Json }): Json | undefined {
+  const { choices, output } = response;
+  if (!Array.isArray(choices)) return Array.isArray(output) ? output : undefined;
+  return choices.map((choice) =>
+    isMembers(choice) && choice.message !== undefined ? choice.message : choice,
+  );
+}
+
+function summarize(messages: readonly Message[], json: Json): Omit<LlmOutput, 'isWhole'> {
+  const texts = messages.flatMap(({ texts }) => texts);
+  const [first] = Array.isArray(json) ? json : [];
+  const finishReason = isMembers(first) ? textIn(first, 'finish_reason', 'stop_reason') : undefined;
+  return {
+    ...(texts.length > 0 && { response: texts.join('') }),
+    toolCalls: messages.flatMap(({ toolCalls }) => toolCalls),
+    ...(finishReason !== undefined && { finishReason }),
+  };
+}

@@ -1,0 +1,131 @@
+import type { Json } from '../../../read/protobuf-struct.ts';
+import { parseEmbeddedJson } from '../../spans/exact-json.ts';
+
+/**
+ * Reads messages of any convention. They differ in names only:
+ *
+ *   GenAI          { role, parts: [{ type: 'text', content }, { type: 'tool_call', id, name, arguments }] }
+ *   OpenAI         { role, content: text | [{ type: 'text', text }], tool_calls: [{ id, function: { name, arguments } }] }
+ *   OpenAI items   { type: 'function_call', call_id, name, arguments }
+ *   Anthropic      { role, content: text | [{ type: 'text', text }, { type: 'tool_use', id, name, input }] }
+ *   Vercel         { role, content: text | [{ type: 'text', text }, { type: 'tool-call', toolCallId, toolName, input }] }
+ *   OpenInference  { message: { role, content, contents: [{ message_content: { type, text } }],
+ *                    tool_calls: [{ tool_call: { id, function: { name, arguments } } }] } }
+ *   OpenLLMetry    { role, content, tool_calls: [{ id, name, arguments }] }
+ */
+
+export interface Message {
+  /** Empty when it is not said. */
+  readonly role: string;
+  readonly texts: readonly string[];
+  readonly toolCalls: readonly ToolCall[];
+}
+
+/** A call that a model asks for. `arguments` is JSON text. */
+export interface ToolCall {
+  readonly id?: string;
+  readonly name?: string;
+  readonly arguments?: string;
+}
+
+type Members = { readonly [key: string]: Json };
+
+/** @returns undefined for what is no message of a known form. */
+export function readMessage(json: Json): Message | undefined {
+  if (typeof json === 'string') return { role: '', texts: [json], toolCalls: [] };
+  if (!isMembers(json)) return undefined;
+  const wrapped = json.message ?? json.prompt ?? json.completion;
+  if (isMembers(wrapped)) return readMessage(wrapped);
+  const role = textIn(json, 'role') ?? '';
+  const call = readToolCall(json);
+  if (call !== undefined) return { role, texts: [], toolCalls: [call] };
+  const contents = [json.parts, json.content, json.contents, json.text].filter((part) => part !== undefined);
+  if (contents.length === 0 && role === '' && json.tool_calls === undefined) return undefined;
+  const parts = contents.flatMap(partsOf);
+  const calls = Array.isArray(json.tool_calls) ? json.tool_calls : [];
+  return {
+    role,
+    texts: parts.flatMap(textsOfPart),
+    toolCalls: distinct([...parts, ...calls].flatMap((part) => readToolCall(part) ?? [])),
+  };
+}
+
+/** Whether a list is one of messages: all of its elements are. */
+export function readMessages(json: Json): readonly Message[] | undefined {
+  if (!Array.isArray(json) || json.length === 0) return undefined;
+  const messages = json.map(readMessage);
+  return messages.every((message) => message !== undefined) ? messages : undefined;
+}
+
+export function readToolCalls(json: Json): ToolCall[] {
+  return Array.isArray(json) ? json.flatMap((element) => readToolCall(element) ?? []) : [];
+}
+
+export function isMembers(json: Json | undefined): json is Members {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+export function textIn(members: Members, ...names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = members[name];
+    if (typeof value === 'string') return value;
+  }
+  return undefined;
+}
+
+/** OpenLLMetry sends content of several parts as JSON text. */
+function partsOf(content: Json): readonly Json[] {
+  if (Array.isArray(content)) return content;
+  const isJson = typeof content === 'string' && /^\[\s*\{\s*"type"/.test(content);
+  const parsed = isJson ? parseEmbeddedJson(content) : undefined;
+  return Array.isArray(parsed) && parsed.every(isTyped) ? parsed : [content];
+}
+
+const partTypes = new Set<unknown>(['text', 'image', 'image_url', 'input_audio', 'tool_use', 'tool_result']);
+
+function isTyped(part: Json): boolean {
+  return isMembers(part) && partTypes.has(part.type);
+}
+
+/** Parts of reasoning, images and results are no text of the message. */
+const textTypes = new Set<unknown>([undefined, 'text', 'input_text', 'output_text']);
+
+function textsOfPart(part: Json): string[] {
+  if (typeof part === 'string') return part === '' ? [] : [part];
+  if (!isMembers(part)) return [];
+  const inner = isMembers(part.message_content) ? part.message_content : part;
+  const text = textTypes.has(inner.type) ? textIn(inner, 'text', 'content') : undefined;
+  return text === undefined || text === '' ? [] : [text];
+}
+
+const callTypes = new Set<unknown>(['tool_call', 'tool_use', 'tool-call', 'function_call', 'function']);
+
+function readToolCall(json: Json): ToolCall | undefined {
+  if (!isMembers(json)) return undefined;
+  if (isMembers(json.tool_call)) return readToolCall(json.tool_call);
+  const called = isMembers(json.function) ? json.function : json;
+  const name = textIn(called, 'name', 'toolName', 'tool_name');
+  const isCall = json.type === undefined ? isUntypedCall(json) : callTypes.has(json.type);
+  if (!isCall || name === undefined) return undefined;
+  const id = textIn(json, 'call_id', 'id', 'toolCallId', 'tool_call_id');
+  const given = called.arguments ?? called.input ?? called.args;
+  const text = typeof given === 'string' ? given : given === undefined ? undefined : JSON.stringify(given);
+  return { ...(id !== undefined && { id }), name, ...(text !== undefined && { arguments: text }) };
+}
+
+/** A message may have a name, too; it has a role. */
+function isUntypedCall(json: Members): boolean {
+  if (isMembers(json.function) || json.toolName !== undefined) return true;
+  return json.role === undefined && (json.arguments !== undefined || json.id !== undefined);
+}
+
+/** OpenInference sends a call of Anthropic's twice: among the contents and among the calls. */
+function distinct(calls: readonly ToolCall[]): ToolCall[] {
+  const seen = new Set<string>();
+  return calls.filter(({ id }) => {
+    if (id === undefined) return true;
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  });
+}

@@ -1,0 +1,74 @@
+import type { Json } from '../../read/protobuf-struct.ts';
+import { attributesToJson } from '../spans/attributes.ts';
+import { exactInteger } from '../spans/exact-json.ts';
+import type { Span, SpanEvent, SpanLink, SpanSource } from '../spans/span.ts';
+import { filled, type Members } from './members.ts';
+import type { EventMessages } from './messages/event-messages.ts';
+
+/** What was made of a span before its rest. */
+export interface RestParts extends Pick<EventMessages, 'taken'> {
+  /** The attributes that no field took. */
+  readonly attributes: Members;
+  /** `mapSource` of its source. */
+  readonly source: Members;
+  readonly events: readonly SpanEvent[];
+}
+
+/** What a span says beyond the fields of the event: `properties.<type>.otel`. */
+export function mapRest(span: Span, { attributes, source, events, taken }: RestParts): Members {
+  const { code, message } = span.status;
+  return filled({
+    name: span.name,
+    kind: span.kind,
+    traceState: span.traceState,
+    flags: span.flags,
+    startTimeUnixNano: exactInteger(span.startNs),
+    endTimeUnixNano: exactInteger(span.endNs),
+    status: filled({ code, message }),
+    attributes,
+    droppedAttributesCount: span.droppedAttributes,
+    events: events.map((event) => mapEvent(event, taken.get(event))),
+    droppedEventsCount: span.droppedEvents,
+    links: span.readLinks().map(mapLink),
+    droppedLinksCount: span.droppedLinks,
+    ...source,
+  });
+}
+
+/** What the spans of one library have in common. */
+export function mapSource({ resource, scope }: SpanSource): Members {
+  return filled({
+    scope: filled({
+      name: scope.name,
+      version: scope.version,
+      attributes: attributesToJson(scope.attributes),
+      droppedAttributesCount: scope.droppedAttributes,
+      schemaUrl: scope.schemaUrl,
+    }),
+    resource: filled({
+      attributes: attributesToJson(resource.attributes),
+      droppedAttributesCount: resource.droppedAttributes,
+      schemaUrl: resource.schemaUrl,
+    }),
+  });
+}
+
+function mapEvent(event: SpanEvent, taken?: ReadonlySet<string>): Json {
+  return filled({
+    name: event.name,
+    timeUnixNano: exactInteger(event.timeNs),
+    attributes: attributesToJson(event.attributes, taken),
+    droppedAttributesCount: event.droppedAttributes,
+  });
+}
+
+function mapLink(link: SpanLink): Json {
+  return filled({
+    traceId: link.traceId,
+    spanId: link.spanId,
+    traceState: link.traceState,
+    flags: link.flags,
+    attributes: attributesToJson(link.attributes),
+    droppedAttributesCount: link.droppedAttributes,
+  });
+}

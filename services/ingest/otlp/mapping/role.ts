@@ -1,0 +1,113 @@
+import type { Json } from '../../read/protobuf-struct.ts';
+import { type Attributes, textOf } from '../spans/attributes.ts';
+import type { Span } from '../spans/span.ts';
+import type { Convention } from './table.ts';
+
+/** What a span is to Weir. */
+export type Role =
+  /** A call of a model or of a tool: an event, by the convention that says so. */
+  | { readonly kind: 'llm' | 'tool'; readonly by: Convention }
+  /** A run of an agent: no event, but the events below it belong to it. */
+  | { readonly kind: 'agent'; readonly by: Convention }
+  /** Anything else, and why it is left out. */
+  | { readonly kind: 'none'; readonly reason: FilterReason };
+
+/** Why a span is left out. They are counted by these names. */
+export type FilterReason = 'not_genai' | 'embeddings' | 'agent' | 'aggregate' | 'unfinished';
+
+type Rule = (attributes: Attributes) => Role | undefined;
+
+/** The first rule that knows the span decides (ADR 0015). */
+const rules: readonly Rule[] = [
+  byWord('langfuse.observation.type', 'langfuse', {
+    generation: 'llm',
+    tool: 'tool',
+    agent: 'agent',
+    embedding: 'embeddings',
+  }),
+  byWord('openinference.span.kind', 'openInference', {
+    LLM: 'llm',
+    TOOL: 'tool',
+    AGENT: 'agent',
+    EMBEDDING: 'embeddings',
+  }),
+  byWord('gen_ai.operation.name', 'genAi', {
+    chat: 'llm',
+    text_completion: 'llm',
+    generate_content: 'llm',
+    execute_tool: 'tool',
+    embeddings: 'embeddings',
+    invoke_agent: 'agent',
+    create_agent: 'agent',
+    invoke_workflow: 'agent',
+  }),
+  byVercelOperation,
+  byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
+  byWord('llm.request.type', 'openLlmetry', {
+    chat: 'llm',
+    completion: 'llm',
+    embedding: 'embeddings',
+    rerank: 'embeddings',
+  }),
+  (attributes) => (has(attributes, 'gen_ai.tool.name') ? { kind: 'tool', by: 'genAi' } : undefined),
+  byModelAndUsage,
+];
+
+/** Decides what a span is by itself; whether an LLM span is an aggregate of others, tree.ts finds. */
+export function findRole({ attributes, endNs }: Span): Role {
+  const isPending = textOf(attributes, 'logfire.span_type') === 'pending_span';
+  if (isPending || endNs === 0n) return { kind: 'none', reason: 'unfinished' };
+  for (const rule of rules) {
+    const role = rule(attributes);
+    if (role !== undefined) return role;
+  }
+  return { kind: 'none', reason: 'not_genai' };
+}
+
+type Word = 'llm' | 'tool' | 'agent' | 'embeddings';
+
+/** A rule by an attribute whose words say what a span is. Words that are not known are left to the next rule. */
+function byWord(name: string, by: Convention, words: Readonly<Record<string, Word>>): Rule {
+  return (attributes) => {
+    const text = textOf(attributes, name);
+    const word = text !== undefined && Object.hasOwn(words, text) ? words[text] : undefined;
+    if (word === undefined) return undefined;
+    return word === 'embeddings' ? { kind: 'none', reason: 'embeddings' } : { kind: word, by };
+  };
+}
+
+/** `ai.generateText` is the sum of its steps, which are `ai.generateText.doGenerate`. */
+function byVercelOperation(attributes: Attributes): Role | undefined {
+  const operation = textOf(attributes, 'ai.operationId');
+  if (operation === undefined) return undefined;
+  if (/^ai\.embed/.test(operation)) return { kind: 'none', reason: 'embeddings' };
+  if (/\.do(?:Generate|Stream)$/.test(operation)) return { kind: 'llm', by: 'vercel' };
+  if (operation === 'ai.toolCall') return { kind: 'tool', by: 'vercel' };
+  return { kind: 'none', reason: 'aggregate' };
+}
+
+/** Attributes that say of a span that it is no call, whatever numbers it carries. */
+const kindAttributes = ['langfuse.observation.type', 'openinference.span.kind', 'traceloop.span.kind'];
+const modelAttributes = ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name'];
+const usageAttributes = [
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.prompt_tokens',
+  'gen_ai.usage.completion_tokens',
+  'llm.token_count.prompt',
+  'llm.token_count.completion',
+  'llm.usage.total_tokens',
+];
+
+function byModelAndUsage(attributes: Attributes): Role | undefined {
+  if (kindAttributes.some((name) => has(attributes, name))) return undefined;
+  const isCall =
+    modelAttributes.some((name) => has(attributes, name)) &&
+    usageAttributes.some((name) => has(attributes, name));
+  return isCall ? { kind: 'llm', by: 'genAi' } : undefined;
+}
+
+function has(attributes: Attributes, name: string): boolean {
+  const value: Json | undefined = attributes.get(name);
+  return value !== undefined && value !== null && value !== '';
+}

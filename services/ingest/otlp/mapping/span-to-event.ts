@@ -1,0 +1,142 @@
+import { setMember, textOf } from '../spans/attributes.ts';
+import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';
+import { AttributeReader } from './attribute-reader.ts';
+import { checkIds, eventIdOf, traceUuidOf } from './ids.ts';
+import { mapLlmPayload } from './llm-payload.ts';
+import { compact, type Members, unlessEmpty } from './members.ts';
+import { readEventMessages } from './messages/event-messages.ts';
+import { mapRest } from './otel-rest.ts';
+import type { Role } from './role.ts';
+import { commonRows, dimensionPrefixes } from './table.ts';
+import { mapToolPayload } from './tool-payload.ts';
+
+/** What a span is besides itself. */
+export interface SpanContext {
+  readonly vendor: string;
+  readonly role: Extract<Role, { kind: 'llm' | 'tool' }>;
+  readonly source: SpanSource;
+  /** `mapSource` of the source. */
+  readonly sourceJson: Members;
+  /** The id of the span whose event is the parent's. */
+  readonly parentSpanId: string | undefined;
+  /** The agent whose run the span is part of, where the span itself names none. */
+  readonly agentId: string | undefined;
+}
+
+/**
+ * Makes the event of an LLM or tool span: the object that the JSON API would have parsed (contract §2).
+ *
+ * @throws UnstorableError when ids are missing, or an attribute nests too deep.
+ */
+export function toEvent(span: Span, context: SpanContext): Members {
+  checkIds(span);
+  const { role, source } = context;
+  const reader = new AttributeReader(span.attributes, role.by);
+  const events = span.readEvents();
+  const messages = readEventMessages(role.kind === 'llm' ? events : []);
+  const payload = role.kind === 'llm' ? mapLlmPayload(reader, messages) : mapToolPayload(reader, span.name);
+  const common = {
+    status: mapStatus(span, reader, events),
+    instrumentation: mapInstrumentation(reader, source, context.vendor),
+    context: compact({
+      threadId: reader.text(commonRows.threadId),
+      agentId: reader.text(commonRows.agentId) ?? context.agentId,
+      userId: reader.text(commonRows.userId),
+    }),
+    additionalProperties: mapDimensions(span, reader, context),
+  };
+  const otel = mapRest(span, {
+    attributes: reader.rest(),
+    source: context.sourceJson,
+    events,
+    taken: messages.taken,
+  });
+  return {
+    id: eventIdOf(span.traceId, span.spanId),
+    type: role.kind,
+    traceId: traceUuidOf(span.traceId),
+    startTimeMs: toMs(span.startNs),
+    endTimeMs: toMs(span.endNs),
+    durationMs: Number(span.endNs - span.startNs) / 1e6,
+    ...common,
+    properties: { [role.kind]: { ...payload, otel } },
+  };
+}
+
+/** Microseconds are what a double holds of a time in this century. All digits are under `otel`. */
+function toMs(ns: bigint): number {
+  return Number(ns / 1_000n) / 1_000;
+}
+
+const statusOk = 1;
+const statusError = 2;
+
+function mapStatus(span: Span, reader: AttributeReader, events: readonly SpanEvent[]): Members {
+  const isError =
+    span.status.code === statusError ||
+    (span.status.code !== statusOk && textOf(span.attributes, 'error.type') !== undefined) ||
+    textOf(span.attributes, 'langfuse.observation.level') === 'ERROR';
+  if (!isError) return { state: 'ok' };
+  const exception = events.findLast(({ name }) => name === 'exception');
+  const error = compact({
+    code: reader.text(commonRows.errorCode) ?? attributeOf(exception, 'exception.type'),
+    httpStatus: reader.number(commonRows.errorHttpStatus),
+    message:
+      (span.status.message || attributeOf(exception, 'exception.message')) ??
+      reader.text(commonRows.errorMessage),
+  });
+  return compact({ state: 'error', error: unlessEmpty(error) });
+}
+
+function attributeOf(event: SpanEvent | undefined, name: string): string | undefined {
+  return event && textOf(event.attributes, name);
+}
+
+/** What a Python process is called that nobody named. */
+const unnamedService = /^unknown_service/;
+
+function mapInstrumentation(reader: AttributeReader, source: SpanSource, vendor: string): Members {
+  const service = textOf(source.resource.attributes, 'service.name');
+  const named = service === undefined || unnamedService.test(service) ? undefined : service;
+  const sourcePackage = source.scope.name || 'opentelemetry';
+  return { vendor, source: takeProvider(reader) ?? named ?? sourcePackage, sourcePackage };
+}
+
+/** Vercel's providers have the kind of their interface behind them: `openai.chat` is OpenAI. */
+const interfaceSuffix = /\.(?:chat|completion|responses|messages|generative-ai)$/;
+
+function takeProvider(reader: AttributeReader): string | undefined {
+  const found = reader.find(commonRows.source, (value) => typeof value === 'string' && value !== '');
+  if (found === undefined) return undefined;
+  const name = String(found.value);
+  const provider = name.replace(interfaceSuffix, '');
+  if (provider === name) reader.take(found);
+  return provider;
+}
+
+/** The originals of the ids, the parent's event, and the application's own dimensions. */
+function mapDimensions(span: Span, reader: AttributeReader, { source, parentSpanId }: SpanContext): Members {
+  const parentEventId = parentSpanId === undefined ? undefined : eventIdOf(span.traceId, parentSpanId);
+  return {
+    ...takeDimensions(reader),
+    ...compact({
+      'otel.trace_id': span.traceId,
+      'otel.span_id': span.spanId,
+      'otel.parent_span_id': span.parentSpanId || undefined,
+      'otel.parent_event_id': parentEventId,
+      'service.name': textOf(source.resource.attributes, 'service.name'),
+    }),
+  };
+}
+
+function takeDimensions(reader: AttributeReader): Members {
+  const dimensions: Members = {};
+  for (const name of reader.untaken()) {
+    const prefix = dimensionPrefixes.find((candidate) => name.startsWith(candidate) && name !== candidate);
+    const value = prefix === undefined ? undefined : reader.get(name);
+    if (prefix === undefined || (typeof value !== 'string' && typeof value !== 'number')) continue;
+    reader.take({ value, names: [name] });
+    setMember(dimensions, name.slice(prefix.length), value);
+  }
+  return dimensions;
+}

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import type { SpanInit } from '../../../../harness/fixtures/spans.ts';
+import { mapRequests } from '../../../../test/support/otlp/mapped-spans.ts';
+import { eventIdOf } from './ids.ts';
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const idOf = (letter: string) => letter.repeat(16);
+const agentName = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'planner' };
+
+const attributes = {
+  llm: { 'gen_ai.operation.name': 'chat' },
+  tool: { 'gen_ai.operation.name': 'execute_tool' },
+  agent: agentName,
+  http: { 'http.request.method': 'POST' },
+  sum: { 'gen_ai.request.model': 'm', 'gen_ai.usage.input_tokens': 5 },
+};
+
+/** Spans such as `llm:c<b`: the span c of that kind, whose parent is b. */
+function spansOf(...texts: readonly string[]): SpanInit[] {
+  return texts.map((text) => {
+    const [kind = '', ids = ''] = text.split(':');
+    const [id = '', parent] = ids.split('<');
+    return {
+      traceId,
+      spanId: idOf(id),
+      ...(parent !== undefined && { parentSpanId: idOf(parent) }),
+      attributes: attributes[kind as keyof typeof attributes],
+    };
+  });
+}
+
+function map(...texts: readonly string[]) {
+  const { events, counts } = mapRequests({ spans: spansOf(...texts) });
+  const byId = new Map(events.map((event) => [event.id, event]));
+  const eventOf = (letter: string) => byId.get(eventIdOf(traceId, idOf(letter)));
+  return { eventOf, counts, events };
+}
+
+test('the parent of an event is the nearest event above its span', () => {
+  const { eventOf } = map('tool:a', 'http:b<a', 'agent:c<b', 'llm:d<c');
+  expect(eventOf('d').additionalProperties).toMatchObject({
+    'otel.parent_span_id': idOf('c'),
+    'otel.parent_event_id': eventIdOf(traceId, idOf('a')),
+  });
+  expect(eventOf('a').additionalProperties).not.toHaveProperty('otel.parent_event_id');
+  expect(eventOf('a').additionalProperties).not.toHaveProperty('otel.parent_span_id');
+});
+
+test('a parent that is not in the request is computed from its span id', () => {
+  const { eventOf } = map('llm:c<b', 'llm:e<d', 'http:d<f');
+  expect(eventOf('c').additionalProperties['otel.parent_event_id']).toBe(eventIdOf(traceId, idOf('b')));
+  expect(eventOf('e').additionalProperties['otel.parent_event_id']).toBe(eventIdOf(traceId, idOf('f')));
+});
+
+test('below spans that are no events up to the root there is no parent', () => {
+  expect(map('agent:a', 'llm:b<a').eventOf('b').additionalProperties).not.toHaveProperty(
+    'otel.parent_event_id',
+  );
+});
+
+test('the agent is that of the nearest run above, if the span names none', () => {
+  const { eventOf } = map('agent:a', 'http:b<a', 'tool:c<b', 'llm:d<c', 'llm:e');
+  expect(eventOf('c').context).toEqual({ agentId: 'planner' });
+  expect(eventOf('d').context).toEqual({ agentId: 'planner' });
+  expect(eventOf('e').context).toEqual({});
+});
+
+test('an LLM span above another one is the sum of several calls, and no event', () => {
+  const { events, counts } = map('sum:a', 'http:b<a', 'llm:c<b', 'llm:d<b', 'tool:e<a');
+  expect(events).toHaveLength(3);
+  expect(counts.filtered).toEqual({ aggregate: 1, not_genai: 1 });
+});
+
+test('a tool above a model is an event: an agent may be a tool', () => {
+  expect(map('tool:a', 'llm:b<a').events).toHaveLength(2);
+});
+
+test('spans of the same id in two traces do not belong together', () => {
+  const other = '1'.repeat(32);
+  const { events } = mapRequests({
+    spans: [
+      ...spansOf('tool:a', 'llm:b<a'),
+      { traceId: other, spanId: idOf('b'), parentSpanId: idOf('a'), attributes: attributes.llm },
+    ],
+  });
+  expect(events.map((event) => event.additionalProperties['otel.parent_event_id'])).toEqual([
+    undefined,
+    eventIdOf(traceId, idOf('a')),
+    eventIdOf(other, idOf('a')),
+  ]);
+});
+
+test('a parent whose id is none is no parent', () => {
+  const { events } = mapRequests({
+    spans: ['0'.repeat(16), 'abcd'].map((parentSpanId, index) => ({
+      spanId: idOf(String(index + 1)),
+      parentSpanId,
+      attributes: attributes.llm,
+    })),
+  });
+  expect(events).toHaveLength(2);
+  for (const event of events) expect(event.additionalProperties).not.toHaveProperty('otel.parent_event_id');
+});
+
+test('a span that cannot be stored is no parent: that is the next one above', () => {
+  const { events } = mapRequests({
+    spans: [
+      { spanId: idOf('1'), attributes: attributes.tool },
+      { spanId: 'abcd', parentSpanId: idOf('1'), attributes: attributes.tool },
+      { spanId: idOf('2'), parentSpanId: 'abcd', attributes: attributes.llm },
+    ],
+  });
+  expect(events).toHaveLength(2);
+  expect(events[1].additionalProperties['otel.parent_event_id']).toBe(events[0].id);
+});
+
+test('circles end', () => {
+  const { eventOf, counts } = map('http:a<b', 'http:b<a', 'llm:c<b', 'tool:d<d');
+  expect(eventOf('c').additionalProperties).not.toHaveProperty('otel.parent_event_id');
+  expect(counts.stored).toBe(2);
+});
+
+test('a chain of 2,000 spans costs no more than its spans', () => {
+  const hex = (number: number) => number.toString(16).padStart(16, '0');
+  const spans = Array.from({ length: 2_000 }, (_, index) => ({
+    traceId,
+    spanId: hex(index + 1),
+    ...(index > 0 && { parentSpanId: hex(index) }),
+    attributes: index % 2 === 0 ? attributes.http : attributes.tool,
+  }));
+  const { events } = mapRequests({ spans });
+  expect(events).toHaveLength(1_000);
+  expect(events[999].additionalProperties['otel.parent_event_id']).toBe(events[998].id);
+});

@@ -1,0 +1,174 @@
+/**
+ * Where each field of an event is found: the attributes that hold it, by convention. The columns of the convention that
+ * makes a span an event are asked first, then the others from left to right, for one span often follows several; of one
+ * column the first attribute that has a value counts.
+ *
+ * A name that ends in `.*` stands for all attributes that begin so: those of numbered lists (`llm.tools.0.tool…`).
+ */
+export const conventions = ['langfuse', 'genAi', 'openInference', 'vercel', 'openLlmetry'] as const;
+export type Convention = (typeof conventions)[number];
+
+/** One field: the attributes of each convention that has it. */
+export type Row = Partial<Record<Convention, readonly string[]>>;
+
+/** What both kinds of events have. */
+export const commonRows = {
+  source: {
+    genAi: ['gen_ai.provider.name', 'gen_ai.system'],
+    openInference: ['llm.provider', 'llm.system'],
+    vercel: ['ai.model.provider'],
+    openLlmetry: ['llm.vendor'],
+  },
+  threadId: {
+    langfuse: ['session.id', 'langfuse.session.id'],
+    genAi: ['gen_ai.conversation.id'],
+    openInference: ['session.id'],
+    vercel: metadata('ai.telemetry.metadata', ['threadId', 'sessionId', 'conversationId', 'chatId']),
+    openLlmetry: metadata('traceloop.association.properties', [
+      'thread_id',
+      'session_id',
+      'conversation_id',
+      'chat_id',
+    ]),
+  },
+  userId: {
+    langfuse: ['user.id', 'langfuse.user.id'],
+    genAi: ['user.id', 'enduser.id'],
+    openInference: ['user.id'],
+    vercel: metadata('ai.telemetry.metadata', ['userId']),
+    openLlmetry: metadata('traceloop.association.properties', ['user_id']),
+  },
+  agentId: {
+    genAi: ['gen_ai.agent.id', 'gen_ai.agent.name'],
+    openInference: ['agent.name'],
+    vercel: ['ai.telemetry.functionId'],
+  },
+  errorCode: { genAi: ['error.type'] },
+  errorHttpStatus: { genAi: ['http.response.status_code', 'http.status_code'] },
+  errorMessage: { langfuse: ['langfuse.observation.status_message'] },
+} as const satisfies Record<string, Row>;
+
+/** `properties.llm`. */
+export const llmRows = {
+  model: {
+    langfuse: ['langfuse.observation.model.name'],
+    genAi: ['gen_ai.response.model', 'gen_ai.request.model'],
+    openInference: ['llm.model_name'],
+    vercel: ['ai.response.model', 'ai.model.id'],
+    openLlmetry: ['llm.response.model', 'llm.request.model'],
+  },
+  system: { genAi: ['gen_ai.system_instructions'] },
+  input: {
+    langfuse: ['langfuse.observation.input'],
+    genAi: ['gen_ai.input.messages', 'gen_ai.prompt'],
+    openInference: ['llm.input_messages.*', 'llm.prompts.*', 'input.value'],
+    vercel: ['ai.prompt.messages', 'ai.prompt'],
+    openLlmetry: ['gen_ai.prompt.*', 'llm.prompts.*'],
+  },
+  tools: {
+    genAi: ['gen_ai.tool.definitions'],
+    openInference: ['llm.tools.*'],
+    vercel: ['ai.prompt.tools'],
+    openLlmetry: ['llm.request.functions.*'],
+  },
+  output: {
+    langfuse: ['langfuse.observation.output'],
+    genAi: ['gen_ai.output.messages', 'gen_ai.completion'],
+    openInference: ['llm.output_messages.*', 'llm.completions.*', 'output.value'],
+    openLlmetry: ['gen_ai.completion.*', 'llm.completions.*'],
+  },
+  response: { vercel: ['ai.response.text', 'ai.response.object'] },
+  toolCalls: { vercel: ['ai.response.toolCalls'] },
+  mode: { genAi: ['gen_ai.output.type'] },
+  finishReason: {
+    genAi: ['gen_ai.response.finish_reasons', 'anthropic.message.stop_reason'],
+    openInference: ['llm.finish_reason'],
+    vercel: ['ai.response.finishReason'],
+    openLlmetry: ['llm.response.finish_reason', 'llm.response.stop_reason'],
+  },
+  responseId: { genAi: ['gen_ai.response.id'], vercel: ['ai.response.id'] },
+  timeToFirstChunkS: { genAi: ['gen_ai.response.time_to_first_chunk'] },
+  timeToFirstChunkMs: { vercel: ['ai.response.msToFirstChunk'] },
+} as const satisfies Record<string, Row>;
+
+/** `properties.llm.usage`, as tokens. Langfuse sends one object: see usage.ts. */
+export const usageRows = {
+  input: {
+    genAi: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
+    openInference: ['llm.token_count.prompt'],
+    vercel: ['ai.usage.inputTokens', 'ai.usage.promptTokens'],
+    openLlmetry: ['llm.usage.prompt_tokens'],
+  },
+  cacheRead: {
+    genAi: ['gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.cache_read_input_tokens'],
+    openInference: ['llm.token_count.prompt_details.cache_read'],
+    vercel: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
+  },
+  cacheWrite: {
+    genAi: [
+      'gen_ai.usage.cache_write.input_tokens',
+      'gen_ai.usage.cache_creation.input_tokens',
+      'gen_ai.usage.cache_creation_input_tokens',
+    ],
+    openInference: ['llm.token_count.prompt_details.cache_write'],
+    vercel: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
+  },
+  output: {
+    genAi: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
+    openInference: ['llm.token_count.completion'],
+    vercel: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
+    openLlmetry: ['llm.usage.completion_tokens'],
+  },
+  reasoning: {
+    genAi: ['gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_tokens'],
+    openInference: ['llm.token_count.completion_details.reasoning'],
+    vercel: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
+  },
+  total: {
+    genAi: ['gen_ai.usage.total_tokens'],
+    openInference: ['llm.token_count.total'],
+    vercel: ['ai.usage.totalTokens', 'ai.usage.tokens'],
+    openLlmetry: ['llm.usage.total_tokens'],
+  },
+} as const satisfies Record<string, Row>;
+
+/** `properties.tool`. */
+export const toolRows = {
+  name: {
+    genAi: ['gen_ai.tool.name'],
+    openInference: ['tool.name'],
+    vercel: ['ai.toolCall.name'],
+    openLlmetry: ['traceloop.entity.name'],
+  },
+  callId: {
+    genAi: ['gen_ai.tool.call.id'],
+    openInference: ['tool.id', 'tool_call.id'],
+    vercel: ['ai.toolCall.id'],
+  },
+  input: {
+    langfuse: ['langfuse.observation.input'],
+    genAi: ['gen_ai.tool.call.arguments'],
+    openInference: ['input.value', 'tool.parameters'],
+    vercel: ['ai.toolCall.args', 'ai.toolCall.input'],
+    openLlmetry: ['traceloop.entity.input'],
+  },
+  output: {
+    langfuse: ['langfuse.observation.output'],
+    genAi: ['gen_ai.tool.call.result', 'anthropic.tool_result.content'],
+    openInference: ['output.value'],
+    vercel: ['ai.toolCall.result', 'ai.toolCall.output'],
+    openLlmetry: ['traceloop.entity.output'],
+  },
+} as const satisfies Record<string, Row>;
+
+/** Attributes whose names begin so are the application's own dimensions: `additionalProperties` without the beginning. */
+export const dimensionPrefixes = [
+  'ai.telemetry.metadata.',
+  'traceloop.association.properties.',
+  'langfuse.trace.metadata.',
+  'langfuse.observation.metadata.',
+] as const;
+
+function metadata(prefix: string, names: readonly string[]): string[] {
+  return names.map((name) => `${prefix}.${name}`);
+}

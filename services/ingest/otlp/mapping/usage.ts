@@ -1,0 +1,84 @@
+import type { Json } from '../../read/protobuf-struct.ts';
+import { parseEmbeddedJson } from '../spans/exact-json.ts';
+import { type AttributeReader, asNumber } from './attribute-reader.ts';
+import { isMembers } from './messages/messages.ts';
+import { usageRows } from './table.ts';
+
+type Counts = Partial<Record<keyof typeof usageRows, number>>;
+
+/** Maps the tokens of a call to `properties.llm.usage` (contract §2.6). @returns undefined when none are known. */
+export function mapUsage(reader: AttributeReader): { [key: string]: Json } | undefined {
+  const counts = findLangfuseCounts(reader) ?? takeCounts(reader);
+  if (Object.keys(counts).length === 0) return undefined;
+  const input = splitInput(counts);
+  const output = splitOutput(counts);
+  const sum = (input?.inputTokens ?? 0) + (output?.outputTokens ?? 0);
+  const isWhole = input !== undefined && output !== undefined;
+  const total = counts.total === undefined ? (isWhole ? sum : undefined) : Math.max(counts.total, sum);
+  return { ...input, ...output, ...(total !== undefined && { totalTokens: total }) };
+}
+
+function takeCounts(reader: AttributeReader): Counts {
+  const counts: Counts = {};
+  for (const name of Object.keys(usageRows) as (keyof typeof usageRows)[]) {
+    const count = reader.number(usageRows[name]);
+    if (count !== undefined) counts[name] = count;
+  }
+  return counts;
+}
+
+/** Conventions say that input has the cached tokens in it. Where they are more than it, it was without them. */
+function splitInput({ input, cacheRead, cacheWrite }: Counts) {
+  if (input === undefined && cacheRead === undefined && cacheWrite === undefined) return undefined;
+  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
+  const inputTokens = input === undefined || cached > input ? (input ?? 0) + cached : input;
+  if (cacheRead === undefined && cacheWrite === undefined) return { inputTokens };
+  return {
+    inputTokens,
+    inputTokenDetails: {
+      uncachedTokens: inputTokens - cached,
+      ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+      ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    },
+  };
+}
+
+/** Output has the reasoning tokens in it; where they are more than it, it was without them. */
+function splitOutput({ output, reasoning }: Counts) {
+  if (output === undefined && reasoning === undefined) return undefined;
+  const outputTokens =
+    output === undefined || (reasoning ?? 0) > output ? (output ?? 0) + (reasoning ?? 0) : output;
+  if (reasoning === undefined) return { outputTokens };
+  return {
+    outputTokens,
+    outputTokenDetails: { reasoningTokens: reasoning, responseTokens: outputTokens - reasoning },
+  };
+}
+
+const langfuseUsage = { langfuse: ['langfuse.observation.usage_details'] };
+
+/**
+ * Langfuse's counts exclude each other: `input` is without `input_cached_tokens`. OpenAI's names are read too. The object
+ * is not taken: it may count more than Weir does.
+ */
+function findLangfuseCounts(reader: AttributeReader): Counts | undefined {
+  const found = reader.find(langfuseUsage);
+  const details = typeof found?.value === 'string' ? parseEmbeddedJson(found.value) : found?.value;
+  if (found === undefined || !isMembers(details)) return undefined;
+  const names = Object.keys(details);
+  const sumOf = (pattern: RegExp) => {
+    const counts = names.filter((name) => pattern.test(name)).map((name) => asNumber(details[name]));
+    const known = counts.filter((count) => count !== undefined);
+    return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
+  };
+  const counts = {
+    input: sumOf(/input|^prompt_tokens$/),
+    cacheRead: sumOf(/cached|cache_read/),
+    cacheWrite: sumOf(/cache_creation|cache_write/),
+    output: sumOf(/output|^completion_tokens$/),
+    reasoning: sumOf(/reasoning/),
+    total: sumOf(/^total(?:_tokens)?$/),
+  };
+  const known = Object.entries(counts).filter(([, count]) => count !== undefined);
+  return known.length === 0 ? undefined : (Object.fromEntries(known) as Counts);
+}

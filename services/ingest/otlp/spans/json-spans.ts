@@ -1,0 +1,113 @@
+import { isUtf8 } from 'node:buffer';
+import { IngestError } from '../../../../lib/errors.ts';
+import type { Range } from '../../../../lib/json/scan.ts';
+import { jsonDepthMax } from '../../../../lib/limits.ts';
+import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
+import { parseBody } from '../../read/parse-body.ts';
+import type { Json } from '../../read/protobuf-struct.ts';
+import { spanValuesMax } from '../limits.ts';
+import { parseExactJson } from './exact-json.ts';
+import { asList, asObject, malformed } from './json-fields.ts';
+import { readJsonSource, readJsonSpan } from './json-span.ts';
+import { type LocatedSpans, locateJsonSpans } from './locate-json-spans.ts';
+import type { SpanRequest, SpanSource } from './span.ts';
+
+/**
+ * Opens an ExportTraceServiceRequest in OTLP/JSON. Its spans are located in the bytes and parsed one by one when they
+ * are asked for: parsed as a whole, 16 MiB can take a gigabyte.
+ *
+ * @throws IngestError `invalid_request_body`, or `batch_too_large` when there are too many spans.
+ * @throws CostlyBatchError
+ */
+export function openJsonSpans(bytes: Buffer, limits: ReadLimits): SpanRequest {
+  if (bytes.length === 0) throw new IngestError('invalid_request_body', 'The request body is missing.');
+  if (!isUtf8(bytes)) throw new IngestError('invalid_request_body', 'The request body is not valid UTF-8.');
+  const located = locate(bytes, limits.valuesMax);
+  const spans = findSpans(parse(textAround(bytes, located.spans), located.hasEscapedKey));
+  const sources = new Map<Json, SpanSource>();
+  const at = (index: number) => {
+    const span = spans[index];
+    if (span === undefined) throw new Error(`there is no span ${index}`);
+    return span;
+  };
+  const rangeOf = (index: number) => located.spans[at(index).number] ?? noSpan;
+  return {
+    count: spans.length,
+    bytesOf: (index) => rangeOf(index).end - rangeOf(index).start,
+    readSpan: (index) => {
+      const { start, end, values, hasEscapedKey } = rangeOf(index);
+      if (values > spanValuesMax) throw new CostlyBatchError();
+      return readJsonSpan(parse(bytes.toString('utf8', start, end), hasEscapedKey));
+    },
+    readSource: (index) => {
+      const { resourceSpans, scopeSpans } = at(index);
+      const source = sources.get(scopeSpans) ?? readJsonSource(resourceSpans, scopeSpans);
+      sources.set(scopeSpans, source);
+      return source;
+    },
+  };
+}
+
+function locate(bytes: Buffer, valuesMax: number): LocatedSpans {
+  try {
+    return locateJsonSpans(bytes, valuesMax);
+  } catch (error) {
+    if (error instanceof IngestError || error instanceof CostlyBatchError) throw error;
+    // The scanner notices only some faults. Small bodies are parsed, to tell the position.
+    if (bytes.length <= explainedBytesMax) parseBody(bytes);
+    throw new IngestError(
+      'invalid_request_body',
+      `The request body is not valid JSON, or is nested deeper than ${jsonDepthMax} levels.`,
+      { cause: error },
+    );
+  }
+}
+
+/** What a span would be that was not located. */
+const noSpan = { start: 0, end: 0, values: 0, hasEscapedKey: false };
+
+/** Bodies that are parsed as a whole only to say where they are no JSON. */
+const explainedBytesMax = 64 * 1024;
+
+function parse(text: string, hasEscapedKey: boolean): Json {
+  try {
+    return parseExactJson(text, hasEscapedKey);
+  } catch (error) {
+    throw new IngestError('invalid_request_body', 'The request body is not valid JSON.', { cause: error });
+  }
+}
+
+/**
+ * The body with a number in the place of each span: the span's place among those that were located. It is JSON, and each
+ * span is, exactly when the whole body is: they differ in values only, and a value may stand where a value stood.
+ */
+function textAround(bytes: Buffer, spans: readonly Range[]): string {
+  let text = '';
+  let end = 0;
+  for (const [number, span] of spans.entries()) {
+    text += `${bytes.toString('utf8', end, span.start)}${number}`;
+    end = span.end;
+  }
+  return text + bytes.toString('utf8', end);
+}
+
+interface FoundSpan {
+  readonly number: number;
+  readonly resourceSpans: Json;
+  readonly scopeSpans: Json;
+}
+
+/** The spans that the parsed body has: of a member that is there twice JSON.parse keeps the last. */
+function findSpans(body: Json): FoundSpan[] {
+  const found: FoundSpan[] = [];
+  if (body === null) throw malformed('the body', 'an object');
+  for (const resourceSpans of asList(asObject(body, 'the body').resourceSpans, 'resourceSpans')) {
+    const { scopeSpans: scopes } = asObject(resourceSpans, 'resourceSpans');
+    for (const scopeSpans of asList(scopes, 'scopeSpans')) {
+      for (const number of asList(asObject(scopeSpans, 'scopeSpans').spans, 'spans')) {
+        found.push({ number: Number(number), resourceSpans, scopeSpans });
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,15 @@
+import { IngestError } from '../../../../lib/errors.ts';
+import { CostlyBatchError } from '../../read/batch-reader.ts';
+import { UnstorableError } from './span.ts';
+
+/** Reading protobuf throws errors of many kinds: they all mean that the bytes are no message. */
+export function explainMalformed<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const isExplained =
+      error instanceof IngestError || error instanceof CostlyBatchError || error instanceof UnstorableError;
+    if (isExplained) throw error;
+    throw new IngestError('invalid_request_body', 'The request is not valid protobuf.', { cause: error });
+  }
+}

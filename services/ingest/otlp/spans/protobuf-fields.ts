@@ -1,0 +1,100 @@
+import { checkEnd, readEnd, skipField, type WireReader } from '../../read/protobuf-wire.ts';
+import { attributesMax } from '../limits.ts';
+import { readAnyValue, readBytes, readText } from './any-value.ts';
+import { type Attributes, lazyAttributes } from './attributes.ts';
+import { explainMalformed } from './malformed.ts';
+import { UnstorableError } from './span.ts';
+import { tags } from './tags.ts';
+
+/** Reads one field, whose tag was read, into what is made of its message. */
+export type ReadField<T> = (target: T, reader: WireReader, messageEnd: number) => void;
+
+/** The readers of a message's fields, by their tags. */
+export type FieldReaders<T> = Readonly<Record<number, ReadField<T> | undefined>>;
+
+/** Reads a message up to `end`: the fields that have a reader; all others are skipped. */
+export function readFields<T>(reader: WireReader, end: number, fields: FieldReaders<T>, target: T): T {
+  while (reader.pos < end) {
+    const tag = reader.nextTag();
+    const readField = fields[tag];
+    if (readField === undefined) skipField(reader, tag);
+    else readField(target, reader, end);
+  }
+  checkEnd(reader, end);
+  return target;
+}
+
+/** A field that is set: of several in one message the last counts. */
+export function field<T, K extends keyof T>(
+  name: K,
+  read: (reader: WireReader, messageEnd: number) => T[K],
+): ReadField<T> {
+  return (target, reader, messageEnd) => {
+    target[name] = read(reader, messageEnd);
+  };
+}
+
+/** The fields of attributes, which several messages have. */
+export interface Attributed {
+  attributes: AttributeCollector;
+  droppedAttributes: number;
+}
+
+export function attributeFields(numbers: { attributes: number; droppedAttributesCount: number }) {
+  return {
+    [numbers.attributes]: readAttribute,
+    [numbers.droppedAttributesCount]: field<Attributed, 'droppedAttributes'>('droppedAttributes', uint32),
+  };
+}
+
+function readAttribute({ attributes }: Attributed, reader: WireReader, messageEnd: number): void {
+  attributes.add(reader, messageEnd);
+}
+
+/** Collects the attributes of one message. Of several of one name the last counts, as in JSON. */
+export class AttributeCollector {
+  /** Where each value begins, with its length. */
+  readonly #starts = new Map<string, number>();
+
+  /** Reads a KeyValue, less its value. */
+  add(reader: WireReader, messageEnd: number): void {
+    const end = readEnd(reader, messageEnd);
+    let key = '';
+    let start: number | undefined;
+    while (reader.pos < end) {
+      const tag = reader.nextTag();
+      if (tag === tags.keyValue.value) start = reader.pos;
+      if (tag === tags.keyValue.key) key = readText(reader, end);
+      else skipField(reader, tag);
+    }
+    checkEnd(reader, end);
+    if (start !== undefined) this.#starts.set(key, start);
+    if (this.#starts.size > attributesMax) {
+      throw new UnstorableError(`A span has more than ${attributesMax} attributes.`);
+    }
+  }
+
+  toAttributes(reader: WireReader): Attributes {
+    return lazyAttributes(this.#starts, (start) => {
+      reader.pos = start;
+      return explainMalformed(() => readAnyValue(reader, readEnd(reader, reader.len)));
+    });
+  }
+}
+
+/** An id as lower-case hexadecimal. */
+export function readId(reader: WireReader, messageEnd: number): string {
+  return readBytes(reader, messageEnd).toString('hex');
+}
+
+export function uint32(reader: WireReader): number {
+  return reader.uint32();
+}
+
+export function fixed32(reader: WireReader): number {
+  return reader.fixed32();
+}
+
+export function fixed64(reader: WireReader): bigint {
+  return BigInt(reader.fixed64());
+}

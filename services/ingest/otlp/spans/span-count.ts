@@ -1,0 +1,18 @@
+import { IngestError } from '../../../../lib/errors.ts';
+import { spanEventsMax, spansMax } from '../limits.ts';
+import { UnstorableError } from './span.ts';
+
+/** @throws IngestError `batch_too_large` for one span too many. */
+export function addSpan<T>(spans: T[], span: T): void {
+  if (spans.push(span) <= spansMax) return;
+  throw new IngestError(
+    'batch_too_large',
+    `The request has more than ${spansMax} spans: send smaller batches.`,
+  );
+}
+
+/** @throws UnstorableError for too many events, or links, of one span. */
+export function checkCount(count: number): void {
+  if (count <= spanEventsMax) return;
+  throw new UnstorableError(`A span has more than ${spanEventsMax} events or links.`);
+}

@@ -1,0 +1,51 @@
+/**
+ * Tags of the fields that are read of OTLP's messages: field number × 8 + wire type. A test holds them against the
+ * descriptors in gen/.
+ */
+export const tags = {
+  request: { resourceSpans: 10 },
+  resourceSpans: { resource: 10, scopeSpans: 18, schemaUrl: 26 },
+  resource: { attributes: 10, droppedAttributesCount: 16 },
+  scopeSpans: { scope: 10, spans: 18, schemaUrl: 26 },
+  scope: { name: 10, version: 18, attributes: 26, droppedAttributesCount: 32 },
+  span: {
+    traceId: 10,
+    spanId: 18,
+    traceState: 26,
+    parentSpanId: 34,
+    name: 42,
+    kind: 48,
+    startTimeUnixNano: 57,
+    endTimeUnixNano: 65,
+    attributes: 74,
+    droppedAttributesCount: 80,
+    events: 90,
+    droppedEventsCount: 96,
+    links: 106,
+    droppedLinksCount: 112,
+    status: 122,
+    flags: 133,
+  },
+  event: { timeUnixNano: 9, name: 18, attributes: 26, droppedAttributesCount: 32 },
+  link: {
+    traceId: 10,
+    spanId: 18,
+    traceState: 26,
+    attributes: 34,
+    droppedAttributesCount: 40,
+    flags: 53,
+  },
+  status: { message: 18, code: 24 },
+  keyValue: { key: 10, value: 18 },
+  anyValue: {
+    stringValue: 10,
+    boolValue: 16,
+    intValue: 24,
+    doubleValue: 33,
+    arrayValue: 42,
+    kvlistValue: 50,
+    bytesValue: 58,
+  },
+  arrayValue: { values: 10 },
+  keyValueList: { values: 10 },
+} as const;

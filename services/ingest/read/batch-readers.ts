@@ -1,0 +1,14 @@
+import { compileBatchRules } from '../../../lib/event/validate.ts';
+import type { BatchEncoding, BatchReader, ReadLimits } from './batch-reader.ts';
+import { createJsonBatchReader } from './json-batch-reader.ts';
+import { createProtobufBatchReader, createProtobufJsonBatchReader } from './protobuf-batch-reader.ts';
+
+/** Creates the reader of each encoding. They are synchronous, and throw CostlyBatchError past the limits. */
+export function createBatchReaders(vendor: string, limits: ReadLimits): Record<BatchEncoding, BatchReader> {
+  const rules = compileBatchRules(vendor);
+  return {
+    json: createJsonBatchReader(rules, limits),
+    protobuf: createProtobufBatchReader(rules, limits),
+    protobufJson: createProtobufJsonBatchReader(rules, limits),
+  };
+}

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { llmEvent, toolEvent } from '../../../harness/fixtures/events.ts';
+import { keyText, objectText, valueText } from '../../../harness/fixtures/json-text.ts';
+import { projectEvents } from '../../../lib/event/projection.ts';
+import { compileBatchRules } from '../../../lib/event/validate.ts';
+import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
+import { unlimited } from './batch-reader.ts';
+import { createJsonBatchReader } from './json-batch-reader.ts';
+import { parseBody } from './parse-body.ts';
+
+const readJson = createJsonBatchReader(compileBatchRules('weir'), unlimited);
+const readBatch = (bytes: Buffer) => readJson(bytes).projection;
+const { validateBatch } = compileBatchRules('weir');
+/** The reference: the whole body parsed at once. */
+const readWhole = (bytes: Buffer) => projectEvents(validateBatch(parseBody(bytes)));
+
+function outcomeOf(read: (bytes: Buffer) => unknown, bytes: Buffer): unknown {
+  try {
+    return read(bytes);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function expectSame(text: string | Buffer): void {
+  const bytes = Buffer.from(text as string);
+  expect(outcomeOf(readBatch, bytes)).toEqual(outcomeOf(readWhole, bytes));
+}
+
+const anyEvent = fc.oneof(
+  fc
+    .constantFrom(llmEvent(), toolEvent(), llmEvent({ durationMs: 'x' }))
+    .map((event) => JSON.stringify(event)),
+  valueText('input', 'name').map((value) =>
+    JSON.stringify(toolEvent({ properties: { tool: { input: 'HERE' } } })).replace('"HERE"', value),
+  ),
+  valueText('id', 'type'),
+);
+const eventsText = fc.array(anyEvent, { maxLength: 4 }).map((events) => `[${events.join(' ,\n')}]`);
+const member = fc.oneof(
+  fc.tuple(keyText('events'), eventsText),
+  fc.tuple(fc.constantFrom('"more"', '"events "', '"\\""'), valueText('events')),
+);
+const body = objectText(fc.array(member, { maxLength: 3 }));
+
+test('a body is read event by event as it is read whole', () => {
+  fc.assert(fc.property(body, expectSame), { numRuns: 2_000 });
+});
+
+test('so is a damaged body', () => {
+  const damage = fc.tuple(
+    body,
+    fc.nat(),
+    fc.nat({ max: 3 }),
+    fc.constantFrom('', '"', '{', ']', ',', '\\', '0', '\u0000', 'é'),
+  );
+  fc.assert(
+    fc.property(damage, ([text, at, removed, added]) => {
+      const start = at % (text.length + 1);
+      expectSame(text.slice(0, start) + added + text.slice(start + removed));
+    }),
+    { numRuns: 4_000 },
+  );
+});
+
+test.each([
+  ['no bytes', ''],
+  ['a byte order mark', `\uFEFF{"events":[${JSON.stringify(llmEvent())}]}`],
+  ['another value after it', `{"events":[${JSON.stringify(llmEvent())}]}0`],
+  ['brackets that cross', `{"events":[${JSON.stringify(llmEvent()).slice(0, -1)}]}`],
+  ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+  [
+    'a deep field beside the events',
+    `{"events":[${JSON.stringify(llmEvent())}],"x":${'['.repeat(600)}${']'.repeat(600)}}`,
+  ],
+  ['a deep event', `{"events":[{"x":${'['.repeat(509)}${']'.repeat(509)}}]}`],
+])('so is a body with %s', (_, text) => expectSame(text));
+
+test('a valid body is read event by event', () => {
+  const events = [llmEvent(), toolEvent()];
+  expect(readBatch(Buffer.from(JSON.stringify({ events }, null, 2)))).toEqual(
+    readWhole(Buffer.from(JSON.stringify({ events }))),
+  );
+});
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+/** A batch of one event with this JSON inside: three levels of the batch, and two of the payload. */
+const batchWith = (json: string) =>
+  JSON.stringify({ events: [toolEvent({ properties: { tool: { value: 'HERE' } } })] }).replace(
+    '"HERE"',
+    json,
+  );
+const levelsAround = 5;
+
+test('512 levels are accepted, 513 are not, and brackets in strings do not count', () => {
+  const read = (json: string) => readBatch(Buffer.from(batchWith(json)));
+  expect(read(nested(jsonDepthMax - levelsAround)).eventCount).toBe(1);
+  expect(() => read(nested(jsonDepthMax - levelsAround + 1))).toThrow('nested deeper than 512 levels');
+  expect(read(`["${'['.repeat(1_000)}","\\"${'[{'.repeat(1_000)}"]`).eventCount).toBe(1);
+  expect(() => readBatch(Buffer.from(`{"events":[],"x":${nested(jsonDepthMax)}}`))).toThrow('nested deeper');
+});
+
+test.each([
+  ['the whole body', '', '', 'must be a JSON object'],
+  ['an event', '{"events":[', ']}', 'nested deeper'],
+  ['a field beside the events', '{"events":[0],"x":', '}', 'nested deeper'],
+  ['one of too many events', `{"events":[${'0,'.repeat(eventsPerBatchMax)}`, ']}', 'has 501 events'],
+  ['a body with something after it', '', '0', 'not valid JSON'],
+])(
+  'brackets to the last byte are rejected within 64 MB of memory, as %s',
+  async (_, before, after, expected) => {
+    const free = bodyBytesMax - before.length - after.length;
+    const body = Buffer.from(before + nested(Math.floor(free / 2)) + after);
+    expect(await readInSmallHeap(body)).toContain(expected);
+  },
+);
+
+/** Reads a body in a thread with little memory: JSON.parse of 4 MiB of brackets takes 170 MB. @returns the error. */
+async function readInSmallHeap(body: Buffer): Promise<string> {
+  const urlOf = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const script = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    Promise.all([
+      import(${urlOf('./json-batch-reader.ts')}),
+      import(${urlOf('./batch-reader.ts')}),
+      import(${urlOf('../../../lib/event/validate.ts')}),
+    ]).then(([{ createJsonBatchReader }, { unlimited }, { compileBatchRules }]) => {
+      createJsonBatchReader(compileBatchRules('weir'), unlimited)(Buffer.from(workerData));
+    }).then(() => parentPort.postMessage('accepted'), (error) => parentPort.postMessage(String(error)));`;
+  const resourceLimits = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16 };
+  const worker = new Worker(script, { eval: true, workerData: body, resourceLimits, execArgv: [] });
+  const [message] = await once(worker, 'message');
+  await worker.terminate();
+  return message;
+}

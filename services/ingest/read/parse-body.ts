@@ -1,0 +1,29 @@
+import { isUtf8 } from 'node:buffer';
+import { IngestError } from '../../../lib/errors.ts';
+import { limitDepth } from '../../../lib/json/depth.ts';
+import { parseEscapedKeys } from '../../../lib/json/parse-escaped-keys.ts';
+import { jsonDepthMax } from '../../../lib/limits.ts';
+
+/**
+ * Parses a whole request body as JSON. Of duplicate keys the last one wins; `__proto__` is a key like any other.
+ * Values that nest too deep are emptied one level below the limit, so that the result is still too deep.
+ *
+ * @throws IngestError `invalid_request_body` when the body is missing, not UTF-8, or not JSON.
+ */
+export function parseBody(body: Buffer): unknown {
+  if (body.length === 0) throw new IngestError('invalid_request_body', 'The request body is missing.');
+  if (!isUtf8(body)) throw new IngestError('invalid_request_body', 'The request body is not valid UTF-8.');
+  const { bytes, hasEscapedKey } = limitDepth(body, jsonDepthMax + 1);
+  try {
+    return hasEscapedKey ? parseEscapedKeys(bytes) : JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    // JSON.parse's message quotes the body. Only its position may be public, where it saw the whole body.
+    const sawAll = bytes === body && !hasEscapedKey;
+    const position = sawAll && /at position \d+/.exec(String(error))?.[0];
+    throw new IngestError(
+      'invalid_request_body',
+      `The request body is not valid JSON${position ? `: error ${position}` : ''}.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,16 @@
+import type { SpanBatch } from '../otlp/batch/span-batch.ts';
+import { createSpanReaders, type SpanEncoding } from '../otlp/batch/span-readers.ts';
+import type { BatchEncoding, ReadBatch, ReadLimits } from '../read/batch-reader.ts';
+import { createBatchReaders } from '../read/batch-readers.ts';
+
+/** What each encoding of a request is read as. */
+export type ReadResults = Record<BatchEncoding, ReadBatch> & Record<SpanEncoding, SpanBatch>;
+
+export type Encoding = keyof ReadResults;
+
+/** A reader of each encoding, as BatchReader and SpanBatchReader are. */
+export type EncodingReaders = { [E in Encoding]: (bytes: Buffer) => ReadResults[E] };
+
+export function createReaders(vendor: string, limits: ReadLimits): EncodingReaders {
+  return { ...createBatchReaders(vendor, limits), ...createSpanReaders(vendor, limits) };
+}

@@ -1,0 +1,44 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { type ErrorId, IngestError } from '../../../lib/errors.ts';
+import { unlimited } from '../read/batch-reader.ts';
+import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
+
+/** Runs on the worker thread of WorkerReader: reads the request of each task and posts the outcome. */
+
+/** What the thread is started with. The bytes of the current request are in `shared`. */
+export interface WorkerOptions {
+  vendor: string;
+  shared: SharedArrayBuffer;
+}
+
+/** A request to read: the first `length` bytes of `shared`. */
+export interface ReadTask {
+  encoding: Encoding;
+  length: number;
+}
+
+/** What was read, or the error, as data: structured cloning keeps no error's class, and makes a Uint8Array of a Buffer. */
+export type ReadOutcome = { result: ReadResults[Encoding] } | { error: { id: ErrorId; details: string } };
+
+const { vendor, shared } = workerData as WorkerOptions;
+const readers = createReaders(vendor, unlimited);
+
+parentPort?.on('message', (task: ReadTask) => {
+  const outcome = readTask(task);
+  parentPort?.postMessage(outcome, 'result' in outcome ? buffersOf(outcome.result) : []);
+});
+
+function readTask({ encoding, length }: ReadTask): ReadOutcome {
+  try {
+    return { result: readers[encoding](Buffer.from(shared, 0, length)) };
+  } catch (thrown) {
+    if (!(thrown instanceof IngestError)) throw thrown;
+    return { error: { id: thrown.id, details: thrown.message } };
+  }
+}
+
+/** The JSON that was written: it is transferred, not copied, because this thread does not read it again. */
+function buffersOf(result: ReadResults[Encoding]): ArrayBuffer[] {
+  const batches = 'parts' in result ? result.parts : [result];
+  return batches.flatMap(({ body }) => (body?.buffer instanceof ArrayBuffer ? [body.buffer] : []));
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import { IngestError } from '../../../lib/errors.ts';
+import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
+import { bodyTooLarge } from '../body/body.ts';
+import type { DecodeBody } from '../body/decode.ts';
+import type { BatchDecoder, RequestDecoder } from '../ingest-batch.ts';
+import type { RpcEncoding } from './encoding.ts';
+
+/** The decoders of the four encodings: bare or enveloped, protobuf or JSON. */
+export function createRpcDecoders(
+  readers: Record<'protobuf' | 'protobufJson', BatchDecoder['read']>,
+  decodeBody: DecodeBody,
+): (encoding: RpcEncoding) => BatchDecoder {
+  const limits = { bodyBytesMax, decodeBody };
+  const decoders = {
+    bare: {
+      binary: createBareDecoder(readers.protobuf, limits),
+      json: createBareDecoder(readers.protobufJson, limits),
+    },
+    enveloped: {
+      binary: createEnvelopedDecoder(readers.protobuf, limits),
+      json: createEnvelopedDecoder(readers.protobufJson, limits),
+    },
+  };
+  return ({ protocol, isJson }) =>
+    decoders[protocol === 'connect' ? 'bare' : 'enveloped'][isJson ? 'json' : 'binary'];
+}
+
+interface DecoderLimits {
+  bodyBytesMax: number;
+  decodeBody: DecodeBody;
+}
+
+/** The body is the message, behind a Content-Encoding or not: HTTP, and unary calls of Connect. */
+export function createBareDecoder<T>(
+  read: RequestDecoder<T>['read'],
+  { bodyBytesMax, decodeBody }: DecoderLimits,
+): RequestDecoder<T> {
+  return {
+    bodyBytesMax,
+    overheadBytes: 0,
+    decode: (request, sent, limits) => decodeBody(sent, request.headers['content-encoding'], limits),
+    read,
+  };
+}
+
+/** The body is one message in an envelope, whose encoding is that of the message: gRPC and gRPC-Web. */
+export function createEnvelopedDecoder<T>(
+  read: RequestDecoder<T>['read'],
+  { bodyBytesMax, decodeBody }: DecoderLimits,
+): RequestDecoder<T> {
+  return {
+    bodyBytesMax,
+    overheadBytes: envelopeBytes,
+    decode: async (request, sent, limits) => {
+      const { message, encoding } = openEnvelope(request, sent, limits.bytesMax);
+      return decodeBody(message, encoding, limits);
+    },
+    read,
+  };
+}
+
+/** The framing of one message in gRPC and gRPC-Web: a byte of flags, four of length. */
+function openEnvelope(
+  request: IncomingMessage,
+  sent: Buffer,
+  bytesMax: number,
+): { message: Buffer; encoding: string | undefined } {
+  if (sent.length < envelopeBytes) throw invalid('The call has no message.');
+  const flags = sent.readUInt8(0);
+  const length = sent.readUInt32BE(1);
+  if (flags > 1) throw invalid('The envelope of the message has unknown flags.');
+  if (length > bytesMax) throw bodyTooLarge(bytesMax);
+  const message = sent.subarray(envelopeBytes);
+  if (message.length < length) throw invalid('The message is shorter than its envelope says.');
+  if (message.length > length) throw invalid('The call has more than one message.');
+  if (flags === 0) return { message, encoding: undefined };
+  const encoding = request.headers['grpc-encoding'];
+  if (encoding === undefined || encoding === 'identity') {
+    throw invalid('The message is compressed, but grpc-encoding does not name the compression.');
+  }
+  return { message, encoding: String(encoding) };
+}
+
+function invalid(details: string): IngestError {
+  return new IngestError('invalid_request_body', details);
+}

@@ -1,0 +1,22 @@
+/** How a call is encoded: its protocol, and whether its message is protobuf or protobuf's JSON. */
+export interface RpcEncoding {
+  readonly protocol: 'connect' | 'grpc' | 'grpc-web';
+  readonly isJson: boolean;
+}
+
+const contentTypes = /^application\/(?:(grpc|grpc-web)(?:\+(proto|json))?|(proto|json))[ \t]*(?:;.*)?$/i;
+
+/** @returns undefined for a Content-Type that belongs to no protocol. */
+export function parseRpcEncoding(contentType: string): RpcEncoding | undefined {
+  const match = contentTypes.exec(contentType);
+  if (match === null) return undefined;
+  const [, envelope, envelopedCodec, bareCodec] = match;
+  const protocol = (envelope?.toLowerCase() ?? 'connect') as RpcEncoding['protocol'];
+  return { protocol, isJson: (envelopedCodec ?? bareCodec)?.toLowerCase() === 'json' };
+}
+
+/** The Content-Type of the response to such a call. */
+export function contentTypeOf({ protocol, isJson }: RpcEncoding): string {
+  const codec = isJson ? 'json' : 'proto';
+  return protocol === 'connect' ? `application/${codec}` : `application/${protocol}+${codec}`;
+}

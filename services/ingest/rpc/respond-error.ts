@@ -1,0 +1,29 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IngestError } from '../../../lib/errors.ts';
+import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
+import type { FailureLog } from '../answer/failure-log.ts';
+import { sendRpcError } from './answer.ts';
+import type { RpcEncoding } from './encoding.ts';
+import type { toConnectError } from './error.ts';
+
+/** Logs an error and answers a call with it, in the call's protocol, after the rest of the request's body. */
+export type RespondRpcError = (
+  exchange: { request: IncomingMessage; response: ServerResponse },
+  encoding: RpcEncoding,
+  error: IngestError,
+) => Promise<void>;
+
+/** @param options `convert` makes the code and the details that the service's clients understand. */
+export function createRespondRpcError(options: {
+  answerAfterBody: AnswerAfterBody;
+  failures: FailureLog;
+  convert: typeof toConnectError;
+}): RespondRpcError {
+  const { answerAfterBody, failures, convert } = options;
+  return ({ request, response }, encoding, error) => {
+    failures.note(error);
+    return answerAfterBody(request, response, () =>
+      sendRpcError(response, encoding, convert(error, encoding)),
+    );
+  };
+}

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../lib/db/database.ts';
+import { leaveReadOnlySession } from '../../lib/db/read-only.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Part } from '../../lib/queue/group.ts';
+import { ackWaitMs } from '../../lib/queue/limits.ts';
+import { QuarantineRefusedError, quarantineMessage } from '../../lib/write/quarantine.ts';
+import { storeParts } from '../../lib/write/store.ts';
+import type { BacklogEntry } from './backlog.ts';
+import type { Delivered } from './delivered.ts';
+import { retryDelayMs, retryDelayMsMax } from './limits.ts';
+
+/**
+ * Stores messages and settles them: each is acknowledged after its COMMIT, or given back. Its methods never reject.
+ *
+ * While a message is held, the consumer is told every few seconds not to deliver it to another writer.
+ */
+export class MessageStore implements Disposable {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #onStored: (spaceIds: Iterable<string>) => void;
+  readonly #held = new Set<Delivered>();
+  readonly #renewal: NodeJS.Timeout;
+
+  /** @param onStored called after each COMMIT, with the spaces that the statement stored events of. */
+  constructor(database: Database, log: Logger, onStored: (spaceIds: Iterable<string>) => void) {
+    this.#database = database;
+    this.#log = log;
+    this.#onStored = onStored;
+    this.#renewal = setInterval(() => {
+      for (const message of this.#held) message.working();
+    }, ackWaitMs / 3);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#renewal);
+  }
+
+  /** The message waits here until one of the other methods settles it. */
+  hold(message: Delivered): void {
+    this.#held.add(message);
+  }
+
+  /** Gives messages back, to be delivered again at once. */
+  release(messages: readonly Delivered[]): void {
+    this.#settle(messages, (message) => message.nak(0));
+  }
+
+  /**
+   * Stores messages with one statement. When one of them holds events that neither the tables nor quarantine take, each
+   * is stored alone, so that only that one stays in the queue.
+   */
+  async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
+    const messages = entries.map(({ message }) => message);
+    try {
+      await this.#storeLogged(entries.flatMap(({ parts }) => parts));
+      this.#settle(messages, (message) => message.ack());
+    } catch (error) {
+      if (!(error instanceof QuarantineRefusedError)) return this.#giveBack(messages, error);
+      if (messages.length === 1) return this.#keepQueued(messages, error);
+      for (const entry of entries) await this.store([entry]);
+    }
+  }
+
+  /** Keeps a message in quarantine that is no weir.queue.v1.Group. */
+  async quarantine(message: Delivered, reason: Error): Promise<void> {
+    this.#log.error(
+      { err: reason, bytes: message.data.length },
+      'a message that cannot be decoded goes to quarantine',
+    );
+    try {
+      await quarantineMessage(this.#database, message.data, reason);
+      this.#settle([message], () => message.ack());
+    } catch (error) {
+      if (error instanceof QuarantineRefusedError) this.#keepQueued([message], error);
+      else await this.#giveBack([message], error);
+    }
+  }
+
+  async #storeLogged(parts: Part[]): Promise<void> {
+    const startedMs = performance.now();
+    const { inserted, quarantined } = await storeParts(this.#database, parts);
+    if (inserted > 0) this.#onStored(new Set(parts.map(({ spaceId }) => spaceId)));
+    const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
+    const ms = Math.round(performance.now() - startedMs);
+    this.#log[quarantined > 0 ? 'error' : 'debug'](
+      { parts: parts.length, events, inserted, quarantined, ms },
+      'stored',
+    );
+  }
+
+  /** After a transient failure. Resolves when the next attempt is due. */
+  async #giveBack(messages: readonly Delivered[], error: unknown): Promise<void> {
+    this.#log.warn({ err: error, messages: messages.length }, 'not stored; it will be delivered again');
+    this.#settle(messages, (message) => message.nak(jittered(retryDelayMs)));
+    await leaveReadOnlySession(this.#database.$client, error);
+    await sleep(jittered(retryDelayMs));
+  }
+
+  /** The queue keeps what Postgres does not take, until an operator acts. It is tried less and less often. */
+  #keepQueued(messages: readonly Delivered[], { sqlstate, message: reason }: QuarantineRefusedError): void {
+    this.#settle(messages, (message) => {
+      const delayMs = Math.min(retryDelayMs * 2 ** (message.deliveries - 1), retryDelayMsMax);
+      const retryInMs = Math.round(jittered(delayMs));
+      this.#log.error(
+        { sqlstate, reason, deliveries: message.deliveries, retryInMs },
+        'ALARM: quarantine refuses an event; its message stays in the queue',
+      );
+      message.nak(retryInMs);
+    });
+  }
+
+  #settle(messages: readonly Delivered[], settle: (message: Delivered) => void): void {
+    for (const message of messages) {
+      this.#held.delete(message);
+      settle(message);
+    }
+  }
+}
+
+/** Up to half as much again, so that workers and processes that failed together do not retry together. */
+function jittered(delayMs: number): number {
+  return delayMs * (1 + Math.random() / 2);
+}

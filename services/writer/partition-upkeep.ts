@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
+import { buildInitialIndexes } from '../../lib/db/initial-indexes.ts';
+import { ensurePartitions, findPartitionFaults, serverTimeMs } from '../../lib/db/partitions.ts';
+import type { Logger } from '../../lib/log.ts';
+import { deleteOldAdditions } from '../../lib/tail/additions.ts';
+import { partitionCheckMs, partitionRetryMs } from './limits.ts';
+
+/**
+ * Keeps the partitions of events and segments made ahead, and raises an alarm when the current week or the next one has
+ * none, or when the default partition holds rows. Deletes what no live tail can resume from any more. It has a connection of its own: building an index may take minutes.
+ */
+export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposable {
+  const sql = openPostgres(databaseUrl, {
+    applicationName: 'weir-writer-upkeep',
+    connectionsMax: 1,
+    statementTimeoutMs: 0,
+  });
+  const database = openDatabase(sql);
+  const stopping = new AbortController();
+  const keeping = (async () => {
+    while (!stopping.signal.aborted) {
+      const isKept = await keepOnce(database, log).catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'partitions were not checked; retrying later');
+        return false;
+      });
+      await sleep(isKept ? partitionCheckMs : partitionRetryMs, undefined, stopping).catch(() => {});
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      // An index whose build is interrupted is built again by the next writer.
+      await sql.end({ timeout: 0 });
+      await keeping;
+    },
+  };
+}
+
+/** @returns whether all partitions are made. That they are not made ahead is no alarm until the current weeks lack them. */
+async function keepOnce(database: Database, log: Logger): Promise<boolean> {
+  const nowMs = await serverTimeMs(database);
+  const failure: unknown = await ensurePartitions(database, nowMs).catch((error: unknown) => error);
+  if (failure !== undefined) log.warn({ err: failure }, 'partitions were not made; retrying later');
+  for (const fault of await findPartitionFaults(database, nowMs)) log.error(`ALARM: ${fault}`);
+  await buildInitialIndexes(database);
+  await deleteOldAdditions(database);
+  return failure === undefined;
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import type { Logger } from '../../lib/log.ts';
+import { ClocksDifferError, expireData } from '../../lib/retention/expire.ts';
+import { retentionPassMs, retentionTimeoutMs } from './limits.ts';
+
+export interface RetentionDependencies {
+  databaseUrl: string;
+  /** RETENTION_DAYS_MAX. */
+  retentionDaysMax: number | undefined;
+  log: Logger;
+}
+
+/**
+ * Deletes what has expired, in passes, in the background. It has a connection of its own: statements that store events never
+ * wait for one of it. Of several writers one makes each pass.
+ */
+export function startRetention({
+  databaseUrl,
+  retentionDaysMax,
+  log,
+}: RetentionDependencies): AsyncDisposable {
+  const sql = openPostgres(databaseUrl, {
+    applicationName: 'weir-writer-retention',
+    connectionsMax: 1,
+    statementTimeoutMs: retentionTimeoutMs,
+  });
+  const database = openDatabase(sql);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const runPass = async () => {
+    const startedMs = performance.now();
+    const result = await expireData(database, { retentionDaysMax, nowMs: Date.now(), signal });
+    if (result === undefined) return;
+    const { dropped, locked, events, quarantined, rewritten } = result;
+    const ms = Math.round(performance.now() - startedMs);
+    if (dropped.length + events + quarantined + rewritten > 0)
+      log.info({ dropped, events, quarantined, rewritten, ms }, 'expired data deleted');
+    if (locked.length > 0)
+      log.warn({ locked }, 'partitions that have expired are in use by long queries; retrying later');
+  };
+  const running = (async () => {
+    while (!signal.aborted) {
+      await runPass().catch((error: unknown) => {
+        if (signal.aborted) return;
+        if (error instanceof ClocksDifferError) log.error(`ALARM: ${error.message}`);
+        else log.warn({ err: error }, 'expired data was not deleted; retrying later');
+      });
+      await sleep(retentionPassMs, undefined, stopping).catch(() => {});
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      // A statement that is interrupted changes nothing.
+      await sql.end({ timeout: 0 });
+      await running;
+    },
+  };
+}

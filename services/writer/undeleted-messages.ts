@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConsumerInfo, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
+import type { Logger } from '../../lib/log.ts';
+import { consumerName, consumerSettings, type QueueStream } from '../../lib/queue/settings.ts';
+import { undeletedLookMs, undeletedLooks } from './limits.ts';
+
+export interface UndeletedMessagesDependencies {
+  manager: JetStreamManager;
+  stream: QueueStream;
+  log: Logger;
+}
+
+/**
+ * Removes messages from a stream that were acknowledged and are still in it: a nats-server that could not write (a full
+ * disk), or whose store was repaired, loses the record of their removal. They are never delivered again and take space for
+ * ever. A new consumer delivers them once more; storing them again changes nothing (ADR 0004).
+ */
+export function clearUndeletedMessages({
+  manager,
+  stream,
+  log,
+}: UndeletedMessagesDependencies): AsyncDisposable {
+  const stopping = new AbortController();
+  const watching = (async () => {
+    let suspect = 0;
+    let looks = 0;
+    while (!stopping.signal.aborted) {
+      const found = await findUndeletedMessages(manager, stream).catch(() => 0);
+      // A message that has just been acknowledged is about to be removed: only one that stays counts.
+      looks = found !== 0 && found === suspect ? looks + 1 : 0;
+      suspect = found;
+      if (looks >= undeletedLooks) {
+        looks = 0;
+        log.warn(
+          { stream: stream.name, sequence: found },
+          'stored messages are still queued: they are delivered again',
+        );
+        await renewConsumer(manager, stream).catch((error: unknown) =>
+          log.warn({ err: error, stream: stream.name }, 'the consumer could not be recreated'),
+        );
+      }
+      await sleep(undeletedLookMs, undefined, stopping).catch(() => {});
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await watching;
+    },
+  };
+}
+
+/** The first sequence of the stream, when its message will not be delivered any more; 0 when there is no such message. */
+async function findUndeletedMessages(manager: JetStreamManager, { name }: QueueStream): Promise<number> {
+  const { state } = await manager.streams.info(name);
+  if (state.messages === 0) return 0;
+  const consumer = await findConsumer(manager, name);
+  // Missing between the two steps of renewConsumer, this writer's or another one's.
+  if (consumer === undefined) await manager.consumers.add(name, { ...consumerSettings });
+  if (consumer === undefined) return 0;
+  const isDone = consumer.num_pending === 0 && consumer.num_ack_pending === 0;
+  return isDone || state.first_seq <= consumer.ack_floor.stream_seq ? state.first_seq : 0;
+}
+
+function findConsumer(manager: JetStreamManager, stream: string): Promise<ConsumerInfo | undefined> {
+  return manager.consumers.info(stream, consumerName).catch((error: unknown) => {
+    if (error instanceof JetStreamApiError && error.status === 404) return undefined;
+    throw error;
+  });
+}
+
+async function renewConsumer(manager: JetStreamManager, { name }: QueueStream): Promise<void> {
+  await manager.consumers.delete(name, consumerName);
+  await manager.consumers.add(name, { ...consumerSettings });
+}

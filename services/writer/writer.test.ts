@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { openLog } from '../../lib/log.ts';
+import { createDatabase } from '../../test/support/test-servers.ts';
+import { until } from '../../test/support/wait.ts';
+import type { Delivered } from './delivered.ts';
+import { startWriter } from './writer.ts';
+
+const pool = { applicationName: 'weir-writer', connectionsMax: 1, statementTimeoutMs: 0 };
+
+test('disposing the writer waits for a message that is on its way to quarantine', async () => {
+  await using backing = await createDatabase();
+  await using sql = openPostgres(backing.url, pool);
+  await using other = openPostgres(backing.url, { ...pool, applicationName: 'test' });
+  const log = openLog('test', { LOG_LEVEL: 'silent' });
+  const writer = startWriter({ database: openDatabase(sql), log, concurrency: 1, onStored: () => {} });
+  const settled: string[] = [];
+  const message: Delivered = {
+    data: Buffer.from('\xff not protobuf', 'latin1'),
+    deliveries: 1,
+    ack: () => settled.push('ack'),
+    nak: () => settled.push('nak'),
+    working: () => {},
+  };
+  await other`BEGIN`;
+  await other`LOCK TABLE quarantine`;
+  writer.receive(message);
+  await until(async () => {
+    const [blocked] = await other`
+      SELECT FROM pg_locks WHERE NOT granted AND relation = 'quarantine'::regclass`;
+    return blocked !== undefined;
+  });
+  let isDisposed = false;
+  const disposal = writer[Symbol.asyncDispose]().then(() => {
+    isDisposed = true;
+  });
+  await new Promise(setImmediate);
+  expect(isDisposed).toBe(false);
+  await other`COMMIT`;
+  await disposal;
+  expect(settled).toEqual(['ack']);
+});

@@ -1,0 +1,80 @@
+import postgres from 'postgres';
+import { distributeDatabase, migrateDatabase } from '../../lib/db/migrate.ts';
+
+/** The database of a coordinator that somebody provides, in which its workers are known. Its nodes take the same user. */
+export const citusUrl = process.env.WEIR_TEST_CITUS_URL;
+
+/** Few, so that a test has its tables soon; more than one on each of two workers. */
+const shards = 4;
+
+let databases = 0;
+
+interface Node {
+  host: string;
+  port: number;
+}
+
+/**
+ * Creates a database for one test on all nodes of the cluster, migrated and distributed unless it is to be `empty`. Citus has
+ * no template databases. Disposing it drops it.
+ */
+export async function createCitusDatabase(
+  coordinatorUrl: string,
+  { empty = false }: { empty?: boolean } = {},
+): Promise<{ url: string } & AsyncDisposable> {
+  const name = `weir_test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
+  const [coordinator, ...workers] = await listNodes(coordinatorUrl);
+  if (coordinator === undefined) throw new Error('WEIR_TEST_CITUS_URL names no coordinator');
+  const nodes = [coordinator, ...workers];
+  const urlAt = (node: Node, database: string) => atNode(coordinatorUrl, node, database);
+  for (const node of nodes) {
+    await run(urlAt(node, 'postgres'), (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE template1`);
+    await run(urlAt(node, name), (sql) => sql`CREATE EXTENSION citus`);
+  }
+  const url = urlAt(coordinator, name);
+  await run(url, async (sql) => {
+    await sql`SELECT citus_set_coordinator_host(${coordinator.host}, ${coordinator.port})`;
+    for (const { host, port } of workers) await sql`SELECT citus_add_node(${host}, ${port})`;
+    if (workers.length === 0)
+      await sql`SELECT citus_set_node_property(${coordinator.host}, ${coordinator.port}, 'shouldhaveshards', true)`;
+  });
+  if (!empty) {
+    await migrateDatabase(url);
+    await distributeDatabase(url, shards);
+  }
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      for (const node of nodes)
+        await run(urlAt(node, 'postgres'), (sql) => sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`);
+    },
+  };
+}
+
+/** The coordinator first. */
+async function listNodes(coordinatorUrl: string): Promise<Node[]> {
+  const { hostname, port } = new URL(coordinatorUrl);
+  const workers = await run(
+    coordinatorUrl,
+    (sql) => sql<Node[]>`
+      SELECT nodename AS host, nodeport AS port FROM pg_dist_node WHERE noderole = 'primary' AND groupid > 0`,
+  );
+  return [{ host: hostname, port: Number(port || 5432) }, ...workers];
+}
+
+function atNode(coordinatorUrl: string, { host, port }: Node, database: string): string {
+  const url = new URL(coordinatorUrl);
+  url.hostname = host;
+  url.port = String(port);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function run<T>(url: string, query: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    return await query(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

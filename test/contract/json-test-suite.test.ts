@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { toolEvent } from '../../harness/fixtures/events.ts';
+import { postRaw } from '../support/http.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
+
+const directory = join(import.meta.dirname, 'json-test-suite', 'test_parsing');
+const files = readdirSync(directory).sort();
+const filesOf = (prefix: string) => files.filter((name) => name.startsWith(prefix));
+const read = (name: string) => readFileSync(join(directory, name));
+
+/** The cases that the suite leaves to the parser. Ours accepts any number and lone surrogates, and only valid UTF-8. */
+const pinned: Record<string, 'accepted' | 'rejected'> = {
+  'i_number_double_huge_neg_exp.json': 'accepted',
+  'i_number_huge_exp.json': 'accepted',
+  'i_number_neg_int_huge_exp.json': 'accepted',
+  'i_number_pos_double_huge_exp.json': 'accepted',
+  'i_number_real_neg_overflow.json': 'accepted',
+  'i_number_real_pos_overflow.json': 'accepted',
+  'i_number_real_underflow.json': 'accepted',
+  'i_number_too_big_neg_int.json': 'accepted',
+  'i_number_too_big_pos_int.json': 'accepted',
+  'i_number_very_big_negative_int.json': 'accepted',
+  'i_object_key_lone_2nd_surrogate.json': 'accepted',
+  'i_string_1st_surrogate_but_2nd_missing.json': 'accepted',
+  'i_string_1st_valid_surrogate_2nd_invalid.json': 'accepted',
+  'i_string_UTF-16LE_with_BOM.json': 'rejected',
+  'i_string_UTF-8_invalid_sequence.json': 'rejected',
+  'i_string_UTF8_surrogate_U+D800.json': 'rejected',
+  'i_string_incomplete_surrogate_and_escape_valid.json': 'accepted',
+  'i_string_incomplete_surrogate_pair.json': 'accepted',
+  'i_string_incomplete_surrogates_escape_valid.json': 'accepted',
+  'i_string_invalid_lonely_surrogate.json': 'accepted',
+  'i_string_invalid_surrogate.json': 'accepted',
+  'i_string_invalid_utf-8.json': 'rejected',
+  'i_string_inverted_surrogates_U+1D11E.json': 'accepted',
+  'i_string_iso_latin_1.json': 'rejected',
+  'i_string_lone_second_surrogate.json': 'accepted',
+  'i_string_lone_utf8_continuation_byte.json': 'rejected',
+  'i_string_not_in_unicode_range.json': 'rejected',
+  'i_string_overlong_sequence_2_bytes.json': 'rejected',
+  'i_string_overlong_sequence_6_bytes.json': 'rejected',
+  'i_string_overlong_sequence_6_bytes_null.json': 'rejected',
+  'i_string_truncated-utf-8.json': 'rejected',
+  'i_string_utf16BE_no_BOM.json': 'rejected',
+  'i_string_utf16LE_no_BOM.json': 'rejected',
+  'i_structure_500_nested_arrays.json': 'accepted',
+  'i_structure_UTF-8_BOM_empty_object.json': 'rejected',
+};
+const pinnedAs = (verdict: string) => filesOf('i_').filter((name) => pinned[name] === verdict);
+const accepted = [...filesOf('y_'), ...pinnedAs('accepted')];
+const rejected = [...filesOf('n_'), ...pinnedAs('rejected')];
+
+const { pipeline, tenant } = usePipeline();
+
+/** @returns `202`, or the id of the error. */
+async function send(body: Buffer): Promise<string> {
+  const answer = await postRaw(pipeline, tenant, body);
+  if (answer.status === 202) return '202';
+  const { error } = answer.body as { error: { id: string; status: number } };
+  expect(error.status).toBe(answer.status);
+  return error.id;
+}
+
+/** A batch of one event, with these bytes as the value of a free field. */
+function embed(bytes: Buffer): Buffer {
+  const body = JSON.stringify({ events: [toolEvent({ properties: { tool: { value: 'HERE' } } })] });
+  const [before = '', after = ''] = body.split('"HERE"');
+  return Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]);
+}
+
+test('the suite is complete, and every case it leaves open has an expected result', () => {
+  expect(['y_', 'n_', 'i_'].map((prefix) => filesOf(prefix).length)).toEqual([95, 188, 35]);
+  expect(Object.keys(pinned).sort()).toEqual(filesOf('i_'));
+});
+
+test.each(rejected)('%s is rejected as invalid JSON, alone and inside an event', async (name) => {
+  expect(await send(read(name))).toBe('invalid_request_body');
+  expect(await send(embed(read(name)))).toBe('invalid_request_body');
+});
+
+test.each(accepted)('%s is parsed, and accepted inside an event', async (name) => {
+  expect(await send(read(name))).toBe('invalid_event_batch');
+  expect(await send(embed(read(name)))).toBe('202');
+});
+
+test('everything that is accepted is stored, and nothing is in quarantine', async () => {
+  const { spaceId, ...key } = await pipeline.createTenant();
+  for (const name of accepted) {
+    expect((await postRaw(pipeline, key, embed(read(name)))).status).toBe(202);
+  }
+  const stored = () => pipeline.sql`SELECT id FROM events WHERE space_id = ${spaceId}`;
+  await expect.poll(stored, { timeout: 20_000 }).toHaveLength(accepted.length);
+  expect(await pipeline.sql`SELECT id FROM quarantine`).toEqual([]);
+});
+
+// The time-out is for a parser with quadratic time: these requests take milliseconds.
+test.each([
+  ['100,000 brackets that close', 100_000],
+  ['brackets to the last byte of 4 MiB', 2 * 1024 * 1024],
+])('%s are rejected for their depth', { timeout: 10_000 }, async (_, depth) => {
+  const nested = Buffer.from('['.repeat(depth) + ']'.repeat(depth));
+  expect(await send(nested)).toBe('invalid_event_batch');
+  expect(await send(nested.subarray(0, depth))).toBe('invalid_request_body');
+});
+
+test('100,000 brackets inside an event are rejected for their depth', { timeout: 10_000 }, async () => {
+  const nested = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000));
+  expect(await send(embed(nested))).toBe('invalid_event_batch');
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { createApiKey, hashApiKey } from '../../lib/accounts/api-key.ts';
+import { revokeApiKey } from '../../lib/accounts/api-keys.ts';
+import { changeSpace } from '../../lib/accounts/spaces.ts';
+import { postEvents } from '../support/http.ts';
+import { pepper, type Tenant } from '../support/pipeline.ts';
+import { type ServiceProcess, startService } from '../support/service-process.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
+import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
+
+/** How soon a change must be applied by every process. */
+const appliedWithinMs = 1_000;
+
+const { pipeline } = usePipeline();
+let secondIngest: ServiceProcess;
+let secondWriter: ServiceProcess;
+let ingests: { url: string }[];
+beforeAll(async () => {
+  [secondIngest, secondWriter] = await Promise.all([
+    startService('ingest', pipeline.variables),
+    startService('writer', pipeline.variables),
+  ]);
+  ingests = [pipeline, { url: secondIngest.ready.url ?? '' }];
+});
+beforeEach(async () => {
+  if (secondWriter.isRunning()) return;
+  secondWriter = await startService('writer', pipeline.variables);
+});
+afterAll(async () => {
+  await Promise.all([secondIngest?.stop('SIGKILL'), secondWriter?.stop('SIGKILL')]);
+});
+
+/** Posts to the ingest processes in turn. */
+const postTo = (turn: number, tenant: Tenant, events: unknown = [llmEvent()]) =>
+  postEvents(ingests[turn % ingests.length] ?? pipeline, tenant, events);
+const statusesOf = async (tenant: Tenant) =>
+  (await Promise.all(ingests.map((_, turn) => postTo(turn, tenant)))).map(({ status }) => status);
+const untilAllAnswer = (tenant: Tenant, status: number) =>
+  until(async () => (await statusesOf(tenant)).every((one) => one === status), appliedWithinMs);
+
+test('a revoked key is rejected by every process within a second', async () => {
+  const tenant = await pipeline.createTenant();
+  expect(await statusesOf(tenant)).toEqual([202, 202]);
+  await revokeApiKey(pipeline.database, tenant.keyId);
+  await untilAllAnswer(tenant, 401);
+});
+
+test('a key that was used before it existed is accepted by every process within a second of its creation', async () => {
+  const { spaceId } = await pipeline.createTenant();
+  const apiKey = createApiKey();
+  const tenant = { spaceId, keyId: '', apiKey };
+  expect(await statusesOf(tenant)).toEqual([401, 401]);
+  await pipeline.sql`
+    INSERT INTO api_keys (space_id, name, hash, last_four) VALUES (${spaceId}, 'early', ${hashApiKey(apiKey, pepper)}, '')`;
+  await untilAllAnswer(tenant, 202);
+});
+
+test('changes of billing and limits are applied by every process within a second, in both directions', async () => {
+  const tenant = await pipeline.createTenant();
+  expect(await statusesOf(tenant)).toEqual([202, 202]);
+  for (const change of [{ billingState: 'inactive' }, { monthlyEventLimit: 1 }] as const) {
+    await changeSpace(pipeline.database, tenant.spaceId, change);
+    await untilAllAnswer(tenant, 402);
+    await changeSpace(pipeline.database, tenant.spaceId, { billingState: 'active', monthlyEventLimit: null });
+    await untilAllAnswer(tenant, 202);
+  }
+});
+
+test('the batch that crosses the limit is accepted whole, and the next one is rejected by the other process', async () => {
+  // Repeated, because it depends on the timing between the processes.
+  for (let times = 0; times < 10; times++) {
+    const tenant = await pipeline.createTenant({ monthlyEventLimit: 10 });
+    const answers = [];
+    for (let turn = 0; turn < 4; turn++) answers.push(await postTo(times + turn, tenant, someEvents(7)));
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 402, 402]);
+    await untilDrained(pipeline);
+    expect(await countRows(pipeline, tenant.spaceId)).toBe(14);
+  }
+});
+
+test('concurrent clients of two processes overshoot a limit by no more than what was in flight', async () => {
+  const tenant = await pipeline.createTenant({ monthlyEventLimit: 200 });
+  const [clients, batchEvents] = [16, 10];
+  let accepted = 0;
+  const send = async (turn: number) => {
+    for (;;) {
+      const { status } = await postTo(turn, tenant, someEvents(batchEvents));
+      if (status !== 202) return status;
+      accepted += batchEvents;
+    }
+  };
+  const ends = await Promise.all(Array.from({ length: clients }, (_, turn) => send(turn)));
+  expect(new Set(ends)).toEqual(new Set([402]));
+  expect(accepted).toBeGreaterThanOrEqual(200);
+  // Each client has one batch in flight.
+  expect(accepted).toBeLessThanOrEqual(200 + clients * batchEvents);
+  await untilDrained(pipeline);
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(accepted);
+});
+
+test('the same batches through every process and two writers are stored and billed once', async () => {
+  const tenant = await pipeline.createTenant();
+  const events = someEvents(400);
+  const batches = Array.from({ length: 40 }, (_, i) => events.slice(i * 9, i * 9 + 30));
+  const answers = await Promise.all(
+    [...batches, ...batches].map((batch, turn) => postTo(turn, tenant, batch)),
+  );
+  expect(answers.every(({ status }) => status === 202)).toBe(true);
+  await untilDrained(pipeline);
+  const sent = new Set(batches.flat().map(({ id }) => id)).size;
+  expect(await countRows(pipeline, tenant.spaceId)).toBe(sent);
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(sent);
+});
+
+test('the messages of a killed writer are redelivered to another one, and stored once', async () => {
+  const tenant = await pipeline.createTenant();
+  const holdsMessages = async () => {
+    const report = await fetch(new URL('/jsz?consumers=1', pipeline.nats.monitorUrl));
+    return /"num_ack_pending": [1-9]/.test(await report.text());
+  };
+  // The second writer is the only one, so that it receives all messages; the locked table keeps it from storing them.
+  expect(await pipeline.writer.stop('SIGTERM')).toBe(0);
+  const [lock, isLocked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const locked = pipeline.sql.begin(async (sql) => {
+    await sql`LOCK TABLE events IN EXCLUSIVE MODE`;
+    isLocked.resolve();
+    await lock.promise;
+  });
+  await isLocked.promise;
+  const posts = Array.from({ length: 12 }, (_, turn) => postTo(turn, tenant, someEvents(50)));
+  expect((await Promise.all(posts)).every(({ status }) => status === 202)).toBe(true);
+  await until(holdsMessages);
+  await secondWriter.stop('SIGKILL');
+  // A statement whose client is gone still waits for the lock, and would store its events when it gets it.
+  const sessions = pipeline.sql`SELECT pid FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE 'weir-writer%'`;
+  await pipeline.sql`SELECT pg_terminate_backend(pid) FROM (${sessions}) AS session`;
+  await until(async () => (await pipeline.sql`${sessions}`).length === 0);
+  lock.resolve();
+  await locked;
+  expect(await countRows(pipeline, tenant.spaceId)).toBe(0);
+  pipeline.writer = await startService('writer', pipeline.variables);
+  await until(async () => (await countRows(pipeline, tenant.spaceId)) === 600, 30_000);
+  await untilDrained(pipeline);
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(600);
+});

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { env, execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrateToBaseline } from '../../harness/fixtures/baseline/database.ts';
+import { baselineParameters, baselineStatement } from '../../harness/fixtures/baseline/statement.ts';
+import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { openPostgres, type Sql } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
+import { fillLedger } from '../../lib/db/ledger-fill.ts';
+import { migrateDatabase } from '../../lib/db/migrate.ts';
+import { events } from '../../lib/db/schema.ts';
+import { eraseEvents } from '../../lib/erasure/erase.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import type { EventFilter } from '../../lib/read/event-filter.ts';
+import { readEventPage } from '../../lib/read/event-page.ts';
+import { insertParts } from '../../lib/write/store.ts';
+import { runWeir } from '../support/cli/command-line.ts';
+import { createDatabase, startNats } from '../support/test-servers.ts';
+
+const resources = new AsyncDisposableStack();
+let url: string;
+let sql: Sql;
+let database: Database;
+const [old, fresh] = ['01900000-0000-7000-8000-00000000000a', '01900000-0000-7000-8000-00000000000b'];
+beforeAll(async () => {
+  url = resources.use(await createDatabase({ template: 'template1' })).url;
+  const open = () =>
+    openDatabase(
+      resources.use(openPostgres(url, { applicationName: 'test', connectionsMax: 3, statementTimeoutMs: 0 })),
+    );
+  sql = resources.use(
+    openPostgres(url, { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 0 }),
+  );
+  database = open();
+});
+afterAll(() => resources.disposeAsync());
+
+/** An event with values of its own in every column. Durations and tokens are whole: their sums are exact. */
+function makeEvent(i: number) {
+  const tokens = {
+    ...{ inputTokens: i, outputTokens: 2 * i, totalTokens: 3 * i },
+    ...(i % 4 === 0 && {
+      inputTokenDetails: { cacheReadTokens: i, cacheWriteTokens: 1 },
+      outputTokenDetails: { reasoningTokens: 7 },
+    }),
+  };
+  const llm = {
+    model: `model-${i % 3}`,
+    input: { prompt: `prompt ${i}` },
+    output: { response: 'x' },
+    usage: tokens,
+  };
+  const changes = {
+    startTimeMs: 1_760_000_000_000 + i * 7_000,
+    durationMs: (i % 5) * 40 * i,
+    traceId: randomUUID(),
+    status:
+      i % 6 === 0 ? { state: 'error', error: { code: `code-${i % 12}`, message: 'm' } } : { state: 'ok' },
+    instrumentation: { vendor: 'weir', source: `source-${i % 2}`, sourcePackage: 'p' },
+    context: {
+      threadId: `thread-${i % 9}`,
+      userId: `user-${i % 7}`,
+      agentId: `agent-${i % 4}`,
+      agentGroupId: 'g',
+    },
+    additionalProperties: { plan: `plan-${i % 8}`, n: i },
+  };
+  return i % 10 === 9
+    ? toolEvent({ ...changes, properties: { tool: { name: 'tool', input: { i }, output: 'done' } } })
+    : llmEvent({ ...changes, properties: { llm } });
+}
+
+/** Requests of three events. */
+const requests = (from: number, to: number) =>
+  Array.from({ length: (to - from) / 3 }, (_, n) => [0, 1, 2].map((i) => makeEvent(from + 3 * n + i)));
+const renamed = (batch: Record<string, unknown>[]) => batch.map((event) => ({ ...event, id: randomUUID() }));
+
+const tables = ['event_stats', 'event_stats_rollups', 'agent_stats', 'agent_stats_rollups'];
+
+async function statisticsOf(spaceId: string): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const table of tables) {
+    const isSourced = table.startsWith('event') ? `AND source <> ''` : '';
+    found[table] = await sql.unsafe(
+      `SELECT to_jsonb(t) - 'space_id' AS row FROM ${table} AS t WHERE space_id = '${spaceId}' ${isSourced} ORDER BY 1`,
+    );
+  }
+  return found;
+}
+
+/** The columns of the events of a space, but for their ids. */
+const columnsOf = (spaceId: string) => sql`
+  SELECT to_jsonb(e) - '{space_id,id,segment_id,segment_index,received_at,trace_id}'::text[] AS row FROM events AS e
+  WHERE space_id = ${spaceId} ORDER BY start_time_ms`;
+
+async function found(spaceId: string, filter: EventFilter) {
+  const columns = { id: events.id, startTimeMs: events.startTimeMs };
+  const page = await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 1_000 });
+  return page.rows.map(({ startTimeMs }) => startTimeMs);
+}
+
+/** Runs `weir reproject` until it has done some segments, and kills it. */
+async function reprojectAndKill(): Promise<void> {
+  const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+  const child = spawn(execPath, [main, 'reproject'], { env: { PATH: env.PATH, DATABASE_URL: url } });
+  child.stderr.setEncoding('utf8').on('data', () => child.kill('SIGKILL'));
+  await new Promise((resolve) => child.once('exit', resolve));
+}
+
+test('what an older Weir stored gets columns, terms and statistics of today, while a writer runs, and after a kill', async () => {
+  await migrateToBaseline(database);
+  for (const [id, name] of [
+    [old, 'old'],
+    [fresh, 'fresh'],
+  ])
+    await sql.unsafe(`INSERT INTO spaces (id, name) VALUES ('${id}', '${name}')`);
+  const stored = requests(3, 363);
+  for (const batch of stored) await sql.unsafe(baselineStatement, baselineParameters([partOf(old, batch)]));
+  await migrateDatabase(url);
+  await fillLedger(url, { report: () => {} });
+  // The columns of an older version lacked some.
+  await sql`UPDATE events SET error_code = NULL, attributes = NULL, agent_group_id = NULL`;
+  // One event is erased before: its counts stay where they are.
+  await using server = await startNats();
+  await using nats = await connectQueue(server.url, 'test');
+  await using one = openPostgres(url, { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 0 });
+  const gone = stored[5]?.[1];
+  await sql`UPDATE events SET thread_id = 'gone' WHERE id = ${String(gone?.id)}`;
+  const subject = { kind: 'thread', value: 'gone' } as const;
+  expect((await eraseEvents(openDatabase(one), nats, old, { subject })).erased).toMatchObject({ events: 1 });
+
+  // A writer stores events of the same minutes, models, sources and agents until the end.
+  const later: Record<string, unknown>[][] = [];
+  let isOver = false;
+  const writing = (async () => {
+    for (let from = 3; !isOver; from = from === 360 ? 3 : from + 3) {
+      const [batch = []] = requests(from, from + 3);
+      await insertParts(database, [partOf(old, batch)]);
+      later.push(batch);
+    }
+  })();
+  await reprojectAndKill();
+  const [left] = await sql`SELECT count(*)::integer AS segments FROM segments WHERE projection IS NULL`;
+  expect(left?.segments).toBeGreaterThan(0);
+  expect(left?.segments).toBeLessThan(stored.length);
+  const { exitCode, stdout } = await runWeir(['reproject', '--space', old], { DATABASE_URL: url });
+  isOver = true;
+  await writing;
+  expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({
+    exitCode: 0,
+    segments: left?.segments,
+    damaged: [],
+  });
+
+  // The same events, but for the one, stored by today's writer.
+  for (const batch of [...stored, ...later])
+    await insertParts(database, [partOf(fresh, renamed(batch.filter((event) => event !== gone)))]);
+  expect(await columnsOf(old)).toEqual(await columnsOf(fresh));
+  expect(await statisticsOf(old)).toEqual(await statisticsOf(fresh));
+  const rest =
+    await sql`SELECT events::integer, duration_ms FROM event_stats WHERE source = '' AND space_id = ${old}`;
+  expect(rest).toEqual([{ events: 1, duration_ms: gone?.durationMs }]);
+  const [unknown] = await sql`
+    SELECT count(*)::integer AS segments FROM segments WHERE terms IS NULL OR min_start_ms IS NULL OR projection IS NULL`;
+  expect(unknown?.segments).toBe(0);
+
+  const filters: EventFilter[] = [
+    ...[{ type: 'tool' as const }, { state: 'error' as const }, { name: 'model-1' }, { source: 'source-1' }],
+    ...[{ threadId: 'thread-4' }, { agentId: 'agent-2' }, { agentGroupId: 'g' }, { userId: 'user-3' }],
+    ...[
+      { errorCode: 'code-6' },
+      { attributes: [{ key: 'plan', value: 'plan-5' }] },
+      { minDurationMs: 9_000 },
+    ],
+    { text: 'prompt 17', from: 1_760_000_000_000, to: 1_770_000_000_000 },
+    { userId: 'user-3', state: 'error', source: 'source-0' },
+    { attributes: [{ key: 'n', value: '40' }], name: 'model-1' },
+  ];
+  for (const filter of filters) {
+    const times = await found(old, filter);
+    expect(times.length).toBeGreaterThan(0);
+    expect(times).toEqual(await found(fresh, filter));
+  }
+  const traceId = String(stored[0]?.[0]?.traceId);
+  expect(await found(old, { traceId })).toEqual([stored[0]?.[0]?.startTimeMs]);
+
+  // What was erased has not come back.
+  expect(await sql`SELECT FROM events WHERE id = ${String(gone?.id)}`).toHaveLength(0);
+
+  // Once more there is nothing to do.
+  const again = await runWeir(['reproject'], { DATABASE_URL: url });
+  expect(JSON.parse(again.stdout)).toEqual({ segments: 0, events: 0, recounted: 0, damaged: [] });
+  expect(await statisticsOf(old)).toEqual(await statisticsOf(fresh));
+}, 240_000);

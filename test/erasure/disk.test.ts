@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import { expect, inject, test } from 'vitest';
+import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { createSpace } from '../../lib/accounts/spaces.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { eraseEvents } from '../../lib/erasure/erase.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { quarantineEvent } from '../../lib/write/quarantine.ts';
+import { slicePart } from '../../lib/write/slice.ts';
+import { insertParts } from '../../lib/write/store.ts';
+import { createDatabase, startNats } from '../support/test-servers.ts';
+
+/** Names that are nowhere else, as user, thread, preview, attribute and error of the events. */
+const words = ['xiphoid-user', 'xiphoid-prompt', 'xiphoid-answer', 'xiphoid-attribute', 'xiphoid-error'];
+
+/** zstd frames begin with it. */
+const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+function goneEvent(i: number) {
+  const long = 'xiphoid-long '.repeat(i % 5 === 0 ? 200 : 1);
+  const make = i % 2 === 0 ? llmEvent : toolEvent;
+  const properties =
+    i % 2 === 0
+      ? {
+          llm: {
+            model: 'm',
+            input: { prompt: `xiphoid-prompt ${i}` },
+            output: { response: `xiphoid-answer ${long}` },
+          },
+        }
+      : { tool: { name: 'tool', input: `xiphoid-prompt ${i}`, output: `xiphoid-answer ${long}` } };
+  return make({
+    context: { userId: 'xiphoid-user', threadId: `xiphoid-thread ${i % 7}` },
+    additionalProperties: { word: 'xiphoid-attribute', long },
+    status: { state: 'error', error: { code: 'xiphoid-error', message: `xiphoid-error ${i}` } },
+    properties,
+  });
+}
+
+test('after VACUUM and CHECKPOINT no file of the database holds a word of what was erased', async () => {
+  await using backing = await createDatabase();
+  const options = { applicationName: 'test', statementTimeoutMs: 0 };
+  await using sql = openPostgres(backing.url, { ...options, connectionsMax: 1 });
+  await using other = openPostgres(backing.url, { ...options, connectionsMax: 1 });
+  const database = openDatabase(sql);
+  await using server = await startNats();
+  await using nats = await connectQueue(server.url, 'test');
+  const { id: spaceId } = await createSpace(database, 'test');
+  let events = 0;
+  for (let batch = 0; batch < 60; batch++) {
+    const own = Array.from({ length: 1 + (batch % 20) }, (_, i) => goneEvent(batch + i));
+    // Single ones too: their segments are so small that zstd compresses nothing.
+    const parts = [partOf(spaceId, [...own, ...someEvents(batch % 3)]), partOf(spaceId, [goneEvent(batch)])];
+    await insertParts(database, parts);
+    events += own.length + 1;
+  }
+  const refused = partOf(spaceId, [goneEvent(2), ...someEvents(1)]);
+  await quarantineEvent(database, slicePart(refused, 0, 1), { sqlstate: '22000', message: 'xiphoid-error' });
+  await sql`VACUUM (ANALYZE)`;
+  await sql`ANALYZE events`;
+  await sql`CHECKPOINT`;
+  const directory = await databaseDirectory(sql);
+  // The search finds what is there.
+  const before = searchFiles(directory);
+  expect(before.words).toEqual(new Set(words));
+  expect(before.frames).toBeGreaterThanOrEqual(120);
+
+  const subject = { kind: 'user', value: 'xiphoid-user' } as const;
+  // While somebody can see the rows that were deleted, VACUUM FULL copies them.
+  await other`BEGIN ISOLATION LEVEL REPEATABLE READ`;
+  await other`SELECT count(*) FROM spaces`;
+  const { erased, notReached } = await eraseEvents(database, nats, spaceId, { subject });
+  expect(erased).toMatchObject({ events, quarantineEvents: 1, quarantineDeleted: 1 });
+  expect(notReached).toEqual([
+    expect.stringMatching(/^quarantine: not written/),
+    expect.stringMatching(/^pg_statistic: not written/),
+  ]);
+  await other`COMMIT`;
+  const again = await eraseEvents(database, nats, spaceId, { subject });
+  expect(again).toMatchObject({ notReached: [], rewrittenTables: ['quarantine', 'pg_statistic'] });
+  await sql`VACUUM`;
+  await sql`CHECKPOINT`;
+  expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
+});
+
+async function databaseDirectory(sql: ReturnType<typeof openPostgres>): Promise<string> {
+  const [row] = await sql<{ file: string; oid: string }[]>`
+    SELECT current_setting('data_directory') AS file, oid::text FROM pg_database WHERE datname = current_database()`;
+  const dataDir = row?.file ?? '';
+  expect(dirname(dataDir)).toContain(dirname(inject('runDirectory')));
+  return join(dataDir, 'base', row?.oid ?? '');
+}
+
+/** The words in all files, and the compressed frames in which one is. */
+function searchFiles(directory: string): { words: Set<string>; frames: number } {
+  const found = { words: new Set<string>(), frames: 0 };
+  for (const name of readdirSync(directory)) {
+    const file = join(directory, name);
+    if (!statSync(file).isFile()) continue;
+    const bytes = readFileSync(file);
+    for (const word of words) if (bytes.includes(word)) found.words.add(word);
+    for (let at = bytes.indexOf(zstdMagic); at !== -1; at = bytes.indexOf(zstdMagic, at + 1)) {
+      if (decompressed(bytes.subarray(at)).includes('xiphoid')) found.frames += 1;
+    }
+  }
+  return found;
+}
+
+/** As much of a frame as a page has of it. */
+function decompressed(bytes: Buffer): Buffer {
+  for (const length of [2_000, 8_000]) {
+    try {
+      return zstdDecompressSync(bytes.subarray(0, length));
+    } catch {
+      // What follows the frame is no frame.
+    }
+  }
+  return bytes.subarray(0, 2_000);
+}

@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process';
+import { env, execPath } from 'node:process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { llmEvent } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { insertParts } from '../../lib/write/store.ts';
+import { runWeir } from '../support/cli/command-line.ts';
+import { postEvents } from '../support/http.ts';
+import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
+import { startService } from '../support/service-process.ts';
+import { readStored } from '../support/stored-events.ts';
+import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
+
+const eventOf = (userId: string) => llmEvent({ context: { userId } });
+const eraseArgs = ({ spaceId }: Tenant) => ['erase', '--space', spaceId, '--user', 'gone', '--yes'];
+
+/** `weir erase` as a process that can be killed. `said` resolves when its stderr matches. */
+function startErase({ variables }: Pipeline, tenant: Tenant) {
+  const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+  const child = spawn(execPath, [main, ...eraseArgs(tenant)], { env: { PATH: env.PATH, ...variables } });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const stdout = text(child.stdout);
+  return {
+    kill: () => child.kill('SIGKILL'),
+    exited,
+    said: (pattern: RegExp) => until(() => pattern.test(stderr), 30_000),
+    async receipt() {
+      expect(await exited, stderr).toBe(0);
+      return JSON.parse(await stdout);
+    },
+  };
+}
+
+async function usersOf(pipeline: Pipeline, { spaceId }: Tenant): Promise<Map<string, number>> {
+  const users = (await readStored(pipeline, spaceId)).map((event) => String(event.context.userId));
+  return new Map([...Map.groupBy(users, (user) => user)].map(([user, list]) => [user, list.length]));
+}
+
+test('what was accepted before the command began is erased, also from the queue; what is accepted later is kept', async () => {
+  await using pipeline = await startPipeline();
+  const [tenant, other] = [await pipeline.createTenant(), await pipeline.createTenant()];
+  const stored = [eventOf('gone'), eventOf('kept')];
+  await postEvents(pipeline, tenant, stored);
+  await postEvents(pipeline, other, [eventOf('gone')]);
+  await untilDrained(pipeline);
+  await pipeline.writer.stop('SIGKILL');
+  const queued = [eventOf('gone'), eventOf('kept'), eventOf('gone')];
+  expect((await postEvents(pipeline, tenant, queued)).status).toBe(202);
+
+  const erase = startErase(pipeline, tenant);
+  await erase.said(/waiting for [1-9]\d* messages/);
+  // What is stored is erased already.
+  expect(await countRows(pipeline, tenant.spaceId)).toBe(1);
+  const later = [eventOf('gone'), eventOf('kept')];
+  expect((await postEvents(pipeline, tenant, later)).status).toBe(202);
+  pipeline.writer = await startService('writer', pipeline.variables);
+  const receipt = await erase.receipt();
+  expect(receipt.erased).toMatchObject({ events: 3 });
+  expect(await usersOf(pipeline, tenant)).toEqual(
+    new Map([
+      ['gone', 1],
+      ['kept', 3],
+    ]),
+  );
+  expect(await usersOf(pipeline, other)).toEqual(new Map([['gone', 1]]));
+
+  // A retry is accepted, and neither stored nor billed.
+  expect((await postEvents(pipeline, tenant, [...stored, ...queued])).status).toBe(202);
+  expect(await usersOf(pipeline, tenant)).toEqual(
+    new Map([
+      ['gone', 1],
+      ['kept', 3],
+    ]),
+  );
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(7);
+}, 120_000);
+
+test('erasing while the same user is written: all of before is gone, all of after is there', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  const accepted: { id: unknown; fromMs: number; toMs: number }[] = [];
+  let isOver = false;
+  const lanes = Array.from({ length: 3 }, async () => {
+    while (!isOver) {
+      const sent = [eventOf('gone'), eventOf('kept')];
+      const fromMs = Date.now();
+      expect((await postEvents(pipeline, tenant, sent)).status).toBe(202);
+      accepted.push({ id: sent[0]?.id, fromMs, toMs: Date.now() });
+    }
+  });
+  await until(() => accepted.length > 60);
+  const beganMs = Date.now();
+  const erasing = startErase(pipeline, tenant)
+    .receipt()
+    .finally(async () => {
+      const sentByThen = accepted.length;
+      await until(() => accepted.length > sentByThen + 30);
+      isOver = true;
+    });
+  const [receipt] = await Promise.all([erasing, ...lanes]);
+  const events = await readStored(pipeline, tenant.spaceId);
+  const left = new Set(events.filter((event) => event.context.userId === 'gone').map(({ id }) => id));
+  // The files too, while writers store into the same week.
+  expect(receipt.notReached).toEqual([]);
+  expect(receipt.rewrittenTables).toHaveLength(3);
+  const startedMs = Date.parse(receipt.startedAt);
+  // By the clock of the start; a request that was under way then may be on either side.
+  const before = accepted.filter(({ toMs }) => toMs < beganMs);
+  const after = accepted.filter(({ fromMs }) => fromMs > startedMs + 1);
+  expect(before.length).toBeGreaterThan(50);
+  expect(after.length).toBeGreaterThan(30);
+  expect(before.filter(({ id }) => left.has(id))).toEqual([]);
+  expect(after.filter(({ id }) => !left.has(id))).toEqual([]);
+  expect(events.length - left.size).toBe(accepted.length);
+  expect(receipt.erased.events).toBe(accepted.length - left.size);
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(2 * accepted.length);
+}, 120_000);
+
+test('a command that is killed in the middle goes on when it is run again', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  const parts = Array.from({ length: 1_000 }, () =>
+    partOf(tenant.spaceId, [eventOf('gone'), eventOf('kept')]),
+  );
+  for (let from = 0; from < parts.length; from += 250)
+    await insertParts(pipeline.database, parts.slice(from, from + 250));
+  const erase = startErase(pipeline, tenant);
+  await erase.said(/events erased/);
+  erase.kill();
+  await erase.exited;
+  const left = await countRows(pipeline, tenant.spaceId);
+  expect(left).toBeGreaterThan(1_000);
+  expect(left).toBeLessThan(2_000);
+  // The advisory lock goes with the connection, the open transaction too.
+  await until(async () => {
+    const sessions = await pipeline.sql`
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'weir-cli-erase'`;
+    return sessions.length === 0;
+  });
+  const [row] = await pipeline.sql<{ events: number }[]>`SELECT events::integer FROM erasures`;
+  expect(row?.events).toBe(2_000 - left);
+  const receipt = await startErase(pipeline, tenant).receipt();
+  expect(receipt.erased).toMatchObject({ events: 1_000, segmentsRewritten: 1_000, segmentsDeleted: 0 });
+  expect(await usersOf(pipeline, tenant)).toEqual(new Map([['kept', 1_000]]));
+}, 180_000);
+
+test('events in quarantine are erased, the others stay replayable, and an erased one is never stored', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  await pipeline.sql`ALTER TABLE events ADD CONSTRAINT refused CHECK (user_id NOT IN ('gone', 'kept'))`;
+  const sent = [eventOf('gone'), eventOf('kept'), eventOf('other'), eventOf('gone')];
+  expect((await postEvents(pipeline, tenant, sent)).status).toBe(202);
+  await untilDrained(pipeline);
+  expect(await countRows(pipeline, tenant.spaceId)).toBe(1);
+  const { exitCode, stdout } = await runWeir(eraseArgs(tenant), pipeline.variables);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout).erased).toMatchObject({ quarantineEvents: 2, quarantineDeleted: 2, copies: 2 });
+  await pipeline.sql`ALTER TABLE events DROP CONSTRAINT refused`;
+  const replayed = await runWeir(['quarantine', 'replay'], pipeline.variables);
+  expect(JSON.parse(replayed.stdout)).toEqual({ replayed: [sent[1]?.id], failed: [] });
+  expect((await postEvents(pipeline, tenant, sent)).status).toBe(202);
+  expect(await usersOf(pipeline, tenant)).toEqual(
+    new Map([
+      ['kept', 1],
+      ['other', 1],
+    ]),
+  );
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(2);
+}, 120_000);

@@ -1,0 +1,71 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createGrpcTransport } from '@connectrpc/connect-node';
+import { expect, test } from 'vitest';
+import { RetryInfoSchema } from '../../gen/google/rpc/error_details_pb.ts';
+import {
+  ExportTraceServiceRequestSchema,
+  TraceService,
+} from '../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
+import { toProtobuf } from '../../harness/fixtures/spans.ts';
+import { pauseTree } from '../../harness/system/process-tree.ts';
+import { postTraces } from '../support/otlp/otlp-http.ts';
+import { startPipeline } from '../support/pipeline.ts';
+import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
+
+test('success is answered only when the events are durable; a retry after an outage stores each span once', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant({ monthlyEventLimit: 10_000 });
+  // Two parts, which may be published by one attempt and the other.
+  const body = toProtobuf({
+    spans: Array.from({ length: 700 }, (_, index) => ({
+      spanId: (index + 1).toString(16).padStart(16, '0'),
+      attributes: { 'gen_ai.operation.name': 'chat' },
+    })),
+  });
+  const post = () => postTraces(pipeline, tenant, { type: 'application/x-protobuf', body });
+  const headers = { Authorization: `Bearer ${tenant.apiKey}` };
+  const client = createClient(TraceService, createGrpcTransport({ baseUrl: pipeline.url }));
+  const call = () => client.export(fromBinary(ExportTraceServiceRequestSchema, body), { headers });
+  expect((await post()).status).toBe(200);
+  await pauseTree(pipeline.nats.pid);
+  const answer = await post();
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { code: Code.Unavailable, message: expect.stringMatching(/^ingest_unavailable: /) },
+  });
+  expect(answer.headers.get('retry-after')).toBe('1');
+  const failure = await call().catch(ConnectError.from);
+  if (!(failure instanceof ConnectError)) throw new Error('the call succeeded');
+  expect(failure.code).toBe(Code.Unavailable);
+  expect(failure.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 1n } }]);
+  process.kill(pipeline.nats.pid, 'SIGCONT');
+  await until(async () => (await post()).status === 200);
+  expect((await call()).partialSuccess).toBeUndefined();
+  await untilDrained(pipeline);
+  expect(await countRows(pipeline, tenant.spaceId)).toBe(700);
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(700);
+});
+
+test('what became of the spans is logged, by the reason for which they were left out', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  const body = toProtobuf({
+    spans: [
+      { attributes: { 'gen_ai.operation.name': 'chat' } },
+      { attributes: { 'gen_ai.operation.name': 'embeddings' }, spanId: 'a'.repeat(16) },
+      { attributes: { 'http.request.method': 'GET', secret: 'canary' }, spanId: 'b'.repeat(16) },
+      { attributes: { 'gen_ai.operation.name': 'chat', secret: 'canary' }, spanId: 'abcd' },
+    ],
+  });
+  expect((await postTraces(pipeline, tenant, { type: 'application/x-protobuf', body })).status).toBe(200);
+  await pipeline.ingest.stop('SIGTERM');
+  const lines = pipeline.ingest
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('spans received'));
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { stored: 1, rejected: 1, filtered: { embeddings: 1, not_genai: 1 } },
+  ]);
+  expect(pipeline.ingest.log()).not.toContain('canary');
+});

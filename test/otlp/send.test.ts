@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RequestInit, toOtlpJson } from '../../harness/fixtures/spans.ts';
+import { createApiKey } from '../../lib/accounts/api-key.ts';
+import { runWeir } from '../support/cli/command-line.ts';
+import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
+import { readStored } from '../support/stored-events.ts';
+
+/** `weir send` with files of spans, as exporters write them. */
+
+let pipeline: Pipeline;
+let directory: string;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'weir-test-spans-'));
+  pipeline = await startPipeline();
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await pipeline?.[Symbol.asyncDispose]();
+});
+
+const chat = { 'gen_ai.operation.name': 'chat' };
+const requests: RequestInit[] = [1, 2, 3].map((number) => ({
+  spans: [
+    { spanId: String(number).repeat(16), attributes: chat },
+    { spanId: `a${number}`.repeat(8), attributes: { 'http.request.method': 'GET' } },
+  ],
+}));
+const lines = requests.map((request) => toOtlpJson(request).toString());
+const document = JSON.stringify(JSON.parse(toOtlpJson(...requests).toString()), null, 2);
+
+async function send(content: string | Buffer, { apiKey }: Pick<Tenant, 'apiKey'>, ...options: string[]) {
+  const file = join(directory, 'traces.jsonl');
+  writeFileSync(file, content);
+  const result = await runWeir(['send', file, '--url', pipeline.url, '--key', apiKey, ...options]);
+  return { ...result, summary: result.stdout === '' ? undefined : JSON.parse(result.stdout) };
+}
+
+test.each([
+  ['a request a line', `${lines.join('\n')}\n`, 3],
+  ['a request a line, gzip', gzipSync(lines.join('\n')), 3],
+  ['one document', document, 1],
+])('%s: its calls are stored once, however often they are sent', async (_, content, requestCount) => {
+  const tenant = await pipeline.createTenant();
+  for (let times = 0; times < 2; times++) {
+    const { exitCode, summary, stderr } = await send(content, tenant);
+    expect(exitCode).toBe(0);
+    expect(summary).toMatchObject({
+      accepted: 3,
+      rejected: 0,
+      filtered: 3,
+      errors: [],
+      requests: requestCount,
+    });
+    expect(stderr).toContain('Left out 3 spans that are no calls of a model or a tool.');
+  }
+  expect(await readStored(pipeline, tenant.spaceId)).toHaveLength(3);
+});
+
+test('what cannot be stored is named by its line, and the rest is stored', async () => {
+  const tenant = await pipeline.createTenant();
+  const bad = toOtlpJson({ spans: [{ attributes: chat, spanId: 'abcd' }, { attributes: chat }] });
+  const malformed = '{"resourceSpans":[{"scopeSpans":{}}]}';
+  const { exitCode, summary } = await send(`${lines[0]}\n${bad}\n${malformed}\n{"resourceSpans":[`, tenant);
+  expect(exitCode).toBe(1);
+  expect(summary).toMatchObject({ accepted: 2, rejected: 3, filtered: 1, requests: 3 });
+  const byLine = summary.errors.toSorted((a: { details: string }, b: { details: string }) =>
+    a.details.localeCompare(b.details),
+  );
+  expect(byLine).toMatchObject([
+    {
+      id: 'partial_success',
+      details: 'Line 2: 1 of the spans cannot be stored. The first: A span has no valid span id.',
+    },
+    { status: 400, id: 'invalid_request_body', details: expect.stringContaining('Line 3: ') },
+    { id: 'batch_too_large', details: expect.stringContaining('Line 4: ') },
+  ]);
+  expect(await readStored(pipeline, tenant.spaceId)).toHaveLength(2);
+});
+
+test('a bad key is told, and --fresh-ids is refused', async () => {
+  const { apiKey } = await pipeline.createTenant();
+  const refused = await send(lines[0] ?? '', { apiKey: createApiKey() });
+  expect(refused).toMatchObject({
+    exitCode: 1,
+    summary: { accepted: 0, errors: [{ status: 401, id: 'unauthorized' }] },
+  });
+  const fresh = await send(lines[0] ?? '', { apiKey }, '--fresh-ids');
+  expect(fresh).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--fresh-ids is for events') });
+});

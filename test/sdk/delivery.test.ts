@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
+import { Weir } from '../../sdk/typescript/src/index.ts';
+import { llmEvent } from '../../sdk/typescript/test/support/events.ts';
+import { startProgram } from '../../sdk/typescript/test/support/program.ts';
+import { type Provider, startProvider } from '../../sdk/typescript/test/support/provider.ts';
+import { bigInteger } from '../../sdk/typescript/test/support/provider-bodies.ts';
+import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
+import { startService } from '../support/service-process.ts';
+import { until } from '../support/wait.ts';
+
+let pipeline: Pipeline;
+let provider: Provider;
+let spool: string;
+beforeAll(async () => {
+  // A port that stays the same when ingest is started again.
+  pipeline = await startPipeline();
+  provider = await startProvider();
+  spool = mkdtempSync(join(tmpdir(), 'weir-test-sdk-'));
+});
+afterAll(async () => {
+  await provider[Symbol.asyncDispose]();
+  await pipeline[Symbol.asyncDispose]();
+  rmSync(spool, { recursive: true });
+});
+
+const countRows = async ({ spaceId }: Tenant) => {
+  const [row] = await pipeline.sql<{ rows: number; ids: number }[]>`
+    SELECT count(*)::int AS rows, count(DISTINCT id)::int AS ids FROM events WHERE space_id = ${spaceId}`;
+  return row;
+};
+const untilStored = (tenant: Tenant, rows: number) =>
+  until(async () => (await countRows(tenant))?.rows === rows);
+
+test('calls of the real SDKs reach Postgres, each once, with what they cost', async () => {
+  const tenant = await pipeline.createTenant();
+  const weir = new Weir({ url: pipeline.url, apiKey: tenant.apiKey, flushOnExit: false });
+  const openai = weir.observe(new OpenAI({ baseURL: provider.url, apiKey: 'k' }));
+  const anthropic = weir.observe(new Anthropic({ baseURL: provider.url.replace('/v1', ''), apiKey: 'k' }));
+  const messages = [{ role: 'user' as const, content: `Ticket ${bigInteger}` }];
+  await weir.trace(
+    async () => {
+      await openai.chat.completions.create({ model: 'tools', messages });
+      await openai.responses.create({ model: 'text', input: 'Hi' });
+      await anthropic.messages.create({ model: 'tools', max_tokens: 9, messages });
+      await anthropic.messages.create({ model: 'bad-request', max_tokens: 9, messages }).catch(() => {});
+      weir.tool('get_weather', () => 'warm')();
+    },
+    { threadId: 'thread-1' },
+  );
+  expect(await weir.shutdown()).toEqual({ accepted: 5, dropped: 0, pending: 0 });
+  await untilStored(tenant, 5);
+  const rows = await pipeline.sql<{ type: string; state: string; tokens: number; threads: string }[]>`
+    SELECT type, state, total_tokens::int AS tokens, thread_id AS threads
+    FROM events WHERE space_id = ${tenant.spaceId} ORDER BY type, state, tokens`;
+  expect(rows.map(({ type, state, tokens }) => [type, state, tokens])).toEqual([
+    ['llm', 'error', null],
+    ['llm', 'ok', 150],
+    ['llm', 'ok', 150],
+    ['llm', 'ok', 150],
+    ['tool', 'ok', null],
+  ]);
+  expect(new Set(rows.map(({ threads }) => threads))).toEqual(new Set(['thread-1']));
+});
+
+test('killed while ingest is away, and started again: each event is stored once', async () => {
+  const tenant = await pipeline.createTenant();
+  const { port } = new URL(pipeline.url);
+  await pipeline.ingest.stop('SIGKILL');
+  const variables = { WEIR_URL: pipeline.url, WEIR_API_KEY: tenant.apiKey, SPOOL: spool, COUNT: '700' };
+  const program = startProgram('wait', variables);
+  await program.says();
+  program.child.kill('SIGKILL');
+  await program.ended;
+  pipeline.ingest = await startService('ingest', { ...pipeline.variables, INGEST_PORT: port });
+  expect(await startProgram('deliver', variables).says()).toEqual({ accepted: 700, dropped: 0, pending: 0 });
+  await untilStored(tenant, 700);
+  expect(await countRows(tenant)).toEqual({ rows: 700, ids: 700 });
+});
+
+test('one bad event of a batch is dropped with the reason that ingest gives', async () => {
+  const tenant = await pipeline.createTenant();
+  const details: (string | undefined)[] = [];
+  const weir = new Weir({
+    url: pipeline.url,
+    apiKey: tenant.apiKey,
+    flushOnExit: false,
+    onDrop: (report) => details.push(report.details),
+  });
+  for (let i = 0; i < 30; i++) weir.record(llmEvent('Hi', i === 17 ? { startTimeMs: Number.NaN } : {}));
+  expect(await weir.shutdown()).toEqual({ accepted: 29, dropped: 1, pending: 0 });
+  expect(details).toEqual([expect.stringMatching(/^events\[17\]\.startTimeMs /)]);
+});
+
+test('a used-up quota is told with the time at which it starts anew', async () => {
+  const tenant = await pipeline.createTenant({ monthlyEventLimit: 10 });
+  const weir = new Weir({ url: pipeline.url, apiKey: tenant.apiKey, flushOnExit: false });
+  for (let batch = 0; batch < 2; batch++) {
+    for (let i = 0; i < 10; i++) weir.record(llmEvent());
+    await weir.flush();
+    await untilStored(tenant, 10);
+  }
+  expect(await weir.shutdown()).toMatchObject({ pending: 0 });
+  expect(weir.stats()).toMatchObject({ accepted: 10, droppedByReason: { quota: 10 } });
+});
+
+test('with the network cut, slowed and garbled between, each event is stored once and counted once', async () => {
+  const tenant = await pipeline.createTenant();
+  await using proxy = await TcpProxy.open(Number(new URL(pipeline.url).port));
+  const weir = new Weir({ url: `http://127.0.0.1:${proxy.port}`, apiKey: tenant.apiKey, flushOnExit: false });
+  const faults: (() => void | Promise<void>)[] = [
+    () => proxy.resetMidFrame(),
+    () => proxy.trickle(200_000),
+    () => proxy.cut(),
+    () => garbleReplies(proxy),
+    () => proxy.delay(50),
+    () => proxy.reset(),
+    () => loseReplies(proxy),
+  ];
+  let recorded = 0;
+  for (const fault of [...faults, ...faults]) {
+    await fault();
+    for (let i = 0; i < 40; i++) weir.record(llmEvent('How warm is it? '.repeat(50)));
+    recorded += 40;
+    await weir.flush({ timeoutMs: 700 });
+    proxy.makeReplyFilter = undefined;
+    // Connections that are kept alive have the filter of their start.
+    proxy.reset();
+    await proxy.heal();
+  }
+  await until(async () => (await weir.flush()).pending === 0);
+  expect(weir.stats()).toMatchObject({ recorded, accepted: recorded, dropped: 0, pending: 0 });
+  await untilStored(tenant, recorded);
+  expect(await countRows(tenant)).toEqual({ rows: recorded, ids: recorded });
+});
+
+/** Every byte of a response is changed: it is no HTTP any more. */
+function garbleReplies(proxy: TcpProxy): void {
+  proxy.reset();
+  proxy.makeReplyFilter = () => (chunk) => chunk.map((byte) => byte ^ 0x15) as Buffer;
+}
+
+/** The events are stored, and nobody hears of it. */
+function loseReplies(proxy: TcpProxy): void {
+  proxy.reset();
+  proxy.makeReplyFilter = () => () => undefined;
+}

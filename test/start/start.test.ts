@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { createWeirDirectory } from '../../harness/system/weir.ts';
+import { until } from '../../harness/wait.ts';
+import { readProcess } from '../../launcher/process/process-identity.ts';
+import { readConnection } from '../../lib/local-system.ts';
+
+test('the printed curl command works, a second start is rejected, and SIGTERM leaves no process', async () => {
+  await using weir = createWeirDirectory();
+  const first = weir.launch();
+  await first.ready();
+  expect(await runPrintedCurl(first.output())).toEqual({ message: 'Queued 1 event.' });
+  expect(await redeemPrintedLink(first.output())).toBe(weir.connection().email);
+
+  const second = weir.launch();
+  expect(await second.exited).toBe(1);
+  expect(second.output()).toContain('Weir already runs in this data directory');
+
+  const pids = weir.pids();
+  expect(pids).toHaveLength(6);
+  first.kill('SIGTERM');
+  expect(await first.exited).toBe(0);
+  expect(pids.filter((pid) => readProcess(pid))).toEqual([]);
+  expect(readConnection(weir.dataDir)).toBeUndefined();
+});
+
+test('a killed process is restarted at the same address', async () => {
+  await using weir = createWeirDirectory();
+  const launched = weir.launch();
+  await launched.ready();
+  const before = weir.connection();
+  for (const name of ['postgres', 'nats-server', 'ingest', 'writer', 'dashboard-api']) {
+    const pid = weir.pidOf(name);
+    process.kill(pid, 'SIGKILL');
+    await until(() => launched.output().includes(`${name} restarted`));
+    expect(launched.output()).toContain(`${name} exited (signal SIGKILL)`);
+    expect(weir.pidOf(name)).not.toBe(pid);
+    await until(async () => (await runPrintedCurl(launched.output())).message === 'Queued 1 event.');
+  }
+  expect(weir.connection()).toEqual(before);
+});
+
+test('a start after kill -9 of the supervisor stops its orphans, and keeps key and addresses', async () => {
+  await using weir = createWeirDirectory();
+  const killed = weir.launch();
+  await killed.ready();
+  const { apiKey, spaceId, password, databaseUrl, natsUrl } = weir.connection();
+  const children = weir.record().children.map(({ pid }) => pid);
+  killed.kill('SIGKILL');
+  await killed.exited;
+  const next = weir.launch();
+  await next.ready();
+  expect(next.output()).toMatch(/stopped the processes of a killed start: .*nats-server, postgres/);
+  expect(children.filter((pid) => readProcess(pid))).toEqual([]);
+  expect(weir.connection()).toMatchObject({ apiKey, spaceId, password, databaseUrl, natsUrl });
+  expect(await runPrintedCurl(next.output())).toEqual({ message: 'Queued 1 event.' });
+});
+
+test('kill -9 of npm stops everything, an immediate second start works, and its npm exits after everything has stopped', async () => {
+  await using weir = createWeirDirectory();
+  const killed = weir.launch({}, ['npm', 'start']);
+  await killed.ready();
+  const killedPids = weir.pids();
+  process.kill(killed.pid, 'SIGKILL');
+  const next = weir.launch({}, ['npm', 'start']);
+  await next.ready();
+  expect(killedPids.filter((pid) => readProcess(pid))).toEqual([]);
+
+  const pids = weir.pids();
+  expect(pids).not.toEqual([]);
+  // Its output is closed: it must stop in order all the same.
+  next.closeOutput();
+  next.kill('SIGTERM');
+  await next.exited;
+  expect(pids.filter((pid) => readProcess(pid))).toEqual([]);
+});
+
+test('both ports in use are reported before anything is started', async () => {
+  await using weir = createWeirDirectory();
+  await using ingest = await occupyPort();
+  await using dashboard = await occupyPort();
+  const launched = weir.launch({ INGEST_PORT: `${ingest.port}`, DASHBOARD_PORT: `${dashboard.port}` });
+  expect(await launched.exited).toBe(1);
+  expect(launched.output()).toContain(`Port ${ingest.port} on 127.0.0.1 is in use`);
+  expect(launched.output()).toContain(`Port ${dashboard.port} on 127.0.0.1 is in use`);
+  expect(weir.record().children).toEqual([]);
+});
+
+test('SIGTERM during the start leaves no process', async () => {
+  await using weir = createWeirDirectory();
+  const launched = weir.launch();
+  await until(() => launched.output().includes('✓ preflight'));
+  launched.kill('SIGTERM');
+  await launched.exited;
+  expect(weir.pids()).toEqual([]);
+});
+
+/** Runs the printed command in a shell. */
+async function runPrintedCurl(output: string): Promise<{ message?: string }> {
+  const line = output.split('\n').find((text) => text.startsWith('curl ')) ?? 'false';
+  const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+  return JSON.parse(stdout);
+}
+
+/** Signs in with the link that is printed. @returns the e-mail address of the user. */
+async function redeemPrintedLink(output: string): Promise<string> {
+  const [, dashboard = '', token] = /(http\S+)\/sign-in#link=(\S+)/.exec(output) ?? [];
+  const response = await fetch(`${dashboard}/trpc/auth.redeemLink`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token }),
+  });
+  const { result } = (await response.json()) as { result: { data: { user: { email: string } } } };
+  return result.data.user.email;
+}
+
+async function occupyPort(): Promise<{ port: number } & AsyncDisposable> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no address');
+  return { port: address.port, [Symbol.asyncDispose]: async () => void server.close() };
+}

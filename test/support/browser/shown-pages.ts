@@ -1,0 +1,150 @@
+import type { Page } from 'playwright-core';
+import type { DemoEvent } from './demo-events.ts';
+
+/** A page as the screenshots and the accessibility tests visit it. */
+export interface ShownPage {
+  name: string;
+  path: (space: { spaceId: string; events: DemoEvent[] }) => string;
+  /** Resolves when the page shows its content. */
+  ready: (page: Page) => Promise<unknown>;
+  /** In a space without events. */
+  isEmpty?: boolean;
+}
+
+const heading = (name: string | RegExp) => (page: Page) =>
+  page.getByRole('heading', { name }).first().waitFor();
+
+/** An LLM call that asks for a tool, of the sample. */
+function withToolCalls(events: DemoEvent[]): DemoEvent | undefined {
+  return events.find(({ properties: { llm } }) => {
+    const output = llm?.output as { toolCalls?: unknown[] } | undefined;
+    return (output?.toolCalls?.length ?? 0) > 0;
+  });
+}
+
+const failedTool = (events: DemoEvent[]) =>
+  events.find(({ type, status }) => type === 'tool' && status.state === 'error');
+
+/** Every page of the dashboard, in every view. */
+export const shownPages: readonly ShownPage[] = [
+  {
+    name: 'first-event',
+    isEmpty: true,
+    path: ({ spaceId }) => `/s/${spaceId}`,
+    ready: heading('Send your first event'),
+  },
+  { name: 'overview', path: ({ spaceId }) => `/s/${spaceId}?last=1h`, ready: heading('Recent events') },
+  {
+    name: 'events',
+    path: ({ spaceId }) => `/s/${spaceId}/events?last=1h`,
+    ready: (page) => page.getByRole('row').nth(3).waitFor(),
+  },
+  {
+    name: 'events-filtered',
+    path: ({ spaceId, events }) =>
+      `/s/${spaceId}/events?type=tool&not.name=get_order&last=7d&peek=${failedTool(events)?.id}`,
+    ready: (page) =>
+      page.getByRole('complementary', { name: 'The selected event' }).getByText('Input').waitFor(),
+  },
+  {
+    name: 'events-none',
+    path: ({ spaceId }) => `/s/${spaceId}/events?userId=nobody`,
+    ready: (page) => page.getByText('No event matches').waitFor(),
+  },
+  {
+    name: 'event-conversation',
+    path: ({ spaceId, events }) => `/s/${spaceId}/events/${withToolCalls(events)?.id}`,
+    ready: (page) => page.getByRole('heading', { name: /^Calls/ }).waitFor(),
+  },
+  {
+    name: 'event-tool',
+    path: ({ spaceId, events }) => `/s/${spaceId}/events/${failedTool(events)?.id}`,
+    ready: (page) => page.getByRole('heading', { name: /^Error/ }).waitFor(),
+  },
+  {
+    name: 'event-text',
+    path: ({ spaceId, events }) => `/s/${spaceId}/events/${withToolCalls(events)?.id}?view=text`,
+    ready: (page) => page.getByRole('button', { name: 'Line 3', exact: true }).waitFor(),
+  },
+  {
+    name: 'event-json',
+    path: ({ spaceId, events }) => `/s/${spaceId}/events/${withToolCalls(events)?.id}#properties.llm.input`,
+    ready: (page) => page.getByRole('treeitem').nth(5).waitFor(),
+  },
+  {
+    name: 'trace',
+    path: ({ spaceId, events }) => `/s/${spaceId}/traces/${failedTool(events)?.traceId}`,
+    ready: (page) => page.getByRole('row').nth(3).waitFor(),
+  },
+  {
+    name: 'trace-selected',
+    path: ({ spaceId, events }) =>
+      `/s/${spaceId}/traces/${failedTool(events)?.traceId}?peek=${failedTool(events)?.id}`,
+    ready: (page) =>
+      page.getByRole('complementary', { name: 'The selected event' }).getByText('Input').waitFor(),
+  },
+  {
+    name: 'compare',
+    path: ({ spaceId, events }) => {
+      const [a, b] = events.filter(({ type }) => type === 'llm');
+      return `/s/${spaceId}/compare?a=${a?.id}&b=${b?.id}`;
+    },
+    ready: (page) => page.getByRole('tabpanel').getByRole('status').waitFor(),
+  },
+  {
+    name: 'threads',
+    path: ({ spaceId }) => `/s/${spaceId}/threads`,
+    ready: (page) => page.getByRole('row').nth(2).waitFor(),
+  },
+  {
+    name: 'thread',
+    path: ({ spaceId, events }) => `/s/${spaceId}/threads/${failedTool(events)?.context.threadId}`,
+    ready: (page) => page.getByLabel('Prompt').first().waitFor(),
+  },
+  {
+    name: 'live',
+    path: ({ spaceId }) => `/s/${spaceId}/live`,
+    ready: (page) => page.getByText('Waiting for events').waitFor(),
+  },
+  {
+    name: 'charts',
+    path: ({ spaceId }) => `/s/${spaceId}/charts?last=30d`,
+    ready: (page) => page.getByRole('slider', { name: 'Duration' }).waitFor(),
+  },
+  {
+    name: 'charts-models',
+    path: ({ spaceId }) => `/s/${spaceId}/charts?by=model&last=1h`,
+    ready: (page) => page.getByRole('slider', { name: 'Duration, p95' }).waitFor(),
+  },
+  {
+    name: 'api-keys',
+    path: ({ spaceId }) => `/s/${spaceId}/settings/api-keys`,
+    ready: (page) => page.getByRole('row').nth(1).waitFor(),
+  },
+  {
+    name: 'audit-log',
+    path: ({ spaceId }) => `/s/${spaceId}/audit-log`,
+    ready: (page) => page.getByRole('row').nth(1).waitFor(),
+  },
+  {
+    name: 'quarantine',
+    path: ({ spaceId }) => `/s/${spaceId}/quarantine`,
+    ready: (page) => page.getByText('Nothing is in quarantine').waitFor(),
+  },
+  { name: 'usage', path: ({ spaceId }) => `/s/${spaceId}/usage`, ready: heading('Usage & plan') },
+  {
+    name: 'members',
+    path: ({ spaceId }) => `/s/${spaceId}/members`,
+    ready: (page) => page.getByRole('row').nth(1).waitFor(),
+  },
+  {
+    name: 'profile',
+    path: ({ spaceId }) => `/s/${spaceId}/profile`,
+    ready: (page) => page.getByText('this one').waitFor(),
+  },
+  {
+    name: 'not-found',
+    path: () => '/nowhere',
+    ready: (page) => page.getByText('There is nothing at this address').waitFor(),
+  },
+];

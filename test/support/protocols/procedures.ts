@@ -1,0 +1,162 @@
+import type { AnyTRPCProcedure } from '@trpc/server';
+import { z } from 'zod';
+import { appRouter } from '../../../services/dashboard-api/router.ts';
+import type { Access } from '../../../services/dashboard-api/trpc/trpc.ts';
+
+/** A procedure as the router holds it while it runs. */
+export interface Procedure {
+  path: string;
+  type: 'query' | 'mutation' | 'subscription';
+  /** Undefined for one that was not made with a builder of trpc.ts. */
+  access: Access | undefined;
+  /** The JSON Schemas of its inputs. */
+  inputs: readonly JsonSchema[];
+}
+
+/** All procedures of the router, by whole path, whatever their depth. */
+export const procedures: readonly Procedure[] = Object.entries<unknown>(appRouter._def.procedures).map(
+  ([path, procedure]) => {
+    const { type, meta, inputs } = (procedure as AnyTRPCProcedure)._def as unknown as {
+      type: Procedure['type'];
+      meta?: { access?: Access };
+      inputs: z.ZodType[];
+    };
+    return { path, type, access: meta?.access, inputs: inputs.map(toJsonSchema) };
+  },
+);
+
+interface JsonSchema {
+  type?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: JsonSchema[];
+  items?: JsonSchema;
+  minItems?: number;
+  minLength?: number;
+  minimum?: number;
+  format?: string;
+  pattern?: string;
+}
+
+function toJsonSchema(parser: z.ZodType): JsonSchema {
+  return z.toJSONSchema(parser, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+}
+
+/** The names of all members that some procedure reads. */
+export const memberNames: readonly string[] = [
+  ...new Set(
+    procedures.flatMap(({ inputs }) => inputs.flatMap(({ properties = {} }) => Object.keys(properties))),
+  ),
+];
+
+/** What a generated input is made of. */
+export interface Ingredients {
+  spaceId?: string | undefined;
+  /** Stands for every other id. */
+  id: string;
+  email: string;
+}
+
+/** Values of members whose schema does not say enough. */
+const known: Record<string, (ingredients: Ingredients) => unknown> = {
+  spaceId: ({ spaceId }) => spaceId,
+  email: ({ email }) => email,
+  token: () => 'A'.repeat(43),
+  // Later than `from`, which is the least number.
+  to: () => 2,
+  // Prices are decimals.
+  input: () => '1',
+  output: () => '0.5',
+};
+
+/** An input that passes a procedure's checks of types: what it requires, and the space. */
+export function sampleInput({ inputs }: Procedure, ingredients: Ingredients): Record<string, unknown> {
+  const members = inputs.flatMap(({ properties = {}, required = [] }) =>
+    Object.entries(properties)
+      .filter(([name]) => required.includes(name) || name === 'spaceId')
+      .map(([name, schema]) => [name, known[name]?.(ingredients) ?? sample(schema, ingredients)] as const),
+  );
+  const input = Object.fromEntries(members);
+  return ingredients.spaceId === undefined ? { ...input, spaceId: undefined } : input;
+}
+
+function sample(schema: JsonSchema, ingredients: Ingredients): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return schema.enum.at(-1);
+  if (schema.anyOf !== undefined) return schema.anyOf[0] && sample(schema.anyOf[0], ingredients);
+  switch (schema.type) {
+    case 'object':
+      return sampleInput(
+        { path: '', type: 'query', access: undefined, inputs: [schema] },
+        { ...ingredients, spaceId: '' },
+      );
+    case 'array':
+      return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items ?? {}, ingredients));
+    case 'integer':
+    case 'number':
+      return Math.max(schema.minimum ?? 1, 1);
+    case 'boolean':
+      return true;
+    default:
+      return schema.format === 'uuid' || schema.pattern?.includes('{12}')
+        ? ingredients.id
+        : 'x'.repeat(Math.max(schema.minLength ?? 1, 1));
+  }
+}
+
+/** The outcome of a call: the status is the error's, also where it is sent inside of a stream. */
+export interface Outcome {
+  status: number;
+  body: string;
+}
+
+/** How long a subscription may take for its first message; one without an error is accepted. */
+const firstMessageMs = 300;
+
+/** Calls a procedure over HTTP as its type asks. */
+export async function callProcedure(
+  url: string,
+  { path, type }: Pick<Procedure, 'path' | 'type'>,
+  input: unknown,
+  headers: Record<string, string> = {},
+): Promise<Outcome> {
+  const json = JSON.stringify(input);
+  const target = `${url}/trpc/${path}`;
+  const query = `${target}?input=${encodeURIComponent(json ?? '')}`;
+  if (type === 'subscription') return callSubscription(query, headers);
+  const response =
+    type === 'query'
+      ? await fetch(query, { headers })
+      : await fetch(target, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          ...(json !== undefined && { body: json }),
+        });
+  return { status: response.status, body: await response.text() };
+}
+
+async function callSubscription(target: string, headers: Record<string, string>): Promise<Outcome> {
+  const abort = new AbortController();
+  const response = await fetch(target, {
+    headers: { ...headers, accept: 'text/event-stream' },
+    signal: abort.signal,
+  });
+  let body = '';
+  const late = setTimeout(() => abort.abort(), firstMessageMs);
+  try {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      body += decoder.decode(chunk, { stream: true });
+      if (body.includes('"httpStatus"')) break;
+    }
+  } catch (error) {
+    if (!abort.signal.aborted) throw error;
+  } finally {
+    clearTimeout(late);
+    abort.abort();
+  }
+  const inside = /"httpStatus":(\d{3})/.exec(body)?.[1];
+  return { status: inside === undefined ? response.status : Number(inside), body };
+}

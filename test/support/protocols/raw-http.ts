@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { expect } from 'vitest';
+import { type ErrorId, errorTable } from '../../../lib/errors.ts';
+import type { Tenant } from '../pipeline.ts';
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  status: number;
+  headers: Headers;
+  /** Parsed, where there is one. */
+  body: unknown;
+}
+
+/** Opens a connection on which one can write what no client library would. */
+export async function openSocket(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Writes bytes (a string: Latin-1), and reads the answers to them until the server closes. */
+export async function talk(url: string, bytes: string | Buffer, methods?: string[]): Promise<RawAnswer[]> {
+  const socket = await openSocket(url);
+  socket.write(Buffer.from(bytes as string, 'latin1'));
+  const answers = parseAnswers(await buffer(socket), methods);
+  socket.destroy();
+  return answers;
+}
+
+/**
+ * Takes apart what a server sent.
+ *
+ * @param methods of the requests in their order; the answer to HEAD has no body.
+ * @throws Error when an answer does not tell its length, or when there is more than the answers.
+ */
+export function parseAnswers(bytes: Buffer, methods: string[] = []): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let rest = bytes;
+  while (rest.length > 0) {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    const [statusLine = '', ...lines] = rest.toString('latin1', 0, headEnd).split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+    if (headEnd === -1 || Number.isNaN(status)) throw new Error(`no answer: ${rest.toString('latin1')}`);
+    const headers = new Headers(lines.map((line) => line.split(/: (.*)/s, 2) as [string, string]));
+    const isBare = status < 200 || methods[answers.length] === 'HEAD';
+    const length = isBare ? 0 : Number(headers.get('content-length') ?? Number.NaN);
+    const body = rest.subarray(headEnd + 4, headEnd + 4 + length);
+    if (body.length !== length) throw new Error(`an answer of another length than it says: ${rest}`);
+    answers.push({ status, headers, body: isBare ? undefined : JSON.parse(body.toString()) });
+    rest = rest.subarray(headEnd + 4 + length);
+  }
+  return answers;
+}
+
+export const requestLine = 'POST /v1/ingest-events HTTP/1.1\r\n';
+
+/** The header with a tenant's key, as a line. */
+export function authorizationOf({ apiKey }: Pick<Tenant, 'apiKey'>): string {
+  return `Authorization: Bearer ${apiKey}\r\n`;
+}
+
+/** A good request with this body, and with these lines among its headers. */
+export function rawPost(tenant: Pick<Tenant, 'apiKey'>, body: string, headers = ''): string {
+  const length = `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  return `${requestLine}Host: x\r\n${authorizationOf(tenant)}${headers}${length}\r\n${body}`;
+}
+
+/** Expects an answer in the shape of contract §7. */
+export function expectRawError(answer: RawAnswer | undefined, id: ErrorId): void {
+  const { status, title } = errorTable[id];
+  const error = { id, title, status, details: expect.stringMatching(/./) };
+  expect({ status: answer?.status, body: answer?.body }).toEqual({ status, body: { error } });
+  expect(answer?.headers.get('content-type')).toBe('application/json');
+}

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { env, pid } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { cacheDirectory } from '../../../launcher/provision/cache-directory.ts';
+import { runShell } from './shell.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const cache = join(cacheDirectory(env, join(tmpdir(), 'weir')), 'clients');
+
+/** Compiling gRPC for Rust takes a minute on a small machine, and the downloads may take longer. */
+export const buildTimeoutMs = 300_000;
+
+/** Cached builds of other versions of a program are removed when they were not run for this long. */
+const keepMs = 24 * 60 * 60 * 1_000;
+
+/** The packages of a program cannot be downloaded on this machine: it is skipped, as without its toolchain. */
+export class PackagesUnreachableError extends Error {
+  override name = 'PackagesUnreachableError';
+}
+
+const networkError =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|dial tcp|resolve host|connect to server|Could not transfer artifact|NewConnectionError|Temporary failure in name resolution|Network is unreachable/;
+
+/** The environment of builds and runs: the PATH includes the tools that this repository installs. */
+export const programEnvironment = { ...env, PATH: `${join(root, 'node_modules', '.bin')}:${env.PATH}` };
+
+export interface Build {
+  /** Names the program. */
+  readonly name: string;
+  /** 16 hexadecimal digits of all that the build depends on. */
+  readonly hash: string;
+  /** Writes the program's files. */
+  write(directory: string): void;
+  /** Where in the directory the commands run. */
+  readonly folder: string;
+  readonly commands: readonly string[];
+}
+
+/**
+ * Builds a program in a directory of its own outside of the repository, which is reused while its hash is the same.
+ *
+ * @returns the directory.
+ * @throws PackagesUnreachableError, or Error with the output of the failed command.
+ */
+export async function buildOnce({ name, hash, write, folder, commands }: Build): Promise<string> {
+  const built = join(cache, `${name}-${hash}`);
+  if (!existsSync(built)) {
+    // Never renamed: programs of a Python environment have its path in them.
+    const draft = `${built}.${pid}`;
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(join(draft, folder), { recursive: true });
+    write(draft);
+    try {
+      await runBuild(commands, join(draft, folder));
+      symlinkSync(basename(draft), built);
+    } catch (error) {
+      rmSync(draft, { recursive: true, force: true });
+      // A concurrent test run may have finished first: then its build is used.
+      if (!existsSync(built)) throw error;
+    }
+    removeOld(name);
+  }
+  utimesSync(built, new Date(), new Date());
+  return built;
+}
+
+async function runBuild(commands: readonly string[], cwd: string): Promise<void> {
+  const script = ['set -e', ...commands].join('\n');
+  const { exitCode, stdout, stderr } = await runShell(script, {
+    cwd,
+    env: programEnvironment,
+    timeoutMs: buildTimeoutMs,
+  });
+  if (exitCode === 0) return;
+  const output = `${stdout}${stderr}`.slice(-4_000);
+  if (networkError.test(output)) throw new PackagesUnreachableError(output);
+  throw new Error(`${commands.join('\n')}\n${output}`);
+}
+
+function removeOld(name: string): void {
+  const versions = readdirSync(cache).filter((entry) => new RegExp(`^${name}-[0-9a-f]{16}`).test(entry));
+  for (const version of versions.map((entry) => join(cache, entry))) {
+    // The target of a link may have been removed just now.
+    const { mtimeMs = 0 } = statSync(version, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > keepMs) rmSync(version, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,71 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { demoEvents } from '../support/browser/demo-events.ts';
+import { shownPages } from '../support/browser/shown-pages.ts';
+import { useBrowser } from '../support/browser/use-browser.ts';
+
+const system = useBrowser();
+
+/** The rules of WCAG 2.2 AA, and the good practices beside them. */
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Base UI's guards hold the focus in an open dialog; they pass it on, and are never focused themselves. */
+const focusGuards = '[data-base-ui-focus-guard]';
+
+/** Resolves when the page is drawn in the theme. */
+async function showTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  // As a text: this file is checked without the types of browsers.
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+}
+
+/** All rules in the light theme; in the dark one the same page can differ in its contrasts only. */
+async function findViolations(page: Page, disabledRules: string[] = []): Promise<string[]> {
+  const axe = () => new AxeBuilder({ page }).exclude(focusGuards);
+  await showTheme(page, 'light');
+  const light = await axe().withTags(tags).disableRules(disabledRules).analyze();
+  await showTheme(page, 'dark');
+  const dark = await axe().withRules(['color-contrast']).analyze();
+  return [...light.violations, ...dark.violations].map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join('\n    ')}`,
+  );
+}
+
+test('no page, dialog or menu breaks a rule of accessibility in any theme', {
+  timeout: 240_000,
+}, async () => {
+  await using visitor = await system.visit();
+  await using newcomer = await system.visit();
+  await using stranger = await system.visitSignedOut();
+  const events = demoEvents();
+  await system.send(visitor.apiKey, events);
+  await visitor.page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  const found: Record<string, string[]> = {};
+  for (const { name, path, ready, isEmpty } of shownPages) {
+    const { page, spaceId } = isEmpty ? newcomer : visitor;
+    await page.goto(path({ spaceId, events }));
+    await ready(page);
+    found[name] = await findViolations(page);
+  }
+  const { page, spaceId } = visitor;
+  await page.goto(`/s/${spaceId}/members`);
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.getByRole('dialog').waitFor();
+  found.dialog = await findViolations(page);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+  found.keyboard = await findViolations(page);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: /^Space/ }).click();
+  await page.getByRole('menu').waitFor();
+  // A menu is beside the landmarks while it is open.
+  found.menu = await findViolations(page, ['region']);
+  await stranger.page.goto('/sign-in');
+  await stranger.page.getByLabel('Password').waitFor();
+  found.signIn = await findViolations(stranger.page);
+  expect(Object.fromEntries(Object.entries(found).filter(([, problems]) => problems.length > 0))).toEqual({});
+});

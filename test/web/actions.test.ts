@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { demoEvents } from '../support/browser/demo-events.ts';
+import { useBrowser } from '../support/browser/use-browser.ts';
+
+const system = useBrowser();
+
+test('g and a key lead to a page, before that key does anything else, and can be turned off', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  await system.send(apiKey, demoEvents());
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keyboard' });
+  await help.getByText('Audit log').waitFor();
+  await page.keyboard.press('Escape');
+  await help.waitFor({ state: 'detached' });
+
+  await page.goto(`/s/${spaceId}/events`);
+  await page.getByRole('row').nth(3).waitFor();
+  // Without g, k selects an event of this list.
+  await page.keyboard.press('g');
+  await page.keyboard.press('k');
+  await page.waitForURL(`**/s/${spaceId}/settings/api-keys`);
+  await page.keyboard.press('g');
+  await page.keyboard.press('u');
+  await page.waitForURL(`**/s/${spaceId}/usage`);
+
+  await page.goto(`/s/${spaceId}/profile`);
+  await page.getByRole('checkbox', { name: /Single-key/ }).uncheck();
+  await page.keyboard.press('g');
+  await page.keyboard.press('u');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'A page, a space, or any id' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/s/${spaceId}/profile`);
+});
+
+test('the events of a filter and the bytes of one are downloads', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const events = demoEvents();
+  const tools = events.filter(({ type }) => type === 'tool');
+  await system.send(apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/events?type=tool`);
+  await page.getByRole('row').nth(1).waitFor();
+  const exported = async (name: string) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    return download(page, () => page.getByRole('menuitem', { name }).click());
+  };
+  const [head, ...rows] = (await exported('Columns, CSV')).trimEnd().split('\r\n');
+  expect(head).toMatch(/^id,type,/);
+  expect(rows.map((row) => row.split(',', 1)[0]).sort()).toEqual(tools.map(({ id }) => id).sort());
+  const lines = (await exported('Events as they were sent, NDJSON')).trimEnd().split('\n');
+  expect(lines.at(-1)).toBe(JSON.stringify({ exportedRows: tools.length }));
+
+  const [first] = tools;
+  await page.goto(`/s/${spaceId}/events/${first?.id}`);
+  const text = await download(page, () => page.getByRole('link', { name: 'Download' }).click());
+  expect(text).toBe(JSON.stringify(first));
+});
+
+test('the event that a trace opens has the events of the trace before and after it', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const events = demoEvents();
+  await system.send(apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  const traceId = events[0]?.traceId;
+  const ofTrace = events
+    .filter((event) => event.traceId === traceId)
+    .sort((a, b) => a.startTimeMs - b.startTimeMs);
+  const last = ofTrace.at(-1);
+  expect(ofTrace.length).toBeGreaterThan(2);
+  await page.goto(`/s/${spaceId}/traces/${traceId}?peek=${last?.id}`);
+  await page.getByRole('link', { name: 'Open', exact: true }).click();
+  await page.waitForURL(`**/events/${last?.id}?traceId=${traceId}`);
+  await page.getByRole('button', { name: 'Earlier event ([)', disabled: false }).waitFor();
+  // Other traces go on after it.
+  expect(await page.getByRole('button', { name: 'Later event (])' }).isDisabled()).toBe(true);
+  await page.keyboard.press('[');
+  await page.waitForURL(`**/events/${ofTrace.at(-2)?.id}?traceId=${traceId}`);
+});
+
+test('an owner renames the space, and makes another one', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId } = visitor;
+  const switcher = page.getByRole('button', { name: /^Space/ });
+  const name = page.getByRole('dialog').getByLabel('Name');
+  await switcher.click();
+  await page.getByRole('menuitem', { name: 'Rename this space' }).click();
+  await name.fill('Bike shop');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await switcher.getByText('Bike shop').waitFor();
+
+  await switcher.click();
+  await page.getByRole('menuitem', { name: 'New space' }).click();
+  await name.fill('Staging');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await switcher.getByText('Staging').waitFor();
+  await page.getByText('Waiting for the first event').waitFor();
+  expect(new URL(page.url()).pathname).not.toContain(spaceId);
+});
+
+/** The text of the file that an action downloads. */
+async function download(page: Page, act: () => Promise<void>): Promise<string> {
+  const [file] = await Promise.all([page.waitForEvent('download'), act()]);
+  return readFile(await file.path(), 'utf8');
+}

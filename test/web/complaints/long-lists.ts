@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import type { BrowserSystem } from '../../support/browser/use-browser.ts';
+import { llmEvent, toolEvent } from './sent-event.ts';
+
+/** The complaints about traces, threads and the live tail, by their numbers. */
+export function testLongLists(system: BrowserSystem): void {
+  test('3: a trace of a thousand events has few rows in the page, and loads a body when it is clicked', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    const traceId = crypto.randomUUID();
+    const now = Date.now() - 10_000;
+    const events = Array.from({ length: 1_000 }, (_, i) =>
+      toolEvent({ traceId, startTimeMs: now + i, endTimeMs: now + i + 5, durationMs: 5 }),
+    );
+    await system.send(apiKey, events.slice(0, 500));
+    await system.send(apiKey, events.slice(500));
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    const bodies = countCalls(page, 'events.get');
+    await page.goto(`/s/${spaceId}/traces/${traceId}`);
+    const load = page.getByRole('button', { name: 'Load the trace again' });
+    const whole = page.getByText('1K events').or(page.getByText('1,000 events')).first();
+    // The second request may be stored a moment later.
+    for (let tries = 0; tries < 40 && !(await whole.isVisible()); tries++) {
+      await load.click();
+      await page.waitForTimeout(250);
+    }
+    await whole.waitFor();
+    const rows = page.getByRole('grid', { name: 'Events of the trace' }).getByRole('row');
+    expect(await rows.count()).toBeGreaterThan(5);
+    expect(await rows.count()).toBeLessThanOrEqual(60);
+    expect(bodies()).toBe(0);
+    await rows.nth(3).click();
+    const peek = page.getByRole('complementary', { name: 'The selected event' });
+    await peek.getByText('Started', { exact: true }).waitFor();
+    expect(bodies()).toBe(1);
+  });
+
+  test('6: a long thread shows its newest turns, and loads the texts of those in view', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    const now = Date.now() - 100_000;
+    const turns = Array.from({ length: 60 }, (_, i) =>
+      llmEvent(
+        { input: { prompt: `question ${i}` }, output: { response: `${'words '.repeat(60)}answer ${i}` } },
+        { startTimeMs: now + i * 1_000, endTimeMs: now + i * 1_000 + 250, context: { threadId: 'long' } },
+      ),
+    );
+    await system.send(apiKey, turns);
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    const bodies = countCalls(page, 'events.get');
+    await page.goto(`/s/${spaceId}/threads/long`);
+    await page.getByText('question 40', { exact: true }).waitFor();
+    expect(await page.getByRole('article').count()).toBe(20);
+    expect(bodies()).toBeLessThan(20);
+    await page.getByRole('button', { name: 'Show earlier turns' }).click();
+    await page.getByText('question 20', { exact: true }).waitFor();
+  });
+
+  test('11: the live tail keeps its filter, and says how many events wait while it is paused', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    await page.goto(`/s/${spaceId}/live?type=tool`);
+    await page.getByText('Live', { exact: true }).nth(2).waitFor();
+    const wanted = () => toolEvent({ properties: { tool: { name: 'wanted', input: {} } } });
+    await system.send(apiKey, [wanted(), llmEvent({ model: 'unwanted' })]);
+    const grid = page.getByRole('grid', { name: 'Live events' });
+    await grid.getByText('wanted', { exact: true }).waitFor();
+    await page.keyboard.press('p');
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await system.send(apiKey, [wanted(), wanted(), llmEvent({ model: 'unwanted' })]);
+    await page.getByRole('button', { name: 'Resume, 2 waiting' }).waitFor();
+    expect(await grid.getByText('wanted', { exact: true }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Resume, 2 waiting' }).click();
+    await grid.getByText('wanted', { exact: true }).nth(2).waitFor();
+    expect(await grid.getByText('unwanted').count()).toBe(0);
+    expect(new URL(page.url()).search).toBe('?type=tool');
+  });
+}
+
+/** Counts the calls of a procedure from now on, also in batches. */
+function countCalls(
+  page: { on(event: 'request', run: (request: { url(): string }) => void): void },
+  path: string,
+) {
+  let count = 0;
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname.split(/[/,]/).includes(path)) count += 1;
+  });
+  return () => count;
+}

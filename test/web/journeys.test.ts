@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { demoEvents } from '../support/browser/demo-events.ts';
+import { passwordOfTests, useBrowser } from '../support/browser/use-browser.ts';
+
+const system = useBrowser();
+
+test('a link leads through the sign-in to where it points, and signing out shows nothing any more', async () => {
+  await using owner = await system.visit();
+  await using visitor = await system.visitSignedOut();
+  const { page } = visitor;
+  await page.goto(`/s/${owner.spaceId}/usage`);
+  await page.getByLabel('E-mail address').fill(owner.email);
+  await page.getByLabel('Password').fill('wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').getByText('The e-mail or the password is wrong.').waitFor();
+  await page.getByLabel('Password').fill(passwordOfTests);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Usage & plan' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/s/${owner.spaceId}/usage`);
+
+  await page.getByRole('button', { name: 'Theme and sign out' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to Weir' }).waitFor();
+  await page.goto(`/s/${owner.spaceId}/usage`);
+  await page.getByRole('heading', { name: 'Sign in to Weir' }).waitFor();
+});
+
+test('the page of a new space waits, and becomes the overview when the first event arrives', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey } = visitor;
+  await page.getByText('Waiting for the first event').waitFor();
+  await page.getByRole('tab', { name: 'Python' }).click();
+  await page.getByRole('tabpanel').getByText(`export WEIR_URL=${system.pipeline.url}`).waitFor();
+  // The commands are those of the client's README, which its test runs.
+  await page
+    .getByRole('tabpanel')
+    .getByText('.venv/bin/pip install --requirement requirements.txt')
+    .waitFor();
+  await system.send(apiKey, demoEvents().slice(0, 3));
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+});
+
+test('a failing tool call is found by its filters, peeked at, opened, and stepped from, all in the address', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const events = demoEvents();
+  const failed = events.filter(({ type, status }) => type === 'tool' && status.state === 'error');
+  expect(failed.length).toBeGreaterThan(2);
+  await system.send(apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+
+  await page.goto(`/s/${spaceId}/events?type=tool&state=error`);
+  const rows = page.getByRole('row', { selected: false });
+  await rows.first().waitFor();
+  expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(failed.length + 1));
+  // j walks the filtered list, and no other.
+  await page.keyboard.press('j');
+  await page.getByRole('complementary', { name: 'The selected event' }).waitFor();
+  await page.keyboard.press('j');
+  const newestFirst = failed.toSorted((a, b) => b.startTimeMs - a.startTimeMs);
+  await page.waitForURL((url) => url.searchParams.get('peek') === newestFirst[1]?.id);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/events/${newestFirst[1]?.id}?**`);
+  await page.getByRole('tab', { name: 'Conversation', selected: true }).waitFor();
+  await page.getByRole('button', { name: 'Earlier event ([)', disabled: false }).waitFor();
+  await page.keyboard.press('[');
+  await page.waitForURL(`**/events/${newestFirst[2]?.id}?**`);
+  expect(new URL(page.url()).searchParams.get('state')).toBe('error');
+});
+
+test('charts are read by keys, narrowed by dragging, and lead to the events of a group', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const events = demoEvents();
+  await system.send(apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/charts?last=7d`);
+  const chart = page.getByRole('slider', { name: 'Events' });
+  await chart.focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('End');
+  expect(await chart.getAttribute('aria-valuetext')).toMatch(
+    /^\d{4}-\d\d-\d\d \d\d:\d\d: OK \d+, Errors \d+$/,
+  );
+
+  const box = await chart.boundingBox();
+  if (box === null) throw new Error('the chart has no size');
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.95, box.y + 50, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL((url) => url.searchParams.has('from') && url.searchParams.has('to'));
+
+  await page.goto(`/s/${spaceId}/charts?by=tool`);
+  const name = String(events.find(({ type }) => type === 'tool')?.properties.tool?.name);
+  const count = events.filter(({ properties: { tool } }) => tool?.name === name).length;
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+  await row
+    .getByRole('cell', { name: String(count), exact: true })
+    .first()
+    .waitFor();
+  await row.getByRole('link').click();
+  await page.waitForURL(
+    (url) => url.searchParams.get('name') === name && url.searchParams.get('last') === '24h',
+  );
+  await page.getByRole('row').nth(1).waitFor();
+  expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(count + 1));
+});
+
+test('Ctrl-K goes to a page, and finds what an id belongs to', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const events = demoEvents();
+  await system.send(apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  const field = page.getByRole('combobox', { name: 'A page, a space, or any id' });
+
+  await page.keyboard.press('Control+k');
+  await field.fill('plan');
+  await page.getByRole('option', { name: 'Usage & plan' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/s/${spaceId}/usage`);
+  await field.waitFor({ state: 'detached' });
+
+  const [event] = events;
+  for (const [id, hint, address] of [
+    [event?.id, 'event', `/s/${spaceId}/events/${event?.id}`],
+    [event?.context.userId, 'events of the user', `/s/${spaceId}/events?userId=${event?.context.userId}`],
+  ] as const) {
+    await page.keyboard.press('Control+k');
+    await field.fill(`  ${id} `);
+    await page.getByRole('option', { name: `${id} ${hint}`, exact: true }).click();
+    await page.waitForURL((url) => url.pathname + url.search === address);
+  }
+  await page.keyboard.press('Control+k');
+  await field.fill(crypto.randomUUID());
+  await page.getByText('nothing in this space has this id').waitFor();
+  await field.fill(event?.traceId ?? '');
+  await page.getByRole('option', { name: /events of the trace/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'detached' });
+});
