@@ -1,0 +1,37 @@
+import { sql } from 'drizzle-orm';
+import { bigint, doublePrecision, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { instant } from './columns.ts';
+
+/**
+ * What was erased, or is being erased (docs/erasure.md). A run that was killed goes on from here. Whose events they were is
+ * kept as a hash only.
+ */
+export const erasures = pgTable(
+  'erasures',
+  {
+    spaceId: uuid('space_id').notNull(),
+    id: uuid('id').notNull().default(sql`uuidv7()`),
+    subject: text('subject', { enum: ['user', 'thread', 'before'] }).notNull(),
+    /** The term of the user or thread (lib/event/terms.ts), in the space. */
+    term: bigint('term', { mode: 'bigint' }),
+    /** The end of the start times that are erased. */
+    beforeMs: doublePrecision('before_ms'),
+    reason: text('reason'),
+    /** When the last run began. What was accepted until then is erased. */
+    startedAt: instant('started_at').notNull(),
+    /** The transactions that were complete then, as a pg_snapshot. */
+    snapshot: text('snapshot').notNull(),
+    events: bigint('events', { mode: 'number' }).notNull().default(0),
+    /** Texts in segments that no event of the list had: events that were sent again. */
+    copies: bigint('copies', { mode: 'number' }).notNull().default(0),
+    segmentsRewritten: bigint('segments_rewritten', { mode: 'number' }).notNull().default(0),
+    segmentsDeleted: bigint('segments_deleted', { mode: 'number' }).notNull().default(0),
+    quarantineEvents: bigint('quarantine_events', { mode: 'number' }).notNull().default(0),
+    quarantineRewritten: bigint('quarantine_rewritten', { mode: 'number' }).notNull().default(0),
+    quarantineDeleted: bigint('quarantine_deleted', { mode: 'number' }).notNull().default(0),
+    /** Tables whose pages still hold what was erased: partitions of segments, or `quarantine`. */
+    unwritten: text('unwritten').array().notNull(),
+    completedAt: instant('completed_at'),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
+);

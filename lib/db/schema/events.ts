@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  doublePrecision,
+  index,
+  integer,
+  json,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { projectionVersion } from '../limits.ts';
+import { bytea, instant, transactionId } from './columns.ts';
+
+/** What is stored of events: the ledger of ids, the rows, and the request bodies. */
+
+/**
+ * The ledger: every id that a space ever stored. It alone decides what is new, so that an event that was deleted is not
+ * stored or billed again when it is sent again. Rows are never deleted (ADR 0016).
+ */
+export const eventIds = pgTable(
+  'event_ids',
+  { spaceId: uuid('space_id').notNull(), id: uuid('id').notNull() },
+  (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
+);
+
+/** How far the ledger is filled with the ids of events that were stored before there was one (ledger-fill.ts). */
+export const ledgerFills = pgTable('ledger_fills', {
+  /** The table whose ids are copied. */
+  tableName: text('table_name').primaryKey(),
+  /** The last pair of space and id that was copied, in the order of the primary key; null before the first. */
+  lastSpaceId: uuid('last_space_id'),
+  lastId: uuid('last_id'),
+  copied: bigint('copied', { mode: 'number' }).notNull().default(0),
+  completedAt: instant('completed_at'),
+});
+
+/**
+ * One row for each event, with the columns that lists and filters read. The event as it was sent is in its segment.
+ *
+ * Partitioned by ranges of segment_id, a UUIDv7, so by the week of receipt. No constraint makes ids unique here: the
+ * ledger does. Drizzle does not know partitions: the migration makes them.
+ */
+export const events = pgTable(
+  'events',
+  {
+    spaceId: uuid('space_id').notNull(),
+    id: uuid('id').notNull(),
+    segmentId: uuid('segment_id').notNull(),
+    traceId: uuid('trace_id'),
+    receivedAt: instant('received_at').notNull(),
+    startTimeMs: doublePrecision('start_time_ms').notNull(),
+    endTimeMs: doublePrecision('end_time_ms').notNull(),
+    durationMs: doublePrecision('duration_ms').notNull(),
+    inputTokens: doublePrecision('input_tokens'),
+    outputTokens: doublePrecision('output_tokens'),
+    totalTokens: doublePrecision('total_tokens'),
+    segmentIndex: integer('segment_index').notNull(),
+    type: text('type', { enum: ['llm', 'tool'] }).notNull(),
+    state: text('state', { enum: ['ok', 'error'] }).notNull(),
+    name: text('name'),
+    source: text('source').notNull(),
+    threadId: text('thread_id'),
+    agentId: text('agent_id'),
+    agentGroupId: text('agent_group_id'),
+    userId: text('user_id'),
+    errorCode: text('error_code'),
+    errorHttpStatus: text('error_http_status'),
+    errorMessage: text('error_message'),
+    inputPreview: text('input_preview'),
+    outputPreview: text('output_preview'),
+    attributes: json('attributes').$type<Record<string, string | number>>(),
+  },
+  (table) => [
+    index('events_by_start_time').on(table.spaceId, table.startTimeMs.desc()),
+    index('events_by_segment').on(table.segmentId),
+    index('events_by_id').using('hash', table.id),
+  ],
+);
+
+/**
+ * The request bodies as they were sent, zstd-compressed. An event is the segment_index-th of its segment. Partitioned by
+ * ranges of id as `events` is by segment_id, so that a segment and its events are dropped together.
+ */
+export const segments = pgTable(
+  'segments',
+  {
+    spaceId: uuid('space_id').notNull(),
+    id: uuid('id').notNull(),
+    apiKeyId: uuid('api_key_id').notNull(),
+    receivedAt: instant('received_at').notNull(),
+    eventCount: integer('event_count').notNull(),
+    rawBytes: integer('raw_bytes').notNull(),
+    body: bytea('body').notNull(),
+    /** The transaction that stored it. A reader that follows this order misses no late commit. */
+    storedXid: transactionId('stored_xid').notNull().default(sql`pg_current_xact_id()`),
+    /** The range of start_time_ms of its events; null where it was stored before there was this column. */
+    minStartMs: doublePrecision('min_start_ms'),
+    maxStartMs: doublePrecision('max_start_ms'),
+    /** Hashes of the values that its events can be filtered by; null when they were not computed. */
+    terms: bigint('terms', { mode: 'bigint' }).array(),
+    /**
+     * The version of the columns, terms and statistics that its events have; null where an older Weir stored it. `weir
+     * reproject` computes them again where it is not this default.
+     */
+    projection: smallint('projection').default(projectionVersion),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.id] }),
+    // Every filter by equality (ADR 0018). A search reads the whole list of entries that are not sorted in yet: 256 KiB.
+    index('segments_by_term').using('gin', table.terms).with({ gin_pending_list_limit: 256 }),
+    index('segments_by_start_time').on(table.spaceId, table.maxStartMs),
+    // What was stored since a transaction: the live tail (ADR 0020).
+    index('segments_by_transaction').on(table.spaceId, table.storedXid),
+    // Tells whether a space has segments that the index on terms does not know.
+    index('segments_without_terms').on(table.spaceId).where(sql`${table.terms} IS NULL`),
+  ],
+);
+
+/**
+ * Events that a live tail does not find by `segments.stored_xid`: those that joined a segment which an earlier transaction
+ * stored, and those of segments that were stored long after their receipt (ADR 0020). The writer keeps a row for some days.
+ */
+export const segmentAdditions = pgTable(
+  'segment_additions',
+  {
+    spaceId: uuid('space_id').notNull(),
+    /** The transaction that stored these events. */
+    storedXid: transactionId('stored_xid').notNull().default(sql`pg_current_xact_id()`),
+    segmentId: uuid('segment_id').notNull(),
+    /** Their `events.segment_index`. */
+    indexes: integer('indexes').array().notNull(),
+    storedAt: instant('stored_at').notNull().default(sql`now()`),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.storedXid, table.segmentId] }),
+    index('segment_additions_by_segment').on(table.segmentId),
+  ],
+);

@@ -1,0 +1,102 @@
+import { sql } from 'drizzle-orm';
+import { bigint, check, date, integer, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core';
+import { retentionDaysMax } from '../limits.ts';
+import { bytea, createdAt, instant, newId, price } from './columns.ts';
+
+/** Spaces, their keys, what they used, and what their tokens cost. */
+
+export const spaces = pgTable(
+  'spaces',
+  {
+    id: newId(),
+    name: text('name').notNull(),
+    /** Events a month; null is unlimited. */
+    monthlyEventLimit: bigint('monthly_event_limit', { mode: 'number' }),
+    billingState: text('billing_state', { enum: ['active', 'inactive'] })
+      .notNull()
+      .default('active'),
+    createdAt: createdAt(),
+    /** Days after its receipt for which an event is kept; null is for ever, or for as long as RETENTION_DAYS_MAX says. */
+    retentionDays: integer('retention_days'),
+    /** What people call its plan; null when the operator named none. The limits are those of this row. */
+    plan: text('plan'),
+  },
+  (table) => [
+    check(
+      'spaces_retention_days',
+      sql`${table.retentionDays} BETWEEN 1 AND ${sql.raw(String(retentionDaysMax))}`,
+    ),
+  ],
+);
+
+export const apiKeys = pgTable('api_keys', {
+  id: newId(),
+  spaceId: uuid('space_id')
+    .notNull()
+    .references(() => spaces.id),
+  name: text('name').notNull(),
+  /** HMAC-SHA-256 of the whole key with the pepper: the key itself is never stored. */
+  hash: bytea('hash').notNull().unique(),
+  lastFour: text('last_four').notNull(),
+  createdAt: createdAt(),
+  expiresAt: instant('expires_at'),
+  revokedAt: instant('revoked_at'),
+  lastUsedAt: instant('last_used_at'),
+  /** A user's id, or `operator`, as in the audit log. */
+  createdBy: text('created_by').notNull().default('operator'),
+  /** The key that it was rolled from. Unique: a key is rolled once, however many ask at a time. */
+  replaces: uuid('replaces').unique(),
+});
+
+/** Rows of `events` received in a UTC month: what a quota is counted against. */
+export const usageMonths = pgTable(
+  'usage_months',
+  {
+    spaceId: uuid('space_id').notNull(),
+    /** `YYYY-MM`, UTC. */
+    month: text('month').notNull(),
+    events: bigint('events', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.month] })],
+);
+
+/** What a space received by UTC day of receipt and API key. */
+export const usageDays = pgTable(
+  'usage_days',
+  {
+    spaceId: uuid('space_id').notNull(),
+    day: date('day', { mode: 'string' }).notNull(),
+    apiKeyId: uuid('api_key_id').notNull(),
+    /** Rows of `events`. */
+    events: bigint('events', { mode: 'number' }).notNull(),
+    /** Events that were received again, with an id that was known: retries, and messages that the queue delivered again. */
+    repeats: bigint('repeats', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.day, table.apiKeyId] })],
+);
+
+/**
+ * What tokens of a model cost, in US dollars per million, from a day on. Operators and owners edit it: nothing is known
+ * of a model without a row.
+ */
+export const modelPrices = pgTable(
+  'model_prices',
+  {
+    id: newId(),
+    /** Null is for all spaces; a space's own prices take precedence. */
+    spaceId: uuid('space_id').references(() => spaces.id, { onDelete: 'cascade' }),
+    /** As events.name has it. */
+    model: text('model').notNull(),
+    /** The first day, UTC. */
+    validFrom: date('valid_from', { mode: 'string' }).notNull(),
+    input: price('input').notNull(),
+    output: price('output').notNull(),
+    /** Of input tokens that were read from a cache, or written to one. Null: they have no price. */
+    cacheRead: price('cache_read'),
+    cacheWrite: price('cache_write'),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    unique('model_prices_of_day').on(table.spaceId, table.model, table.validFrom).nullsNotDistinct(),
+  ],
+);

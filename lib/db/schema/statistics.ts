@@ -1,0 +1,94 @@
+import { bigint, doublePrecision, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+
+/** Sums over events that the writer keeps for charts. */
+
+/** Sums over events. Those that are usually 0 are null then, which takes no room. */
+const measures = () => ({
+  events: bigint('events', { mode: 'number' }).notNull(),
+  durationMs: doublePrecision('duration_ms').notNull(),
+  errors: bigint('errors', { mode: 'number' }),
+  inputTokens: doublePrecision('input_tokens'),
+  outputTokens: doublePrecision('output_tokens'),
+  totalTokens: doublePrecision('total_tokens'),
+  cacheReadTokens: doublePrecision('cache_read_tokens'),
+  cacheWriteTokens: doublePrecision('cache_write_tokens'),
+  reasoningTokens: doublePrecision('reasoning_tokens'),
+  /** A sketch of the durations: see lib/event/latency.ts. */
+  latency: bigint('latency', { mode: 'bigint' }).array().notNull(),
+});
+
+/**
+ * What charts read: sums per minute of start time, type, model or tool, and source. A chart's cost does not grow with the
+ * number of events.
+ */
+export const eventStats = pgTable(
+  'event_stats',
+  {
+    spaceId: uuid('space_id').notNull(),
+    /** Minutes since the epoch. */
+    minute: bigint('minute', { mode: 'number' }).notNull(),
+    type: text('type', { enum: ['llm', 'tool'] }).notNull(),
+    /** Empty when the event has none. */
+    name: text('name').notNull(),
+    /** Empty for events that were counted before there was this column. */
+    source: text('source').notNull(),
+    ...measures(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.minute, table.type, table.name, table.source] })],
+);
+
+/** The same sums per minute of start time and agent, of the events that have an agent. */
+export const agentStats = pgTable(
+  'agent_stats',
+  {
+    spaceId: uuid('space_id').notNull(),
+    minute: bigint('minute', { mode: 'number' }).notNull(),
+    agentId: text('agent_id').notNull(),
+    ...measures(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.minute, table.agentId] })],
+);
+
+/** What a roll-up covers: so many hours from an hour that is a multiple of it. */
+const rollupSpan = () => ({
+  /** 1 or 6. A day of any time zone is made of few of them. */
+  spanHours: integer('span_hours').notNull(),
+  /** Hours since the epoch, a multiple of spanHours. */
+  startHour: bigint('start_hour', { mode: 'number' }).notNull(),
+});
+
+/** The sums of event_stats over hours, added to by the same statement: a chart of a month reads few rows (ADR 0021). */
+export const eventStatsRollups = pgTable(
+  'event_stats_rollups',
+  {
+    spaceId: uuid('space_id').notNull(),
+    ...rollupSpan(),
+    type: text('type', { enum: ['llm', 'tool'] }).notNull(),
+    name: text('name').notNull(),
+    source: text('source').notNull(),
+    ...measures(),
+  },
+  (table) => [
+    primaryKey({
+      name: 'event_stats_rollups_pk',
+      columns: [table.spaceId, table.spanHours, table.startHour, table.type, table.name, table.source],
+    }),
+  ],
+);
+
+/** The sums of agent_stats over hours. */
+export const agentStatsRollups = pgTable(
+  'agent_stats_rollups',
+  {
+    spaceId: uuid('space_id').notNull(),
+    ...rollupSpan(),
+    agentId: text('agent_id').notNull(),
+    ...measures(),
+  },
+  (table) => [
+    primaryKey({
+      name: 'agent_stats_rollups_pk',
+      columns: [table.spaceId, table.spanHours, table.startHour, table.agentId],
+    }),
+  ],
+);
