@@ -31,8 +31,8 @@ export interface EntryList {
 /**
  * Lists what a space stored after a position, up to the edge, at most {@link entriesPerRead} entries.
  *
- * What is below `pg_snapshot_xmin` is final: no transaction that is older can still commit. So reading in the order of
- * transactions up to there never skips a late commit (ADR 0020). One statement, so one snapshot.
+ * What is below the edge is final: no transaction that is older can still commit. So reading in the order of transactions up
+ * to there never skips a late commit (ADR 0020). One statement, so one snapshot.
  */
 export async function listStoredEntries(
   database: Database,
@@ -47,14 +47,14 @@ export async function listStoredEntries(
     atSeconds: number;
     isHeldBack: boolean;
   }>(sql`
-    WITH entries AS (
+    WITH ${edgeTable}, entries AS (
       SELECT * FROM (${entriesFrom(spaceId, after)} ORDER BY xid, "segmentId" LIMIT ${entriesPerRead}) AS listed
     )
-    SELECT entries.xid::text, entries."segmentId", entries."eventCount", ${snapshotXmin}::text AS edge,
+    SELECT entries.xid::text, entries."segmentId", entries."eventCount", ${edgeXid}::text AS edge,
       floor(extract(epoch FROM now()))::float8 AS "atSeconds",
       EXISTS (
         SELECT FROM ${segments} WHERE ${segments.spaceId} = ${spaceId}
-          AND ${segments.id} >= ${oldestSegment(after)}::uuid AND ${segments.storedXid} >= ${snapshotXmin}
+          AND ${segments.id} >= ${oldestSegment(after)}::uuid AND ${segments.storedXid} >= ${edgeXid}
       ) AS "isHeldBack"
     FROM (SELECT) AS always LEFT JOIN entries ON true
     ORDER BY entries.xid, entries."segmentId"`);
@@ -72,7 +72,7 @@ export async function listStoredEntries(
 /** The edge alone: where a tail of what is stored from now on begins. */
 export async function readEdge(database: Database): Promise<TailPosition> {
   const [row] = await database.execute<{ edge: string; atSeconds: number }>(
-    sql`SELECT ${snapshotXmin}::text AS edge, floor(extract(epoch FROM now()))::float8 AS "atSeconds"`,
+    sql`WITH ${edgeTable} SELECT ${edgeXid}::text AS edge, floor(extract(epoch FROM now()))::float8 AS "atSeconds"`,
   );
   if (row === undefined) throw new Error('SELECT returned no row');
   return beginningOf(row.edge, row.atSeconds);
@@ -94,7 +94,8 @@ export async function readLag(database: Database, spaceId: string, after: TailPo
     edge: string;
     atSeconds: number;
   }>(sql`
-    SELECT coalesce(sum("eventCount"), 0)::float8 AS events, count(*)::integer AS entries, ${snapshotXmin}::text AS edge,
+    WITH ${edgeTable}
+    SELECT coalesce(sum("eventCount"), 0)::float8 AS events, count(*)::integer AS entries, ${edgeXid}::text AS edge,
       floor(extract(epoch FROM now()))::float8 AS "atSeconds"
     FROM (${entriesFrom(spaceId, after)} LIMIT ${lagSegmentsMax}) AS listed`);
   if (row === undefined) throw new Error('SELECT returned no row');
@@ -102,13 +103,27 @@ export async function readLag(database: Database, spaceId: string, after: TailPo
   return { events, isAtLeast: entries === lagSegmentsMax, edge: beginningOf(edge, atSeconds) };
 }
 
-const snapshotXmin = sql`pg_snapshot_xmin(pg_current_snapshot())`;
+/**
+ * The oldest transaction of this database that is running, or the next one: what is below it is final. `pg_snapshot_xmin` is
+ * one for all databases of the server: a long transaction of another one, a backup for instance, would hold all tails back.
+ * A transaction without a process, a prepared one, counts as ours.
+ */
+const edgeTable = sql`edge AS MATERIALIZED (
+      SELECT coalesce(
+        (SELECT min(running) FROM pg_snapshot_xip(pg_current_snapshot()) AS running
+          WHERE running::xid NOT IN (
+            SELECT backend_xid FROM pg_stat_activity WHERE datname <> current_database() AND backend_xid IS NOT NULL
+          )),
+        pg_snapshot_xmax(pg_current_snapshot())
+      ) AS xid
+    )`;
+const edgeXid = sql`(SELECT xid FROM edge)`;
 
 /** Segments by their transaction, and the additions. A segment whose events were all noted apart is listed once. */
 function entriesFrom(spaceId: string, after: TailPosition): SQL {
   const { xid, segmentId, segmentIndex } = after;
   const isLater = sql.raw(segmentIndex === lastIndex ? '>' : '>=');
-  const range = (stored: SQL, segment: SQL) => sql`${stored} >= ${xid}::xid8 AND ${stored} < ${snapshotXmin}
+  const range = (stored: SQL, segment: SQL) => sql`${stored} >= ${xid}::xid8 AND ${stored} < ${edgeXid}
     AND (${stored} > ${xid}::xid8 OR ${segment} ${isLater} ${segmentId}::uuid)`;
   const { indexes } = segmentAdditions;
   return sql`

@@ -32,7 +32,7 @@ afterAll(() => resources.disposeAsync());
 
 const columns = { id: events.id, startTimeMs: events.startTimeMs, name: events.name };
 
-/** Waits until the transactions that run now have ended, also those of other tests: the edge is one for all databases. */
+/** Waits until the transactions that run now have ended, in any database. */
 async function untilFinal(): Promise<void> {
   const [row] = await sql<{ xmax: string }[]>`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xmax`;
   await until(async () => BigInt((await readEdge(database)).xid) >= BigInt(row?.xmax ?? 0));
@@ -94,6 +94,25 @@ test('events come in the order in which they were stored, and each page goes on 
   const more = someEvents(2);
   await insertParts(database, [partOf(spaceId, more)]);
   expect((await readAll(spaceId, first.end)).ids).toEqual(idsOf(more));
+});
+
+test('a transaction of another database holds nothing back', async () => {
+  const spaceId = randomUUIDv7();
+  const start = await readEdge(database);
+  await using other = await createDatabase();
+  await using otherSql = openPostgres(other.url, {
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 30_000,
+  });
+  await otherSql.begin(async (transaction) => {
+    await transaction`SELECT pg_current_xact_id()`;
+    const list = someEvents(3);
+    await insertParts(database, [partOf(spaceId, list)]);
+    // An earlier transaction of this database, autovacuum's for instance, may still be running.
+    await until(async () => (await readUpToEdge(spaceId, start)).ids.length > 0);
+    expect((await readUpToEdge(spaceId, start)).ids).toEqual(idsOf(list));
+  });
 });
 
 test('a transaction with more segments than one page lists is read whole, from any position in it', async () => {
