@@ -159,7 +159,9 @@ test('SQL names tables and columns through the Drizzle schema', () => {
   // A name of one word, such as `name`, may as well be an alias.
   const columnName = new RegExp(`\\b(${columnNames.filter((name) => name.includes('_')).join('|')})\\b`);
   const named = sources
-    .filter((file) => /^(lib|services|cli|launcher)\//.test(file) && !ownSql.some((path) => file.startsWith(path)))
+    .filter(
+      (file) => /^(lib|services|cli|launcher)\//.test(file) && !ownSql.some((path) => file.startsWith(path)),
+    )
     .flatMap((file) => {
       const code = readFileSync(join(root, file), 'utf8').replaceAll(comments, '');
       const found = [tableName.exec(code), ...taggedTemplates(code).map((text) => columnName.exec(text))];

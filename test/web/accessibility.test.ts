@@ -13,11 +13,17 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 /** Base UI's guards hold the focus in an open dialog; they pass it on, and are never focused themselves. */
 const focusGuards = '[data-base-ui-focus-guard]';
 
-/** Resolves when the page is drawn in the theme. */
+/**
+ * Resolves when the page is drawn in the theme and stands still: a dialog that fades in has other contrasts. As a text: this
+ * file is checked without the types of browsers.
+ */
 async function showTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
-  // As a text: this file is checked without the types of browsers.
-  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  await page.evaluate(`(async () => {
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    const ending = document.getAnimations().filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime));
+    await Promise.allSettled(ending.map(({ finished }) => finished));
+  })()`);
 }
 
 /** All rules in the light theme; in the dark one the same page can differ in its contrasts only. */
