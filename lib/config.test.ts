@@ -24,3 +24,27 @@ test('the VENDOR that tcsh exports is ignored', () => {
   }
   expect(() => parseConfig({ ...tcsh, VENDOR: 'acme' })).toThrow(/WEIR_VENDOR=acme/);
 });
+
+test('trusted proxies are addresses and networks, and nothing else', () => {
+  expect(parseConfig({}).TRUSTED_PROXIES).toEqual([]);
+  const some = '127.0.0.1, 10.0.0.0/8,::1,2001:db8::/32';
+  expect(parseConfig({ TRUSTED_PROXIES: some }).TRUSTED_PROXIES).toEqual([
+    '127.0.0.1',
+    '10.0.0.0/8',
+    '::1',
+    '2001:db8::/32',
+  ]);
+  for (const bad of [
+    'proxy',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::/129',
+    '*',
+    '10.0.0.0/8,',
+    'fe80::1%eth0',
+  ])
+    expect(() => parseConfig({ TRUSTED_PROXIES: bad })).toThrow(
+      /TRUSTED_PROXIES\.\d: must be addresses or networks/,
+    );
+});

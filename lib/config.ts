@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { retentionDaysMax } from './db/limits.ts';
 import { findOldVendor } from './old-vendor.ts';
@@ -22,8 +23,26 @@ const origins = z
       }),
     ),
   );
+const networks = z
+  .string()
+  .transform((text) => text.split(',').map((network) => network.trim()))
+  .pipe(
+    z.array(
+      z.string().refine(isNetwork, {
+        error: 'must be addresses or networks such as 10.0.0.0/8, separated by commas',
+      }),
+    ),
+  );
 const hasProtocol = (text: string, protocols: string[]) =>
   URL.canParse(text) && protocols.includes(new URL(text).protocol);
+
+/** An IP address, or one with the number of bits that its network has. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  if (bitsMax < 0 || address.includes('%') || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
+}
 
 /** Every environment variable that Weir reads; the README has a table of them. */
 export const configSchema = z
@@ -59,6 +78,7 @@ export const configSchema = z
         error: 'must be an origin such as https://weir.example.com',
       })
       .optional(),
+    TRUSTED_PROXIES: networks.default([]),
     OIDC_ISSUER: url('https:', 'http:').optional(),
     OIDC_CLIENT_ID: z.string().min(1).optional(),
     OIDC_CLIENT_SECRET: z.string().min(1).optional(),

@@ -28,6 +28,7 @@ await runService(process, 'dashboard-api', async ({ config: parsed, log, resourc
     pepper: config.API_KEY_PEPPER,
     newSpace: { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null },
     ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
+    trustedProxies: config.TRUSTED_PROXIES,
     log,
   });
   if (config.NATS_URL !== undefined)

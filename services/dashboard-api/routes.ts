@@ -122,7 +122,7 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     basePath: trpcPath,
     maxBodySize: dashboardBodyBytesMax,
     maxBatchSize: dashboardCallsMax,
-    createContext: ({ req, res }) => openContext(services, readRequest(req, res)),
+    createContext: ({ req, res }) => openContext(services, readRequest(req, res, services.findAddress)),
     onError: ({ error, path }) => logFailure(log, path, error),
   });
   return (request, response) => {

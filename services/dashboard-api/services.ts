@@ -2,6 +2,7 @@ import { createSpace, type SpaceChange } from '../../lib/accounts/spaces.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { openLimiter } from '../../lib/limiter.ts';
 import type { Logger } from '../../lib/log.ts';
+import { createFindAddress } from './accounts/client-address.ts';
 import { openInvitations } from './accounts/invitations.ts';
 import { openLinkRedemption } from './accounts/link-redemption.ts';
 import { openPasswordChange } from './accounts/password-change.ts';
@@ -25,7 +26,8 @@ import type { Services } from './trpc/context.ts';
 /**
  * Opens what the procedures use, on one database. Postgres need not be reachable yet.
  *
- * @param options `pepper`: the secret that API keys are hashed with; `newSpace`: the settings of spaces that users create.
+ * @param options `pepper`: the secret that API keys are hashed with; `newSpace`: the settings of spaces that users create;
+ *   `trustedProxies`: see createFindAddress.
  */
 export async function openServices(
   database: Database,
@@ -33,8 +35,15 @@ export async function openServices(
     pepper,
     newSpace,
     ssoName,
+    trustedProxies,
     log,
-  }: { pepper: string; newSpace: SpaceChange; ssoName?: string | undefined; log: Logger },
+  }: {
+    pepper: string;
+    newSpace: SpaceChange;
+    ssoName?: string | undefined;
+    trustedProxies: readonly string[];
+    log: Logger;
+  },
 ): Promise<Services> {
   const sessions = openSessions(database);
   const streams = new LiveStreams(database, log);
@@ -48,6 +57,7 @@ export async function openServices(
   return {
     sessions,
     ssoName,
+    findAddress: createFindAddress(trustedProxies),
     signIn: await openSignIn({ database, sessions, now }),
     sessionList: openSessionList(database),
     changePassword: openPasswordChange(database, now),

@@ -69,6 +69,7 @@ export async function openDashboard(
     pepper: dashboardPepper,
     newSpace: { monthlyEventLimit: newSpaceMonthlyEvents },
     ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
+    trustedProxies: config.TRUSTED_PROXIES,
     log,
   });
   const onRequest = createRoutes({

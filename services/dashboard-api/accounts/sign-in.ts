@@ -5,6 +5,7 @@ import { hashPassword, verifyPassword } from '../../../lib/accounts/password.ts'
 import type { Database } from '../../../lib/db/database.ts';
 import { users } from '../../../lib/db/schema.ts';
 import { signInAttemptsMax, signInPairsMax, signInsAtOnceMax, signInWindowMs } from '../limits.ts';
+import { networkOf } from './client-address.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import type { SessionClient, Sessions } from './session.ts';
 
@@ -44,7 +45,7 @@ export async function openSignIn(options: {
 
   return async ({ email, password, client }) => {
     const normalized = normalizeEmail(email);
-    const pair = `${normalized} ${client.address}`;
+    const pair = `${normalized} ${networkOf(client.address)}`;
     if (running >= signInsAtOnceMax) return 'busy';
     if (!limiter.take(pair)) return 'too_many_attempts';
     running += 1;

@@ -64,7 +64,7 @@ async function requireRole(
   { request, response, spaceId }: SpaceRequest,
   least: Role,
 ): Promise<{ userId: string; address: string }> {
-  const facts = readRequest(request, response);
+  const facts = readRequest(request, response, services.findAddress);
   const user = await openContext(services, facts).findUser();
   if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in first.' });
   const space = user.spaces.find(({ id }) => id === spaceId);

@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { networkOf } from '../accounts/client-address.ts';
 import type { Context } from '../trpc/context.ts';
 
 /**
@@ -8,13 +9,14 @@ import type { Context } from '../trpc/context.ts';
  * @throws TRPCError TOO_MANY_REQUESTS
  */
 export async function attemptToken<T>(
-  { tokenAttempts, request: { address } }: Context,
+  { tokenAttempts, request }: Context,
   call: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  if (!tokenAttempts.take(address)) {
+  const network = networkOf(request.address);
+  if (!tokenAttempts.take(network)) {
     throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'Too many tries. Wait a quarter of an hour.' });
   }
   const result = await call();
-  if (result !== undefined) tokenAttempts.giveBack(address);
+  if (result !== undefined) tokenAttempts.giveBack(network);
   return result;
 }

@@ -9,7 +9,7 @@ import type { Sso } from './sso-routes.ts';
 export function openSso(
   database: Database,
   config: Config,
-  { sessions, tokenAttempts }: Services,
+  { sessions, tokenAttempts, findAddress }: Services,
 ): Sso | undefined {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, DASHBOARD_PUBLIC_URL } = config;
   // The configuration was checked: these are there together.
@@ -25,5 +25,6 @@ export function openSso(
     findUser: openIdentityUsers(database, config.OIDC_ALLOWED_DOMAINS),
     sessions,
     attempts: tokenAttempts,
+    findAddress,
   };
 }

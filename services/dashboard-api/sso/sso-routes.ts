@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import type { Logger } from '../../../lib/log.ts';
 import { withTimeout } from '../../../lib/timeout.ts';
+import { type FindAddress, networkOf } from '../accounts/client-address.ts';
 import type { RateLimiter } from '../accounts/rate-limiter.ts';
 import type { Sessions } from '../accounts/session.ts';
 import { dashboardCallTimeoutMs, returnPathCharsMax } from '../limits.ts';
@@ -17,6 +18,7 @@ export interface Sso {
   sessions: Sessions;
   /** Callbacks that failed, by network address. */
   attempts: RateLimiter;
+  findAddress: FindAddress;
 }
 
 /** Why the sign-in page is shown again: `rejected`: nobody of that name is let in. */
@@ -55,15 +57,16 @@ async function start(sso: Sso, request: IncomingMessage, response: ServerRespons
 async function finish(sso: Sso, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const ended = flowCookie(sso.publicUrl, undefined);
   const flow = readFlowCookie(request.headers.cookie, sso.publicUrl);
-  const facts = readRequest(request, response);
-  if (!sso.attempts.take(facts.address)) {
+  const facts = readRequest(request, response, sso.findAddress);
+  const network = networkOf(facts.address);
+  if (!sso.attempts.take(network)) {
     return redirect(response, failurePath('too_many_attempts'), [ended]);
   }
   if (flow === undefined) return redirect(response, failurePath('failed'), [ended]);
   const identity = await sso.provider.redeem(queryOf(request), flow);
   const token = await openSession(sso, facts, await sso.findUser(identity, facts.address));
   if (token === undefined) return redirect(response, failurePath('rejected'), [ended]);
-  sso.attempts.giveBack(facts.address);
+  sso.attempts.giveBack(network);
   facts.setSession(token);
   redirect(response, flow.to, [ended]);
 }

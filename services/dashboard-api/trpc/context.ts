@@ -1,4 +1,5 @@
 import type { Actor } from '../../../lib/accounts/audit.ts';
+import type { FindAddress } from '../accounts/client-address.ts';
 import type { Invitations } from '../accounts/invitations.ts';
 import type { RedeemLink } from '../accounts/link-redemption.ts';
 import type { ChangePassword } from '../accounts/password-change.ts';
@@ -21,6 +22,8 @@ export interface Services {
   invitations: Invitations;
   /** What people call the OpenID provider; undefined when there is none. */
   ssoName: string | undefined;
+  /** The network address of the client that sent a request. */
+  findAddress: FindAddress;
   /** Attempts with tokens of links, by network address. */
   tokenAttempts: RateLimiter;
   openSpace: (spaceId: string) => SpaceStore;

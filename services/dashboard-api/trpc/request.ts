@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import type { FindAddress } from '../accounts/client-address.ts';
 import { endedSessionCookie, readSessionCookie, sessionCookie } from '../accounts/session-cookie.ts';
 import { userAgentCharsMax } from '../limits.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
@@ -8,7 +9,7 @@ import type { OpenStreams } from '../live/open-streams.ts';
 export interface RequestFacts {
   /** The session's token, from the cookie. */
   token: string | undefined;
-  /** The network address of the client; behind a proxy, that of the proxy. */
+  /** The network address of the client; behind a proxy that is not trusted, that of the proxy. */
   address: string;
   /** The User-Agent header, as far as it is kept. */
   userAgent: string | null;
@@ -20,14 +21,18 @@ export interface RequestFacts {
   beginStream(streams: OpenStreams): void;
 }
 
-export function readRequest(request: IncomingMessage, response: ServerResponse): RequestFacts {
+export function readRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  findAddress: FindAddress,
+): RequestFacts {
   // A proxy that terminates TLS sends X-Forwarded-Proto. A client that forges it only loses its own cookie.
   const isSecure =
     request.socket instanceof TLSSocket || request.headers['x-forwarded-proto']?.toString() === 'https';
   const site = { host: request.headers.host, isSecure };
   return {
     token: readSessionCookie(request.headers.cookie, site),
-    address: request.socket.remoteAddress ?? '',
+    address: findAddress(request),
     userAgent: request.headers['user-agent']?.slice(0, userAgentCharsMax) ?? null,
     isCrossSite: isCrossSite(request),
     setSession: (token) => {
