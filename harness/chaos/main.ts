@@ -83,22 +83,6 @@ async function main(): Promise<void> {
     writeFileSync(values.report, `${JSON.stringify(report, null, 2)}\n`);
   }
   if (failed.length > 0 || stop.signal.aborted) process.exitCode = 1;
-  setTimeout(exitWithLeaks, leakMs).unref();
-}
-
-/** How long what was closed may take to end the process by itself. */
-const leakMs = 10_000;
-
-/** The result is written: a handle that was left open by the harness is named, and does not keep the process alive. */
-function exitWithLeaks(): void {
-  // No look-up of host names.
-  Object.assign(process.report, { excludeNetwork: true });
-  const report = process.report.getReport() as { libuv?: { is_active: boolean; is_referenced: boolean }[] };
-  const open = report.libuv?.filter((handle) => handle.is_active && handle.is_referenced);
-  log(
-    `still open ${leakMs} ms after the end: ${process.getActiveResourcesInfo().join(', ')}\n${JSON.stringify(open)}`,
-  );
-  process.exit();
 }
 
 function replayCommand(seed: number): string {

@@ -5,7 +5,7 @@ import { openPostgres } from '../../lib/db/connect.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { loseCommitReply } from './lost-commit-reply.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { resetSocket, TcpProxy } from './tcp-proxy.ts';
 
 let stack: AsyncDisposableStack;
 let proxy: TcpProxy;
@@ -145,4 +145,22 @@ test('a statement whose reply is lost is committed, and its connection is reset'
   await lost;
   expect(await observer`SELECT email FROM users`).toEqual([{ email: 'a@example.org' }]);
   expect(await sql`SELECT email FROM users`).toHaveLength(1);
+});
+
+test('a socket is closed in any state: one that connects, works, shuts down, or is closed', async () => {
+  const open = () =>
+    connect({ port: proxy.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+  const connecting = open();
+  resetSocket(connecting);
+  const working = open();
+  await once(working, 'connect');
+  resetSocket(working);
+  const shuttingDown = open();
+  await once(shuttingDown, 'connect');
+  shuttingDown.end();
+  resetSocket(shuttingDown);
+  for (const socket of [connecting, working, shuttingDown]) {
+    if (!socket.closed) await once(socket, 'close');
+    resetSocket(socket);
+  }
 });

@@ -127,6 +127,18 @@ export class TcpProxy implements ProxyControls, AsyncDisposable {
   }
 }
 
+/**
+ * Closes a socket with a TCP reset, where that is possible. A socket that is still connecting can only be closed, and so can
+ * one that is just shutting down: libuv refuses the reset, Node then never closes the handle, and waits for it at 100 % CPU
+ * when the process ends.
+ */
+export function resetSocket(socket: Socket): void {
+  if (socket.destroyed) return;
+  const isShuttingDown = socket.writableEnded && !socket.writableFinished;
+  if (socket.connecting || isShuttingDown) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /** The two sockets of a connection through the proxy. */
 class ProxiedConnection {
   resetsMidFrame = false;
@@ -142,11 +154,7 @@ class ProxiedConnection {
   }
 
   reset(): void {
-    for (const end of this.#ends) {
-      // A socket that is still connecting cannot be reset, only closed.
-      if (end.connecting) end.destroy();
-      else if (!end.destroyed) end.resetAndDestroy();
-    }
+    for (const end of this.#ends) resetSocket(end);
   }
 
   /** The part of a client's chunk to forward: all of it, or the first half, followed by a reset. */
