@@ -73,7 +73,8 @@ class BatchErasure {
       // A row whose column differs from what the text says.
       const deletedLate =
         extra.length === 0 ? [] : await this.#deleteRows([id], inArray(events.segmentIndex, extra));
-      await this.#rewriteSegment(id, wiped, span);
+      const eventCount = span.eventCount - deletedLate.length;
+      await this.#rewriteSegment(id, wiped, { ...span, eventCount });
       totals.events += deletedLate.length;
       totals.copies += extra.length - deletedLate.length;
       totals.segmentsRewritten += 1;
@@ -100,20 +101,20 @@ class BatchErasure {
       .returning({ segmentId: events.segmentId, segmentIndex: events.segmentIndex });
   }
 
-  /** The start times of the events that are left, of each segment that has any. */
+  /** The start times of the events that are left, and how many they are, of each segment that has any. */
   async #readSpans(ids: Batch): Promise<Map<string, Span>> {
     const rows = await this.#transaction
       .select({
         id: events.segmentId,
         minStartMs: min(events.startTimeMs),
         maxStartMs: max(events.startTimeMs),
-        rows: count(),
+        eventCount: count(),
       })
       .from(events)
       .where(and(eq(events.spaceId, this.#erasure.spaceId), inArray(events.segmentId, [...ids])))
       .groupBy(events.segmentId)
       .orderBy(events.segmentId);
-    return new Map(rows.map(({ id, minStartMs, maxStartMs }) => [id, { minStartMs, maxStartMs }]));
+    return new Map(rows.map(({ id, ...span }) => [id, span]));
   }
 
   async #deleteSegments(ids: Batch): Promise<void> {
@@ -149,6 +150,7 @@ class BatchErasure {
 }
 
 interface Span {
+  readonly eventCount: number;
   readonly minStartMs: number | null;
   readonly maxStartMs: number | null;
 }

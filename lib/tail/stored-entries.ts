@@ -10,7 +10,7 @@ import { beginningOf, lastIndex, type TailPosition } from './position.ts';
 export interface StoredEntry {
   readonly xid: string;
   readonly segmentId: string;
-  /** How many events the segment was received with: at least as many as the entry has. */
+  /** How many events the segment has, of all transactions: at least as many as the entry has. */
   readonly eventCount: number;
 }
 

@@ -109,25 +109,24 @@ function keepSegments(): SQL {
   const { minStartMs, maxStartMs, storedXid } = segments;
   const [segmentId, startTimeMs] = [nameOf(events.segmentId), nameOf(events.startTimeMs)];
   const [min, max, known] = [nameOf(minStartMs), nameOf(maxStartMs), nameOf(terms)];
-  const columns = [id, spaceId, apiKeyId, receivedAt, eventCount, rawBytes];
-  const { bodies } = parameterNames;
+  const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes];
+  const [counted, { bodies }] = [nameOf(eventCount), parameterNames];
   return sql`
-  INSERT INTO ${segments} AS kept (${namesOf([...columns, body, terms, minStartMs, maxStartMs])})
-  -- Several parts of one batch that was too large for one message have the same segment.
+  INSERT INTO ${segments} AS kept (${namesOf([...columns, eventCount, body, terms, minStartMs, maxStartMs])})
+  -- The slices of a part, where they are stored together, have the same segment.
   SELECT DISTINCT ON (parts.${segmentId}) ${listOf(columns.map((column) => sql`parts.${column === id ? segmentId : nameOf(column)}`))},
-    substring(${sql.placeholder(bodies)}::bytea FROM parts.body_start FOR parts.body_bytes),
+    span.${counted}, substring(${sql.placeholder(bodies)}::bytea FROM parts.body_start FOR parts.body_bytes),
     parts.${nameOf(terms)}::${sql.raw(terms.getSQLType())}, ${min}, ${max}
   FROM parts JOIN (
-    SELECT ${segmentId}, min(${startTimeMs}) AS ${min}, max(${startTimeMs}) AS ${max}
+    SELECT ${segmentId}, count(*) AS ${counted}, min(${startTimeMs}) AS ${min}, max(${startTimeMs}) AS ${max}
     FROM new_events GROUP BY ${segmentId}
   ) AS span ON span.${segmentId} = parts.${segmentId}
   -- Where Postgres refused a part, its slices are stored one after another, in the same segment. What is
   -- null for its first slice stays null: it would not hold for that one.
-  ON CONFLICT (${namesOf([spaceId, id])}) DO UPDATE SET
+  ON CONFLICT (${namesOf([spaceId, id])}) DO UPDATE SET ${addTo(eventCount)},
     ${min} = least(kept.${min}, excluded.${min}), ${max} = greatest(kept.${max}, excluded.${max}),
     ${known} = CASE WHEN NOT kept.${known} @> excluded.${known} THEN kept.${known} || excluded.${known}
       ELSE kept.${known} END
-  WHERE excluded.${min} < kept.${min} OR excluded.${max} > kept.${max} OR NOT kept.${known} @> excluded.${known}
   RETURNING ${namesOf([id, storedXid])}`;
 }
 

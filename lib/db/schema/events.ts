@@ -91,6 +91,7 @@ export const segments = pgTable(
     id: uuid('id').notNull(),
     apiKeyId: uuid('api_key_id').notNull(),
     receivedAt: instant('received_at').notNull(),
+    /** How many rows were stored of it, less those that were erased. */
     eventCount: integer('event_count').notNull(),
     rawBytes: integer('raw_bytes').notNull(),
     body: bytea('body').notNull(),

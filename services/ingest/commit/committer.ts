@@ -4,7 +4,7 @@ import type { QueuePosition, QueuePublisher } from '../../../lib/queue/failover.
 import { PubAckTimeoutError } from '../../../lib/queue/stream-publisher.ts';
 import type { CompressedBatch } from './compressed-batch.ts';
 import { createMessage } from './group.ts';
-import { countFitting, splitBatch } from './message-size.ts';
+import { countFitting, fitsMessage, splitBatch } from './message-size.ts';
 
 /** Publishes one message and returns its position when it is on disk. */
 export type Publish = QueuePublisher['publish'];
@@ -50,7 +50,8 @@ export class Committer {
    *   the same: a retry with the same ids is safe.
    */
   async commit(batch: CompressedBatch): Promise<Committed[]> {
-    const pieces = splitBatch(batch, this.#payloadBytesMax);
+    const bytesMax = this.#payloadBytesMax;
+    const pieces = fitsMessage(batch, bytesMax) ? [batch] : await splitBatch(batch, bytesMax);
     // Settled, not only rejected: the caller reuses the memory of the body.
     const outcomes = await Promise.allSettled(pieces.map((piece) => this.#enqueue(piece)));
     return outcomes.map((outcome) => {

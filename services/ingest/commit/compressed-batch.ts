@@ -11,10 +11,10 @@ export interface CompressedBatch extends Projection {
   readonly receivedAtMs: number;
   /** The JSON request body, decoded. */
   readonly body: Buffer;
+  /** The length of what `compressed` holds: the body, or what one message has of it. */
+  readonly rawBytes: number;
   /** The body compressed, if it is large enough for a segment of its own. */
   readonly compressed: Buffer | undefined;
-  /** The id of that segment, where several messages carry it. */
-  readonly segmentId?: string;
 }
 
 /**
@@ -41,8 +41,14 @@ export async function compressBatch(
     apiKeyId: principal.keyId,
     receivedAtMs: atMs,
     body,
-    compressed: body.length >= ownSegmentBytesMin ? await zstdCompress(body, zstdOptions(body)) : undefined,
+    rawBytes: body.length,
+    compressed: body.length >= ownSegmentBytesMin ? await compressBody(body) : undefined,
   };
+}
+
+/** Compresses a body on one of zlib's threads. */
+export function compressBody(body: Buffer): Promise<Buffer> {
+  return zstdCompress(body, zstdOptions(body));
 }
 
 /** Compresses the bodies of a shared segment, synchronously: for so few bytes another thread would cost more. */

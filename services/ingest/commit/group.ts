@@ -44,16 +44,16 @@ function toPart(batches: readonly CompressedBatch[]): PartInit {
   const [first] = batches;
   if (first === undefined) throw new Error('a segment of no batches');
   const eventCount = batches.reduce((sum, batch) => sum + batch.eventCount, 0);
-  const body = batches.length === 1 ? first.body : Buffer.concat(batches.map((batch) => batch.body));
+  const { compressed = compressShared(Buffer.concat(batches.map(({ body }) => body))) } = first;
   return {
     spaceId: first.spaceId,
     apiKeyId: first.apiKeyId,
     receivedAtMs: BigInt(first.receivedAtMs),
-    segmentId: first.segmentId ?? randomUUIDv7(),
+    segmentId: randomUUIDv7(),
     eventCount,
-    rawBytes: BigInt(body.length),
+    rawBytes: BigInt(batches.reduce((sum, { rawBytes }) => sum + rawBytes, 0)),
     columns: batches.length === 1 ? first.columns : joinColumns(batches, eventCount),
-    body: first.compressed ?? compressShared(body),
+    body: compressed,
     terms: inSpace(first.spaceId, unionTerms(batches.map((batch) => batch.terms))).join(','),
   };
 }

@@ -11,7 +11,7 @@ import { type BatchEncoding, unlimited } from '../read/batch-reader.ts';
 import { createBatchReaders } from '../read/batch-readers.ts';
 import { type CompressedBatch, compressBatch } from './compressed-batch.ts';
 import { createMessage } from './group.ts';
-import { countFitting, splitBatch } from './message-size.ts';
+import { countFitting, fitsMessage, splitBatch } from './message-size.ts';
 
 const readers = createBatchReaders('weir', unlimited);
 const access = { keyId: 'key', spaceId: 'space', billingState: 'active', monthlyEventLimit: null } as const;
@@ -28,28 +28,32 @@ const payloadOf = (...batches: CompressedBatch[]) => createMessage(batches).payl
 const heaviest = (['json', 'protobuf', 'protobufJson'] as const).flatMap(heaviestBatches);
 
 test.each(heaviest)(
-  '$name as $encoding fit into messages, whole and in order',
+  '$name as $encoding fit into messages, whole and in order, each with a segment of its own events',
   async ({ encoding, events, bytes }) => {
     const batch = await compress(encoding, bytes);
-    const pieces = splitBatch(batch, payloadBytesMin);
+    const pieces = fitsMessage(batch, payloadBytesMin) ? [batch] : await splitBatch(batch, payloadBytesMin);
     const parts = pieces.flatMap((piece) => {
       const payload = payloadOf(piece);
       expect(payload.length).toBeLessThanOrEqual(payloadBytesMin);
       return decodeGroup(payload).parts;
     });
-    expect(new Set(parts.map(({ segmentId }) => segmentId)).size).toBe(1);
-    for (const name of columnNames) {
+    expect(new Set(parts.map(({ segmentId }) => segmentId)).size).toBe(parts.length);
+    for (const name of columnNames.filter((one) => one !== 'segmentIndex')) {
       expect(parts.map(({ columns }) => columns?.[name]).join(), name).toBe(batch.columns[name]);
     }
-    for (const { body, columns, eventCount } of parts) {
-      const [ids, indexes] = [splitElements(columns?.id ?? ''), splitElements(columns?.segmentIndex ?? '')];
-      expect(ids).toHaveLength(eventCount);
-      const texts = cutEvents(zstdDecompressSync(body), indexes.map(Number));
-      for (const [i, index] of indexes.entries()) {
-        expect(JSON.parse(texts.get(Number(index)) ?? '').id).toBe(ids[i]);
-        expect(ids[i]).toBe(events[Number(index)]?.id);
-      }
+    const own = cutEvents(batch.body, [...events.keys()]);
+    let before = 0;
+    for (const { body, rawBytes, columns, eventCount } of parts) {
+      const raw = zstdDecompressSync(body);
+      expect(raw).toHaveLength(Number(rawBytes));
+      const indexes = [...Array(eventCount).keys()];
+      expect(columns?.segmentIndex).toBe(indexes.join());
+      expect(splitElements(columns?.id ?? '')).toEqual(indexes.map((index) => events[before + index]?.id));
+      const texts = cutEvents(raw, [...indexes, eventCount]);
+      expect([...texts.values()]).toEqual(indexes.map((index) => own.get(before + index)));
+      before += eventCount;
     }
+    expect(before).toBe(events.length);
   },
 );
 
@@ -57,16 +61,16 @@ test('the columns of a protobuf batch need more than one message', async () => {
   const [largeColumns] = heaviestBatches('protobuf');
   const batch = await compress('protobuf', largeColumns?.bytes ?? Buffer.alloc(0));
   expect(payloadOf(batch).length).toBeGreaterThan(8 * 1024 ** 2);
-  expect(splitBatch(batch, payloadBytesMin).length).toBeGreaterThan(1);
+  expect(fitsMessage(batch, payloadBytesMin)).toBe(false);
+  expect((await splitBatch(batch, payloadBytesMin)).length).toBeGreaterThan(1);
 });
 
-test('a batch that fits is one piece', async () => {
+test('a batch that fits is not split', async () => {
   for (const count of [3, 500]) {
     const batch = await batchOf(count);
-    expect(splitBatch(batch, payloadBytesMin)).toEqual([batch]);
+    expect(fitsMessage(batch, payloadBytesMin)).toBe(true);
     // Here the estimate exceeds the size of a message, and the exact size does not.
-    const pieces = splitBatch(batch, payloadOf(batch).length + 1_000);
-    expect(pieces.map(({ eventCount }) => eventCount)).toEqual([count]);
+    expect(fitsMessage(batch, payloadOf(batch).length + 1_000)).toBe(true);
   }
 });
 

@@ -1,8 +1,8 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type ColumnName, columnNames } from '../../../lib/event/columns.ts';
 import type { ColumnTexts } from '../../../lib/event/projection.ts';
 import { splitElements } from '../../../lib/event/text.ts';
-import type { CompressedBatch } from './compressed-batch.ts';
+import { joinEvents, listEvents } from '../../../lib/segment/cut.ts';
+import { type CompressedBatch, compressBody } from './compressed-batch.ts';
 
 /**
  * What a batch takes in a message beside its body and its columns: ids, numbers and field headers take some 350 bytes, and
@@ -25,29 +25,44 @@ export function countFitting(waiting: readonly CompressedBatch[], messageBytesMa
   return count;
 }
 
+/** Whether a batch fits into one message. One that shares a segment is far smaller than any message. */
+export function fitsMessage(batch: CompressedBatch, messageBytesMax: number): boolean {
+  if (batch.compressed === undefined) return true;
+  // The cheap estimate first.
+  return estimateBytes(batch) <= messageBytesMax || measureBytes(batch) <= messageBytesMax;
+}
+
 /**
- * Splits a batch that is too large for one message into several, in the order of its events. Each carries the whole body
- * and all terms, under one segment id: whichever is stored first stores the segment, and each alone is complete.
+ * Splits a batch that is too large for one message into several, in the order of its events. Each is a batch of its own, with a
+ * segment that holds its events and no other: messages are stored at different times, and an erasure may begin between them.
+ * A batch that is sent again is split into the same ones.
  *
  * The columns of a batch can take twice the bytes of its body (500 events of quotes or of U+0000), and the JSON of an RPC's
  * batch compresses to 5.3 MB in the worst case (random control characters, ADR 0010).
  */
-export function splitBatch(batch: CompressedBatch, messageBytesMax: number): readonly CompressedBatch[] {
-  // A batch that shares a segment is far smaller than any message, and its pieces would be taken for batches.
-  if (batch.compressed === undefined || estimateBytes(batch) <= messageBytesMax) return [batch];
+export async function splitBatch(
+  batch: CompressedBatch,
+  messageBytesMax: number,
+): Promise<readonly CompressedBatch[]> {
+  const ranges = listEvents(batch.body);
   const elements = columnNames.map((name) => splitElements(batch.columns[name]));
-  const columnsBytesMax = messageBytesMax - bodyBytes(batch) - termsBytes(batch) - partOverheadBytes;
-  const segmentId = randomUUIDv7();
   const pieces: CompressedBatch[] = [];
-  for (let from = 0; from < batch.eventCount; ) {
-    let to = from;
-    for (let bytes = 0; to < batch.eventCount; to++) {
-      bytes += eventBytes(elements, to);
-      if (to > from && bytes > columnsBytesMax) break;
+  const cut = async (from: number, to: number): Promise<void> => {
+    const raw = joinEvents(batch.body, ranges.slice(from, to));
+    const eventCount = to - from;
+    const own = { rawBytes: raw.length, compressed: await compressBody(raw) };
+    const piece = { ...batch, ...own, eventCount, columns: sliceColumns(elements, from, to) };
+    if (eventCount === 1 || fitsMessage(piece, messageBytesMax)) {
+      pieces.push(piece);
+      return;
     }
-    pieces.push({ ...batch, segmentId, eventCount: to - from, columns: sliceColumns(elements, from, to) });
-    from = to;
-  }
+    const middle = from + (eventCount >> 1);
+    await cut(from, middle);
+    await cut(middle, to);
+  };
+  const middle = batch.eventCount >> 1;
+  if (middle > 0) await cut(0, middle);
+  await cut(middle, batch.eventCount);
   return pieces;
 }
 
@@ -55,22 +70,19 @@ export function splitBatch(batch: CompressedBatch, messageBytesMax: number): rea
 function estimateBytes(batch: CompressedBatch): number {
   let chars = 0;
   for (const name of columnNames) chars += batch.columns[name].length;
-  return bodyBytes(batch) + termsBytes(batch) + partOverheadBytes + 3 * chars;
+  return overheadBytes(batch) + 3 * chars;
 }
 
-function termsBytes({ terms }: CompressedBatch): number {
-  return terms.length * termBytes;
-}
-
-function bodyBytes({ compressed, body }: CompressedBatch): number {
-  return (compressed ?? body).length;
-}
-
-/** What the columns of one event take, with their commas. */
-function eventBytes(elements: readonly string[][], index: number): number {
+/** The same, without the allowance for UTF-8. */
+function measureBytes(batch: CompressedBatch): number {
   let bytes = 0;
-  for (const column of elements) bytes += Buffer.byteLength(column[index] ?? '') + 1;
-  return bytes;
+  for (const name of columnNames) bytes += Buffer.byteLength(batch.columns[name]);
+  return overheadBytes(batch) + bytes;
+}
+
+/** What a batch takes beside its columns. */
+function overheadBytes({ compressed, body, terms }: CompressedBatch): number {
+  return (compressed ?? body).length + terms.length * termBytes + partOverheadBytes;
 }
 
 function sliceColumns(elements: readonly string[][], from: number, to: number): ColumnTexts {
@@ -78,5 +90,8 @@ function sliceColumns(elements: readonly string[][], from: number, to: number): 
     name,
     elements[i]?.slice(from, to).join(',') ?? '',
   ]);
-  return Object.fromEntries(slices) as ColumnTexts;
+  const columns = Object.fromEntries(slices) as ColumnTexts;
+  // The indexes in the segment of these events alone.
+  columns.segmentIndex = Array.from({ length: to - from }, (_, index) => index).join(',');
+  return columns;
 }
