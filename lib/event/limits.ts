@@ -18,3 +18,6 @@ export const segmentTermsMax = 10_000;
 
 /** The hours that statistics are rolled up to, beside minutes: a day of any time zone is made of few such spans. */
 export const rollupSpansHours = [1, 6] as const;
+
+/** Largest number of an event that is added up, and its negative: a client may claim any finite number, and sums must stay finite. */
+export const addedNumberMax = 1e15;

@@ -1,6 +1,7 @@
-import { and, desc, eq, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, isNull, lt, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
+import { addedNumberMax } from '../event/limits.ts';
 import { quoteElement } from '../event/text.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, termsOf } from './event-filter.ts';
@@ -75,8 +76,8 @@ export async function summarizeActivity(
       value: matching.value,
       events: sql<number>`count(*)::integer`,
       errors: sql<number>`(count(*) FILTER (WHERE ${matching.state} = 'error'))::integer`,
-      inputTokens: sql<number>`coalesce(sum(${matching.inputTokens}), 0)`,
-      outputTokens: sql<number>`coalesce(sum(${matching.outputTokens}), 0)`,
+      inputTokens: sumTokens(matching.inputTokens),
+      outputTokens: sumTokens(matching.outputTokens),
       firstStartMs: sql<number>`min(${matching.startTimeMs})`,
       lastStartMs: sql<number>`max(${matching.startTimeMs})`,
       isShown: sql<boolean>`bool_or(${matching.isShown})`,
@@ -120,6 +121,14 @@ async function listSegments(
     .orderBy(desc(candidates.maxStartMs))
     .limit(segmentsMax);
   return rows.map((row) => row.id);
+}
+
+/** As the statistics add them up: a client may claim any finite number of tokens. */
+function sumTokens(column: SQLWrapper): SQL<number> {
+  const bound = sql.raw(String(addedNumberMax));
+  // greatest() and least() ignore a NULL.
+  const added = sql`sum(least(greatest(${column}, -${bound}), ${bound})) FILTER (WHERE ${column} IS NOT NULL)`;
+  return sql<number>`coalesce(${added}, 0)`;
 }
 
 function overlaps(terms: readonly bigint[]): SQL {

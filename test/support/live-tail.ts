@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import { createTRPCClient, httpSubscriptionLink, retryLink, type TRPCClientError } from '@trpc/client';
 import type { inferRouterInputs } from '@trpc/server';
 import { Agent, EventSource } from 'undici';
-import type { LiveMessage } from '../../services/dashboard-api/live/live-message.ts';
+import { type LiveMessage, liveMessage } from '../../services/dashboard-api/live/live-message.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
 import { until } from './wait.ts';
 
@@ -63,6 +64,8 @@ export function openTail(url: string, cookie: string | undefined, input: TailInp
     [Symbol.dispose]() {
       subscription.unsubscribe();
       void agent.destroy();
+      // What is documented, and nothing else: the service does not validate messages.
+      for (const { data } of messages) assert.deepStrictEqual(data, liveMessage.parse(data));
     },
   };
 }

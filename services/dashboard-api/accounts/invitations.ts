@@ -1,23 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Actor, auditChanged } from '../../../lib/accounts/audit.ts';
 import { hashPassword } from '../../../lib/accounts/password.ts';
-import type { Role } from '../../../lib/accounts/role.ts';
+import { roles } from '../../../lib/accounts/role.ts';
 import { hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { invitations, memberships, spaces, users } from '../../../lib/db/schema.ts';
 import { namesOf } from '../../../lib/db/statement.ts';
 
 /** What the holder of an invitation's link sees before accepting it. */
-export interface InvitationView {
-  spaceName: string;
-  email: string;
-  role: Role;
-  /** ISO 8601. */
-  expiresAt: string;
-  /** Whether to sign in before accepting; otherwise accepting creates the user, with a password. */
-  hasAccount: boolean;
-}
+export const invitationView = z
+  .object({
+    spaceName: z.string(),
+    email: z.string(),
+    role: z.enum(roles),
+    /** ISO 8601. */
+    expiresAt: z.iso.datetime(),
+    /** Whether to sign in before accepting; otherwise accepting creates the user, with a password. */
+    hasAccount: z.boolean(),
+  })
+  .meta({ id: 'InvitationView' });
+export type InvitationView = z.infer<typeof invitationView>;
 
 /** The invitation is gone: accepted, revoked, expired, or never made. */
 export type InvitationGone = 'gone';

@@ -1,21 +1,25 @@
 import { and, desc, eq, gt, ne, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Actor, auditUsers } from '../../../lib/accounts/audit.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { sessions } from '../../../lib/db/schema.ts';
 
 /** A session as its user sees it. Times are ISO 8601. */
-export interface ListedSession {
-  id: string;
-  /** The User-Agent header and the network address that it was opened with. */
-  userAgent: string | null;
-  address: string | null;
-  createdAt: string;
-  /** At most a minute old while it is used. */
-  lastUsedAt: string;
-  expiresAt: string;
-  /** Whether it is the session of this call. */
-  isCurrent: boolean;
-}
+export const listedSession = z
+  .object({
+    id: z.guid(),
+    /** The User-Agent header and the network address that it was opened with. */
+    userAgent: z.string().nullable(),
+    address: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    /** At most a minute old while it is used. */
+    lastUsedAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+    /** Whether it is the session of this call. */
+    isCurrent: z.boolean(),
+  })
+  .meta({ id: 'ListedSession' });
+export type ListedSession = z.infer<typeof listedSession>;
 
 /** A user's sessions, and what the user may do with them. */
 export interface SessionList {

@@ -1,25 +1,29 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
+import { z } from 'zod';
 import { userIdOf } from '../../../lib/accounts/audit.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { auditLog, users } from '../../../lib/db/schema.ts';
 
 /** A row of a space's audit log. */
-export interface AuditRow {
-  id: string;
-  /** ISO 8601. */
-  at: string;
-  /** A user's id, or `operator` for the command line and `npm start`. */
-  actor: string;
-  /** The e-mail address that the actor has now; null for the operator, and for one who is no user any more. */
-  actorEmail: string | null;
-  /** The network address that asked for the change; null for the operator's. */
-  address: string | null;
-  /** Noun and verb: `api_key.create`. */
-  action: string;
-  /** The id of what was changed, where it is not the space itself. */
-  target: string | null;
-  details: Record<string, unknown>;
-}
+export const auditRow = z
+  .object({
+    id: z.guid(),
+    /** ISO 8601. */
+    at: z.iso.datetime(),
+    /** A user's id, or `operator` for the command line and `npm start`. */
+    actor: z.string(),
+    /** The e-mail address that the actor has now; null for the operator, and for one who is no user any more. */
+    actorEmail: z.string().nullable(),
+    /** The network address that asked for the change; null for the operator's. */
+    address: z.string().nullable(),
+    /** Noun and verb: `api_key.create`. */
+    action: z.string(),
+    /** The id of what was changed, where it is not the space itself. */
+    target: z.string().nullable(),
+    details: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'AuditRow' });
+export type AuditRow = z.infer<typeof auditRow>;
 
 export interface AuditQuery {
   /** Rows older than the one with this id. */

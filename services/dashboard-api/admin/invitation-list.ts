@@ -1,7 +1,8 @@
 import { and, count, eq, gt, isNull, lt, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Actor, auditChanged, userIdOf } from '../../../lib/accounts/audit.ts';
 import { normalizeEmail } from '../../../lib/accounts/email.ts';
-import type { Role } from '../../../lib/accounts/role.ts';
+import { type Role, roles } from '../../../lib/accounts/role.ts';
 import { createToken, hashToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { invitations, memberships, users } from '../../../lib/db/schema.ts';
@@ -9,23 +10,29 @@ import { namesOf } from '../../../lib/db/statement.ts';
 import { openInvitationsMax } from '../limits.ts';
 
 /** An open invitation, as the space's admins see it. Times are ISO 8601. */
-export interface OpenInvitation {
-  id: string;
-  email: string;
-  role: Role;
-  /** The e-mail address of who invited; null for one who is no user any more. */
-  createdBy: string | null;
-  createdAt: string;
-  expiresAt: string;
-}
+export const openInvitation = z
+  .object({
+    id: z.guid(),
+    email: z.string(),
+    role: z.enum(roles),
+    /** The e-mail address of who invited; null for one who is no user any more. */
+    createdBy: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+  })
+  .meta({ id: 'OpenInvitation' });
+export type OpenInvitation = z.infer<typeof openInvitation>;
 
 /** An invitation that was just created. The token is returned here only. */
-export interface CreatedInvitation {
-  id: string;
-  /** Whoever has it, and the e-mail address, may join. It belongs into the fragment of a link: `/invitation#<token>`. */
-  token: string;
-  expiresAt: string;
-}
+export const createdInvitation = z
+  .object({
+    id: z.guid(),
+    /** Whoever has it, and the e-mail address, may join. It belongs into the fragment of a link: `/invitation#<token>`. */
+    token: z.string(),
+    expiresAt: z.iso.datetime(),
+  })
+  .meta({ id: 'CreatedInvitation' });
+export type CreatedInvitation = z.infer<typeof createdInvitation>;
 
 export interface NewInvitation {
   email: string;

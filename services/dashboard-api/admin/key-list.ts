@@ -1,4 +1,5 @@
 import { and, asc, eq, gte } from 'drizzle-orm';
+import { z } from 'zod';
 import { userIdOf } from '../../../lib/accounts/audit.ts';
 import { dayOf } from '../../../lib/accounts/month.ts';
 import type { Database } from '../../../lib/db/database.ts';
@@ -6,26 +7,29 @@ import { apiKeys, usageDays, users } from '../../../lib/db/schema.ts';
 import { apiKeyDaysShown } from '../limits.ts';
 
 /** An API key as the space's admins see it. Times are ISO 8601. */
-export interface ListedApiKey {
-  id: string;
-  name: string;
-  /** The key begins and ends like this. */
-  prefix: string;
-  lastFour: string;
-  /** The e-mail address of who created it; null for the operator, and for one who is no user any more. */
-  createdBy: string | null;
-  createdAt: string;
-  /** At most a minute old. */
-  lastUsedAt: string | null;
-  expiresAt: string | null;
-  revokedAt: string | null;
-  state: 'active' | 'expired' | 'revoked';
-  /** The key that it was rolled from, and the key that was made by rolling it. */
-  replaces: string | null;
-  replacedBy: string | null;
-  /** Events stored by UTC day of receipt, of the last 30 days, without the days that have none. */
-  days: { day: string; events: number }[];
-}
+export const listedApiKey = z
+  .object({
+    id: z.guid(),
+    name: z.string(),
+    /** The key begins and ends like this. */
+    prefix: z.string(),
+    lastFour: z.string(),
+    /** The e-mail address of who created it; null for the operator, and for one who is no user any more. */
+    createdBy: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    /** At most a minute old. */
+    lastUsedAt: z.iso.datetime().nullable(),
+    expiresAt: z.iso.datetime().nullable(),
+    revokedAt: z.iso.datetime().nullable(),
+    state: z.enum(['active', 'expired', 'revoked']),
+    /** The key that it was rolled from, and the key that was made by rolling it. */
+    replaces: z.guid().nullable(),
+    replacedBy: z.guid().nullable(),
+    /** Events stored by UTC day of receipt, of the last 30 days, without the days that have none. */
+    days: z.array(z.object({ day: z.iso.date(), events: z.number() })),
+  })
+  .meta({ id: 'ListedApiKey' });
+export type ListedApiKey = z.infer<typeof listedApiKey>;
 
 const prefix = 'weir_';
 const dayMs = 24 * 60 * 60 * 1_000;

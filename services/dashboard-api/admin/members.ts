@@ -1,15 +1,15 @@
 import { and, asc, eq, ne, or, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Actor, auditChanged } from '../../../lib/accounts/audit.ts';
-import { hasRole, type Role } from '../../../lib/accounts/role.ts';
+import { hasRole, type Role, roles } from '../../../lib/accounts/role.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { memberships, users } from '../../../lib/db/schema.ts';
 
 /** A member of a space. */
-export interface Member {
-  userId: string;
-  email: string;
-  role: Role;
-}
+export const member = z
+  .object({ userId: z.guid(), email: z.string(), role: z.enum(roles) })
+  .meta({ id: 'Member' });
+export type Member = z.infer<typeof member>;
 
 /**
  * Why a member was not changed: `owner_only`: only an owner may change owners or make one. `last_owner`: the space would have

@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { latencyQuantiles } from '../../../lib/event/latency.ts';
 import { type Cell, type ChartFilter, type ChartGroup, readCells, type Sums } from './read-cells.ts';
@@ -12,30 +13,45 @@ export interface ChartQuery extends ChartRange {
 }
 
 /** What is known of the events of one bucket and group, or of a whole group. */
-export interface Measures extends Sums {
-  /** Percentiles of the durations in milliseconds, within 5 % of the exact ones; null without events. */
-  p50Ms: number | null;
-  p95Ms: number | null;
-  p99Ms: number | null;
-}
+const measures = z
+  .object({
+    events: z.number(),
+    errors: z.number(),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    cacheReadTokens: z.number(),
+    cacheWriteTokens: z.number(),
+    reasoningTokens: z.number(),
+    /** Percentiles of the durations in milliseconds, within 5 % of the exact ones; null without events. */
+    p50Ms: z.number().nullable(),
+    p95Ms: z.number().nullable(),
+    p99Ms: z.number().nullable(),
+  } satisfies Record<keyof Sums | `p${50 | 95 | 99}Ms`, z.ZodType>)
+  .meta({ id: 'Measures' });
+export type Measures = z.infer<typeof measures>;
 
-export interface ChartSeries {
-  /** What the group is called; empty for events without a name, or without a group; null for all others together. */
-  group: string | null;
-  /** Over the whole range. */
-  total: Measures;
-  /** The buckets that have events, in order of time. `bucket` is the place in `starts`. */
-  points: (Measures & { bucket: number })[];
-}
+const chartSeries = z
+  .object({
+    /** What the group is called; empty for events without a name, or without a group; null for all others together. */
+    group: z.string().nullable(),
+    /** Over the whole range. */
+    total: measures,
+    /** The buckets that have events, in order of time. `bucket` is the place in `starts`. */
+    points: z.array(measures.extend({ bucket: z.number() }).meta({ id: 'ChartPoint' })),
+  })
+  .meta({ id: 'ChartSeries' });
 
-export interface Chart {
-  /** Where the buckets begin, in milliseconds since the epoch. The range is widened to whole buckets. */
-  starts: number[];
-  /** Where the last bucket ends. */
-  end: number;
-  /** The groups with the most events first; all others last. */
-  series: ChartSeries[];
-}
+export const chart = z
+  .object({
+    /** Where the buckets begin, in milliseconds since the epoch. The range is widened to whole buckets. */
+    starts: z.array(z.number()),
+    /** Where the last bucket ends. */
+    end: z.number(),
+    /** The groups with the most events first; all others last. */
+    series: z.array(chartSeries),
+  })
+  .meta({ id: 'Chart' });
+export type Chart = z.infer<typeof chart>;
 
 /**
  * A chart from the statistics, which count every event that was stored, also those that have expired or were erased since.

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { costOf, formatCost } from '../../../lib/prices/decimal.ts';
 import { type ListedPrice, listPrices } from '../../../lib/prices/prices.ts';
@@ -10,23 +11,36 @@ export interface CostQuery extends ChartRange {
 }
 
 /** What tokens cost. Tokens without a price are in no cost: `pricedTokens` of `tokens` have one. */
-export interface Cost {
-  /** US dollars, an exact decimal; null when no token has a price. */
-  cost: string | null;
-  /** Input and output tokens that have a price. */
-  pricedTokens: number;
-  /** All input and output tokens. */
-  tokens: number;
-}
+const cost = z
+  .object({
+    /** US dollars, an exact decimal; null when no token has a price. */
+    cost: z.string().nullable(),
+    /** Input and output tokens that have a price. */
+    pricedTokens: z.number(),
+    /** All input and output tokens. */
+    tokens: z.number(),
+  })
+  .meta({ id: 'Cost' });
+export type Cost = z.infer<typeof cost>;
 
-export interface Costs {
-  /** Where the buckets begin, in milliseconds since the epoch. The range is widened to whole buckets. */
-  starts: number[];
-  end: number;
-  total: Cost;
-  /** The models with the most events first. A null stands for all models after the first thousand. */
-  models: (Cost & { model: string | null; points: (Cost & { bucket: number })[] })[];
-}
+const modelCost = cost
+  .extend({
+    model: z.string().nullable(),
+    points: z.array(cost.extend({ bucket: z.number() }).meta({ id: 'CostPoint' })),
+  })
+  .meta({ id: 'ModelCost' });
+
+export const costs = z
+  .object({
+    /** Where the buckets begin, in milliseconds since the epoch. The range is widened to whole buckets. */
+    starts: z.array(z.number()),
+    end: z.number(),
+    total: cost,
+    /** The models with the most events first. A null stands for all models after the first thousand. */
+    models: z.array(modelCost),
+  })
+  .meta({ id: 'Costs' });
+export type Costs = z.infer<typeof costs>;
 
 /** What models cost, from statistics and the prices of the day (UTC). A space's own prices of a model replace those for all. */
 export async function readCosts(

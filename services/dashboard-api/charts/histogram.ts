@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import { asStored } from '../../../lib/event/text.ts';
@@ -14,25 +15,31 @@ export interface HistogramQuery {
   bucketsMax: number;
 }
 
-export interface HistogramBucket {
-  startMs: number;
-  events: number;
-  errors: number;
-  /** Whether the counts are estimated from the share of the bucket's last events that match. */
-  isEstimate: boolean;
-}
+const histogramBucket = z
+  .object({
+    startMs: z.number(),
+    events: z.number(),
+    errors: z.number(),
+    /** Whether the counts are estimated from the share of the bucket's last events that match. */
+    isEstimate: z.boolean(),
+  })
+  .meta({ id: 'HistogramBucket' });
+type HistogramBucket = z.infer<typeof histogramBucket>;
 
-export interface Histogram {
-  /** Length of a bucket in milliseconds. Buckets are whole multiples of it in UTC, and whole minutes. */
-  bucketMs: number;
-  /** All buckets from the one of `from` to the one of `to`, so that the first and the last may count events outside. */
-  buckets: HistogramBucket[];
-  /**
-   * How the events were counted: `statistics` (exact; they also count events that have expired or were erased), `events`
-   * (exact, one by one), or `estimate` (some buckets are estimated).
-   */
-  method: 'statistics' | 'events' | 'estimate';
-}
+export const histogram = z
+  .object({
+    /** Length of a bucket in milliseconds. Buckets are whole multiples of it in UTC, and whole minutes. */
+    bucketMs: z.number(),
+    /** All buckets from the one of `from` to the one of `to`, so that the first and the last may count events outside. */
+    buckets: z.array(histogramBucket),
+    /**
+     * How the events were counted: `statistics` (exact; they also count events that have expired or were erased), `events`
+     * (exact, one by one), or `estimate` (some buckets are estimated).
+     */
+    method: z.enum(['statistics', 'events', 'estimate']),
+  })
+  .meta({ id: 'Histogram' });
+export type Histogram = z.infer<typeof histogram>;
 
 const minuteMs = 60_000;
 const bucketMinutes = [

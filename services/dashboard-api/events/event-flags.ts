@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { clockToleranceMs, durationToleranceMs } from '../limits.ts';
 
 /**
@@ -9,7 +10,13 @@ import { clockToleranceMs, durationToleranceMs } from '../limits.ts';
  *   that is behind looks like an event that was sent late, and cannot be told.
  * - `token_sum_mismatch`: input and output tokens do not add up to the total.
  */
-export type EventFlag = 'ends_before_start' | 'duration_mismatch' | 'clock_ahead' | 'token_sum_mismatch';
+export const eventFlag = z.enum([
+  'ends_before_start',
+  'duration_mismatch',
+  'clock_ahead',
+  'token_sum_mismatch',
+]);
+export type EventFlag = z.infer<typeof eventFlag>;
 
 /** What the flags are computed from. */
 export interface FlaggedValues {

@@ -1,25 +1,29 @@
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
-import { type ListedEvent, listedColumns, showEvent } from './listed-event.ts';
+import { listedColumns, listedEvent, showEvent } from './listed-event.ts';
 
 export interface EventListQuery extends EventFilter {
   limit: number;
   cursor?: EventCursor | undefined;
 }
 
-export interface EventList {
-  events: ListedEvent[];
-  /** Where the next page begins; null at the end. */
-  nextCursor: string | null;
-  /**
-   * Null for a complete page. A page with fewer events than requested, or none, is incomplete where searching on would
-   * take long: all matching events that start later than this are shown, in milliseconds since the epoch. The search goes
-   * on at `nextCursor`.
-   */
-  searchedUntilMs: number | null;
-}
+export const eventList = z
+  .object({
+    events: z.array(listedEvent),
+    /** Where the next page begins; null at the end. */
+    nextCursor: z.string().nullable(),
+    /**
+     * Null for a complete page. A page with fewer events than requested, or none, is incomplete where searching on would
+     * take long: all matching events that start later than this are shown, in milliseconds since the epoch. The search goes
+     * on at `nextCursor`.
+     */
+    searchedUntilMs: z.number().nullable(),
+  })
+  .meta({ id: 'EventList' });
+export type EventList = z.infer<typeof eventList>;
 
 /**
  * One page of a space's events, newest start first. Following `nextCursor` shows every event that was there at the

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { events } from '../../../lib/db/schema.ts';
-import { type EventFlag, flagEvent } from './event-flags.ts';
+import { eventFlag, flagEvent } from './event-flags.ts';
 
 /**
  * The columns that a list shows. Texts are cut as the columns are; the whole event is in its segment. Attributes are
@@ -34,12 +35,41 @@ export const listedColumns = {
 /** The columns of an event, as they are read. */
 export type ListedRow = Pick<typeof events.$inferSelect, keyof typeof listedColumns>;
 
+const text = z.string().nullable();
+const count = z.number().nullable();
+
 /** An event as a list shows it. */
-export interface ListedEvent extends Omit<ListedRow, 'receivedAt'> {
-  /** When ingest received it, ISO 8601. */
-  receivedAt: string;
-  flags: EventFlag[];
-}
+export const listedEvent = z
+  .object({
+    id: z.guid(),
+    type: z.enum(events.type.enumValues),
+    state: z.enum(events.state.enumValues),
+    /** The model or the tool. */
+    name: text,
+    source: z.string(),
+    traceId: z.guid().nullable(),
+    threadId: text,
+    agentId: text,
+    agentGroupId: text,
+    userId: text,
+    startTimeMs: z.number(),
+    endTimeMs: z.number(),
+    durationMs: z.number(),
+    inputTokens: count,
+    outputTokens: count,
+    totalTokens: count,
+    errorCode: text,
+    errorHttpStatus: text,
+    errorMessage: text,
+    /** The beginning of the input and of the output. */
+    inputPreview: text,
+    outputPreview: text,
+    /** When ingest received it, ISO 8601. */
+    receivedAt: z.iso.datetime(),
+    flags: z.array(eventFlag),
+  } satisfies Record<keyof ListedRow | 'flags', z.ZodType>)
+  .meta({ id: 'ListedEvent' });
+export type ListedEvent = z.infer<typeof listedEvent>;
 
 export function showEvent(row: ListedRow): ListedEvent {
   return { ...row, receivedAt: row.receivedAt.toISOString(), flags: flagEvent(row) };

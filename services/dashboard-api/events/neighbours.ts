@@ -1,28 +1,35 @@
 import { and, eq } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { findNeighbours, type Neighbour } from '../../../lib/read/event-neighbours.ts';
-import { type ListedEvent, type ListedRow, listedColumns, showEvent } from './listed-event.ts';
+import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvent } from './listed-event.ts';
 
 /** The events beside one, in one list. */
-export interface ShownNeighbours {
-  /** The next newer event; null when there is none, or when `isNewerCertain` is false. */
-  newer: ListedEvent | null;
-  /** False when the search ended before it found one, and there may be one. */
-  isNewerCertain: boolean;
-  /** The next older event. */
-  older: ListedEvent | null;
-  isOlderCertain: boolean;
-}
+const shownNeighbours = z
+  .object({
+    /** The next newer event; null when there is none, or when `isNewerCertain` is false. */
+    newer: listedEvent.nullable(),
+    /** False when the search ended before it found one, and there may be one. */
+    isNewerCertain: z.boolean(),
+    /** The next older event. */
+    older: listedEvent.nullable(),
+    isOlderCertain: z.boolean(),
+  })
+  .meta({ id: 'ShownNeighbours' });
+export type ShownNeighbours = z.infer<typeof shownNeighbours>;
 
-export interface EventNeighbours {
-  inList: ShownNeighbours;
-  /** Null when the event has no thread. */
-  inThread: ShownNeighbours | null;
-  /** Null when the event has no trace. */
-  inTrace: ShownNeighbours | null;
-}
+export const eventNeighbours = z
+  .object({
+    inList: shownNeighbours,
+    /** Null when the event has no thread. */
+    inThread: shownNeighbours.nullable(),
+    /** Null when the event has no trace. */
+    inTrace: shownNeighbours.nullable(),
+  })
+  .meta({ id: 'EventNeighbours' });
+export type EventNeighbours = z.infer<typeof eventNeighbours>;
 
 /** @returns undefined when the space has no such event. */
 export async function readNeighbours(

@@ -1,15 +1,19 @@
 import { and, eq } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import { isEventStored } from '../../../lib/read/event-existence.ts';
 import { readEventTexts } from '../../../lib/segment/read.ts';
-import { type ListedEvent, listedColumns, showEvent } from './listed-event.ts';
+import { listedColumns, listedEvent, showEvent } from './listed-event.ts';
 
 /** One event with the text that was sent. */
-export interface WholeEvent extends ListedEvent {
-  /** The event exactly as it was sent, as JSON text: parsing would round its 64-bit integers. */
-  event: string;
-}
+export const wholeEvent = listedEvent
+  .extend({
+    /** The event exactly as it was sent, as JSON text: parsing would round its 64-bit integers. */
+    event: z.string(),
+  })
+  .meta({ id: 'WholeEvent' });
+export type WholeEvent = z.infer<typeof wholeEvent>;
 
 /** @returns undefined when the space has no such event. */
 export async function readWholeEvent(

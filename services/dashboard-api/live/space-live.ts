@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
 import { readEdge } from '../../../lib/tail/stored-entries.ts';
-import type { ListedEvent } from '../events/listed-event.ts';
+import { listedEvent } from '../events/listed-event.ts';
 import { readLivePage } from './live-page.ts';
 import type { LiveQuery, LiveStreams, TrackedMessage } from './live-streams.ts';
 
@@ -20,14 +21,17 @@ export interface SinceQuery {
   limit: number;
 }
 
-export interface StoredSince {
-  /** In the order in which they were stored, at most `limit`. There may be more when there are fewer: see `isComplete`. */
-  events: ListedEvent[];
-  /** Where the next call goes on, or a live stream. */
-  cursor: string;
-  /** Whether nothing else that matches is stored now. */
-  isComplete: boolean;
-}
+export const storedSince = z
+  .object({
+    /** In the order in which they were stored, at most `limit`. There may be more when there are fewer: see `isComplete`. */
+    events: z.array(listedEvent),
+    /** Where the next call goes on, or a live stream. */
+    cursor: z.string(),
+    /** Whether nothing else that matches is stored now. */
+    isComplete: z.boolean(),
+  })
+  .meta({ id: 'StoredSince' });
+export type StoredSince = z.infer<typeof storedSince>;
 
 export function openSpaceLive(database: Database, streams: LiveStreams, spaceId: string): SpaceLive {
   return {

@@ -5,7 +5,8 @@ import type { SignInOutcome } from '../accounts/sign-in.ts';
 import type { Context } from '../trpc/context.ts';
 import { publicProcedure, router, userProcedure } from '../trpc/trpc.ts';
 import { newPassword, password, token } from './account-inputs.ts';
-import { describeUser, type Me } from './me.ts';
+import { describeUser, type Me, shownUser } from './me.ts';
+import { nothing } from './nothing.ts';
 import { attemptToken } from './token-attempt.ts';
 
 const credentials = z.object({
@@ -18,34 +19,46 @@ const credentials = z.object({
   password,
 });
 
+const methods = z.object({
+  password: z.boolean(),
+  sso: z.object({ name: z.string(), path: z.string() }).nullable(),
+});
+
 export const auth = router({
   /** How one can sign in: with a password, and with single sign-on at `path` when the operator has configured it. */
-  methods: publicProcedure.query(({ ctx: { ssoName } }) => ({
+  methods: publicProcedure.output(methods).query(({ ctx: { ssoName } }) => ({
     password: true,
     sso: ssoName === undefined ? null : { name: ssoName, path: '/auth/sso/start' },
   })),
 
   /** Signs in with e-mail address and password: sets the session's cookie, and returns what `me` does. */
-  signIn: publicProcedure.input(credentials).mutation(async ({ ctx, input }) => {
-    const outcome = await ctx.signIn({ ...input, client: ctx.request });
-    if (typeof outcome === 'string') throw errorOf(outcome);
-    return startSession(ctx, outcome.token);
-  }),
+  signIn: publicProcedure
+    .input(credentials)
+    .output(shownUser)
+    .mutation(async ({ ctx, input }) => {
+      const outcome = await ctx.signIn({ ...input, client: ctx.request });
+      if (typeof outcome === 'string') throw errorOf(outcome);
+      return startSession(ctx, outcome.token);
+    }),
 
   /** Signs in with the token of a sign-in link, once: sets the session's cookie, and returns what `me` does. */
-  redeemLink: publicProcedure.input(z.object({ token })).mutation(async ({ ctx, input }) => {
-    const opened = await attemptToken(ctx, () => ctx.redeemLink(input.token, ctx.request));
-    if (opened === undefined) {
-      throw new TRPCError({
-        code: 'UNAUTHORIZED',
-        message: 'The link was used already, or is too old. Sign in with your password, or get another link.',
-      });
-    }
-    return startSession(ctx, opened);
-  }),
+  redeemLink: publicProcedure
+    .input(z.object({ token }))
+    .output(shownUser)
+    .mutation(async ({ ctx, input }) => {
+      const opened = await attemptToken(ctx, () => ctx.redeemLink(input.token, ctx.request));
+      if (opened === undefined) {
+        throw new TRPCError({
+          code: 'UNAUTHORIZED',
+          message:
+            'The link was used already, or is too old. Sign in with your password, or get another link.',
+        });
+      }
+      return startSession(ctx, opened);
+    }),
 
   /** Deletes the session and its cookie. Without a session it does nothing. */
-  signOut: publicProcedure.mutation(async ({ ctx }) => {
+  signOut: publicProcedure.output(nothing).mutation(async ({ ctx }) => {
     const { token, address } = ctx.request;
     if (token !== undefined) await ctx.sessions.close(token, address);
     ctx.request.setSession(undefined);
@@ -54,6 +67,7 @@ export const auth = router({
   /** Sets a new password, and ends all other sessions of the user. */
   changePassword: userProcedure
     .input(z.object({ currentPassword: password, newPassword }))
+    .output(nothing)
     .mutation(async ({ ctx, input }) => {
       const passwords = { current: input.currentPassword, next: input.newPassword };
       const outcome = await ctx.changePassword(ctx.user, passwords, ctx.request.address);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { asStored } from '../../../lib/event/text.ts';
+import { chart } from '../charts/chart.ts';
+import { costs } from '../charts/costs.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -28,7 +30,7 @@ const range = {
 /** As the column has it. */
 const columnText = z.string().transform(asStored);
 
-const chart = z.object({
+const chartInput = z.object({
   ...range,
   groupBy: z.enum(['none', 'type', 'model', 'tool', 'source', 'agent']).default('none'),
   groupsMax: z.int().min(1).max(chartGroupsMax).default(chartGroupsDefault),
@@ -41,7 +43,8 @@ const chart = z.object({
 export const charts = router({
   /** Events, errors, percentiles of durations, and tokens, by bucket of time and by group: see Chart. */
   events: spaceProcedure('viewer')
-    .input(chart)
+    .input(chartInput)
+    .output(chart)
     .query(({ ctx, input: { type, name, source, agentId, from, to, step, timeZone, groupBy, groupsMax } }) =>
       ctx.space.charts.read({
         ...{ from, to, step, timeZone, groupBy, groupsMax },
@@ -52,6 +55,7 @@ export const charts = router({
   /** What models cost, by bucket of time, from the price table: see Costs. */
   costs: spaceProcedure('viewer')
     .input(z.object({ ...range, source: columnText.optional() }))
+    .output(costs)
     .query(({ ctx, input: { from, to, step, timeZone, source } }) =>
       ctx.space.charts.costs({ from, to, step, timeZone, source }),
     ),

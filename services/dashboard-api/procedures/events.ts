@@ -1,6 +1,10 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { histogram } from '../charts/histogram.ts';
+import { eventList } from '../events/event-list.ts';
 import type { EventReader } from '../events/event-reader.ts';
+import { eventNeighbours } from '../events/neighbours.ts';
+import { wholeEvent } from '../events/whole-event.ts';
 import {
   eventsPageDefault,
   eventsPageMax,
@@ -8,6 +12,7 @@ import {
   histogramBucketsMax,
   searchTextCharsMax,
 } from '../limits.ts';
+import { searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, eventFilter, timeMs } from './filter-input.ts';
@@ -20,7 +25,7 @@ const page = z
   })
   .prefault({});
 
-const histogram = z.object({
+const histogramInput = z.object({
   ...eventFilter,
   from: timeMs,
   to: timeMs,
@@ -51,6 +56,7 @@ export const events = router({
    */
   list: spaceProcedure('viewer')
     .input(page)
+    .output(eventList)
     .query(({ ctx, input }) => ctx.space.events.list(input)),
 
   /**
@@ -59,6 +65,7 @@ export const events = router({
    */
   get: spaceProcedure('viewer')
     .input(z.object({ id: z.guid() }))
+    .output(wholeEvent)
     .query(async ({ ctx, input }) => {
       const event = await ctx.space.events.get(input.id);
       if (event !== undefined) return event;
@@ -67,7 +74,8 @@ export const events = router({
 
   /** Counts the events of a filter over time: see Histogram. `from` and `to` are required. */
   histogram: spaceProcedure('viewer')
-    .input(histogram)
+    .input(histogramInput)
+    .output(histogram)
     .query(({ ctx, input: { buckets, ...filter } }) =>
       ctx.space.charts.histogram({ filter, bucketsMax: buckets }),
     ),
@@ -78,6 +86,7 @@ export const events = router({
    */
   search: spaceProcedure('viewer')
     .input(search)
+    .output(searchPage)
     .query(({ ctx, input: { spaceId: _space, payload, matchCase, cursor, ...filter }, signal }) =>
       ctx.space.search({ text: payload, matchCase, cursor, filter }, signal),
     ),
@@ -88,6 +97,7 @@ export const events = router({
    */
   neighbours: spaceProcedure('viewer')
     .input(neighbours)
+    .output(eventNeighbours)
     .query(async ({ ctx, input: { id, ...filter } }) => {
       const found = await ctx.space.events.neighbours(id, filter);
       if (found !== undefined) return found;

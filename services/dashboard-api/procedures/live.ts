@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { hasRole, type Role } from '../../../lib/accounts/role.ts';
 import { parsePosition } from '../../../lib/tail/position.ts';
 import { eventsPageDefault, eventsPageMax } from '../limits.ts';
+import { liveMessages } from '../live/live-message.ts';
+import { storedSince } from '../live/space-live.ts';
 import type { Context } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
@@ -45,6 +47,7 @@ export const live = router({
    */
   tail: spaceProcedure(least)
     .input(tailInput)
+    .output(liveMessages)
     .subscription(async function* ({ ctx, input: { lastEventId, ...input }, signal }) {
       const { spaceId, live: own } = ctx.space;
       const { spaceId: _, ...filter } = input as typeof input & { spaceId?: string };
@@ -68,6 +71,7 @@ export const live = router({
    */
   since: spaceProcedure(least)
     .input(sinceInput)
+    .output(storedSince)
     .query(({ ctx, input: { after, limit, ...input } }) => {
       const { spaceId: _, ...filter } = input as typeof input & { spaceId?: string };
       return ctx.space.live.since({ filter, after, limit });

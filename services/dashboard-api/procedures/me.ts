@@ -1,17 +1,27 @@
+import { z } from 'zod';
+import { roles } from '../../../lib/accounts/role.ts';
 import type { SessionUser } from '../accounts/session.ts';
 import { userProcedure } from '../trpc/trpc.ts';
 
+/** A space of the user, with the user's role in it. */
+export const ownSpace = z
+  .object({ id: z.guid(), name: z.string(), role: z.enum(roles) })
+  .meta({ id: 'OwnSpace' });
+
 /** The signed-in user, as the front end shows it. */
-export interface Me {
-  user: { id: string; email: string; hasPassword: boolean };
-  /** The user's spaces, with the role in each. */
-  spaces: SessionUser['spaces'];
-  /** The space of calls without a `spaceId`; null when they must name one. */
-  currentSpaceId: string | null;
-}
+export const shownUser = z
+  .object({
+    user: z.object({ id: z.guid(), email: z.string(), hasPassword: z.boolean() }),
+    /** The user's spaces, with the role in each. */
+    spaces: z.array(ownSpace),
+    /** The space of calls without a `spaceId`; null when they must name one. */
+    currentSpaceId: z.guid().nullable(),
+  })
+  .meta({ id: 'Me' });
+export type Me = z.infer<typeof shownUser>;
 
 /** `me`: the user, and the spaces that the other procedures accept. */
-export const me = userProcedure.query(({ ctx }) => describeUser(ctx.user));
+export const me = userProcedure.output(shownUser).query(({ ctx }) => describeUser(ctx.user));
 
 export function describeUser({ userId, email, hasPassword, spaces, currentSpaceId }: SessionUser): Me {
   return {

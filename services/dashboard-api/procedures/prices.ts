@@ -1,7 +1,9 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { isPrice } from '../../../lib/prices/decimal.ts';
+import type { ListedPrice } from '../../../lib/prices/prices.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
+import { nothing } from './nothing.ts';
 
 const price = z
   .string()
@@ -16,9 +18,27 @@ const priceKey = {
   validFrom: z.iso.date().default('1970-01-01'),
 };
 
+const listedPrice = z
+  .object({
+    /** Null: for every space that has no price of its own for the model. */
+    spaceId: z.guid().nullable(),
+    model: z.string(),
+    /** The first day, UTC. */
+    validFrom: z.iso.date(),
+    /** US dollars per million tokens, exact decimals. */
+    input: z.string(),
+    output: z.string(),
+    /** Of input tokens that were read from a cache, or written to one. Null: they have no price. */
+    cacheRead: z.string().nullable(),
+    cacheWrite: z.string().nullable(),
+  } satisfies Record<keyof ListedPrice, z.ZodType>)
+  .meta({ id: 'ListedPrice' });
+
 export const prices = router({
   /** The prices that hold for the space: its own (`spaceId`), and those that the operator set for all spaces. */
-  list: spaceProcedure('viewer').query(({ ctx }) => ctx.space.prices.list()),
+  list: spaceProcedure('viewer')
+    .output(z.array(listedPrice))
+    .query(({ ctx }) => ctx.space.prices.list()),
 
   /** Sets a price of the space's own for a model, from a day on. It replaces the one of the same day. */
   set: spaceProcedure('owner')
@@ -31,6 +51,7 @@ export const prices = router({
         cacheWrite: price.nullable().default(null),
       }),
     )
+    .output(nothing)
     .mutation(async ({ ctx, input: { model, validFrom, input, output, cacheRead, cacheWrite } }) => {
       const changed = { model, validFrom, input, output, cacheRead, cacheWrite };
       await ctx.space.prices.set(ctx.actor, changed);
@@ -39,6 +60,7 @@ export const prices = router({
   /** Removes a price of the space's own. NOT_FOUND when there is none. */
   remove: spaceProcedure('owner')
     .input(z.object(priceKey))
+    .output(nothing)
     .mutation(async ({ ctx, input: { model, validFrom } }) => {
       if (await ctx.space.prices.remove(ctx.actor, { model, validFrom })) return;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such price.' });

@@ -225,3 +225,24 @@ test('of a trace with too many events the newest are shown, and the cap is told'
   expect(trace).toMatchObject({ events: { length: 5_000 }, eventsMax: 5_000, isComplete: false });
   expect(trace.events[0]?.startTimeMs).toBe(1_000);
 });
+
+test('absurd numbers of tokens are added up to finite sums', async () => {
+  await using dashboard = await openDashboard();
+  const { spaceId, client } = await dashboard.addSpace();
+  const absurd = {
+    threadId: 't',
+    userId: 'u',
+    inputTokens: Number.MAX_VALUE,
+    outputTokens: -Number.MAX_VALUE,
+  };
+  const tool = { ...absurd, type: 'tool' } as const;
+  await addEvents(dashboard.sql, spaceId, [
+    absurd,
+    { ...tool, startTimeMs: 2_000 },
+    { ...tool, startTimeMs: 3_000 },
+  ]);
+  const expected = { inputTokens: 3e15, outputTokens: -3e15 };
+  expect((await client.trpc.threads.list.query()).items).toMatchObject([{ id: 't', ...expected }]);
+  expect((await client.trpc.users.list.query()).items).toMatchObject([{ id: 'u', ...expected }]);
+  expect((await client.trpc.threads.turns.query({ threadId: 't' })).turns).toMatchObject([expected]);
+});

@@ -2,6 +2,9 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { asStored } from '../../../lib/event/text.ts';
 import { activityPageDefault, activityPageMax } from '../limits.ts';
+import { activityList } from '../threads/activity.ts';
+import { turnPage } from '../threads/turns.ts';
+import { trace } from '../traces/trace.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, timeMs } from './filter-input.ts';
 
@@ -15,6 +18,7 @@ export const traces = router({
   /** The events of a trace in time, with their parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ traceId: z.guid().toLowerCase() }))
+    .output(trace)
     .query(async ({ ctx, input }) => {
       const trace = await ctx.space.traces.get(input.traceId);
       if (trace !== undefined) return trace;
@@ -26,11 +30,13 @@ export const threads = router({
   /** Threads by their last activity, with counts of the events in the range of time: see ActivityList. */
   list: spaceProcedure('viewer')
     .input(activity)
+    .output(activityList)
     .query(({ ctx, input }) => ctx.space.traces.listActivity('threadId', input)),
 
   /** One thread in turns, the newest first: see TurnPage. */
   turns: spaceProcedure('viewer')
     .input(z.object({ ...page, threadId: z.string().transform(asStored) }))
+    .output(turnPage)
     .query(({ ctx, input: { threadId, limit, cursor } }) =>
       ctx.space.traces.turns({ threadId, limit, cursor }),
     ),
@@ -40,5 +46,6 @@ export const users = router({
   /** Users by their last activity, as `threads.list`. */
   list: spaceProcedure('viewer')
     .input(activity)
+    .output(activityList)
     .query(({ ctx, input }) => ctx.space.traces.listActivity('userId', input)),
 });

@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { dayOf } from '../../../lib/accounts/month.ts';
+import type { Usage, UsageDay, UsageMonth } from '../../../lib/accounts/usage.ts';
 import { usageDaysMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -14,17 +15,53 @@ const range = z
   })
   .prefault({});
 
+const currentUsage = z
+  .object({
+    spaceId: z.guid(),
+    /** `YYYY-MM`, UTC. */
+    month: z.string(),
+    events: z.number(),
+    /** Null is unlimited. */
+    monthlyEventLimit: z.number().nullable(),
+    billingState: z.enum(['active', 'inactive']),
+    /** What the operator calls its plan. */
+    plan: z.string().nullable(),
+    /** The first instant of the next month, ISO 8601, when the count starts at 0 again. */
+    resetsAt: z.iso.datetime(),
+    /** Events at the end of the month. */
+    forecast: z.number(),
+    /** When the limit is reached, ISO 8601; null when it is not reached this month, or there is none. */
+    limitReachedAt: z.iso.datetime().nullable(),
+  } satisfies Record<keyof Usage, z.ZodType>)
+  .meta({ id: 'Usage' });
+
+const usageDay = z
+  .object({
+    day: z.iso.date(),
+    events: z.number(),
+    /** Events received again, which were neither stored nor billed. */
+    repeats: z.number(),
+  } satisfies Record<keyof UsageDay, z.ZodType>)
+  .meta({ id: 'UsageDay' });
+
+const usageMonth = z
+  .object({ month: z.string(), events: z.number() } satisfies Record<keyof UsageMonth, z.ZodType>)
+  .meta({ id: 'UsageMonth' });
+
 export const usage = router({
   /** The events that the space stored this month, its limit, plan and billing state, and what the month comes to. */
-  current: spaceProcedure('viewer').query(async ({ ctx }) => {
-    const usage = await ctx.space.readUsage();
-    if (usage === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
-    return usage;
-  }),
+  current: spaceProcedure('viewer')
+    .output(currentUsage)
+    .query(async ({ ctx }) => {
+      const usage = await ctx.space.readUsage();
+      if (usage === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+      return usage;
+    }),
 
   /** Events by UTC day of receipt: stored, and `repeats`, which were known already. Days without any are left out. */
   daily: spaceProcedure('viewer')
     .input(range)
+    .output(z.array(usageDay))
     .query(({ ctx, input }) => {
       const to = input.to ?? dayOf(Date.now());
       const from = input.from ?? dayOf(Date.parse(to) - 29 * dayMs);
@@ -35,5 +72,7 @@ export const usage = router({
     }),
 
   /** The months with events, this one too, the newest first; at most three years. */
-  months: spaceProcedure('viewer').query(({ ctx }) => ctx.admin.usageMonths()),
+  months: spaceProcedure('viewer')
+    .output(z.array(usageMonth))
+    .query(({ ctx }) => ctx.admin.usageMonths()),
 });

@@ -1,11 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import { type EventFilter, matchTime, matchValues } from '../../../lib/read/event-filter.ts';
 import { newestFirst } from '../../../lib/read/event-position.ts';
 import { findTextInSegment, wantedText } from '../../../lib/segment/find-text.ts';
 import { readSegment } from '../../../lib/segment/read.ts';
-import { type ListedEvent, listedColumns, showEvent } from '../events/listed-event.ts';
+import { type ListedEvent, listedColumns, listedEvent, showEvent } from '../events/listed-event.ts';
 import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
 import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
 import { listSearchedSegments, type SearchedSegment } from './searched-segments.ts';
@@ -18,19 +19,22 @@ export interface SearchQuery {
   cursor?: SearchCursor | undefined;
 }
 
-export interface SearchPage {
-  /** The events that were found, by segment (a request's events), newest segments first. */
-  events: ListedEvent[];
-  /** Where the search goes on; null when all was searched. */
-  nextCursor: string | null;
-  /** What this page searched. */
-  progress: {
-    segments: number;
-    bytes: number;
-    /** No event that starts later is left to be searched; null when all was, and where only the oldest segments are left. */
-    searchedUntilMs: number | null;
-  };
-}
+export const searchPage = z
+  .object({
+    /** The events that were found, by segment (a request's events), newest segments first. */
+    events: z.array(listedEvent),
+    /** Where the search goes on; null when all was searched. */
+    nextCursor: z.string().nullable(),
+    /** What this page searched. */
+    progress: z.object({
+      segments: z.number(),
+      bytes: z.number(),
+      /** No event that starts later is left to be searched; null when all was, and where only the oldest segments are left. */
+      searchedUntilMs: z.number().nullable(),
+    }),
+  })
+  .meta({ id: 'SearchPage' });
+export type SearchPage = z.infer<typeof searchPage>;
 
 /**
  * Searches a text in the payloads of events, for a bounded time and a bounded number of bytes. Each page goes on where the one

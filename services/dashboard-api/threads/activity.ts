@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import {
@@ -18,16 +19,30 @@ export interface ActivityQuery {
 }
 
 /** A thread, or a user, with its events in the range of time. */
-export type Activity = Omit<ActivitySummary, 'value' | 'isShown'> & { id: string };
+const activity = z
+  .object({
+    id: z.string(),
+    events: z.number(),
+    errors: z.number(),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    firstStartMs: z.number(),
+    lastStartMs: z.number(),
+  } satisfies Record<'id' | Exclude<keyof ActivitySummary, 'value' | 'isShown'>, z.ZodType>)
+  .meta({ id: 'Activity' });
+export type Activity = z.infer<typeof activity>;
 
-export interface ActivityList {
-  /** The one that was active last comes first. */
-  items: Activity[];
-  /** Where the next page begins; null at the end. A page may have fewer items than asked for before the end. */
-  nextCursor: string | null;
-  /** False when some counts are lower bounds, since their events are in too many requests. */
-  areCountsComplete: boolean;
-}
+export const activityList = z
+  .object({
+    /** The one that was active last comes first. */
+    items: z.array(activity),
+    /** Where the next page begins; null at the end. A page may have fewer items than asked for before the end. */
+    nextCursor: z.string().nullable(),
+    /** False when some counts are lower bounds, since their events are in too many requests. */
+    areCountsComplete: z.boolean(),
+  })
+  .meta({ id: 'ActivityList' });
+export type ActivityList = z.infer<typeof activityList>;
 
 /** A page of threads or users, newest activity first. Following `nextCursor` shows each that was there at the beginning. */
 export async function listActivity(

@@ -1,25 +1,33 @@
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
+import { addedNumberMax } from '../../../lib/event/limits.ts';
 import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
-import { type ListedEvent, type ListedRow, listedColumns, showEvent } from '../events/listed-event.ts';
+import { type ListedRow, listedColumns, listedEvent, showEvent } from '../events/listed-event.ts';
 import { eventsPageMax } from '../limits.ts';
 
 /** One call of a model and the tools that ran until the next one. */
-export interface Turn {
-  /** In order of time. The first is the LLM event, but where the thread begins with tools, and where `isContinued`. */
-  events: ListedEvent[];
-  inputTokens: number;
-  outputTokens: number;
-  /** Whether the beginning of the turn is on the next page, which a turn with very many events has. */
-  isContinued: boolean;
-}
+const turn = z
+  .object({
+    /** In order of time. The first is the LLM event, but where the thread begins with tools, and where `isContinued`. */
+    events: z.array(listedEvent),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    /** Whether the beginning of the turn is on the next page, which a turn with very many events has. */
+    isContinued: z.boolean(),
+  })
+  .meta({ id: 'Turn' });
+export type Turn = z.infer<typeof turn>;
 
-export interface TurnPage {
-  /** The newest turn first. */
-  turns: Turn[];
-  /** Where the next page, of older turns, begins; null at the beginning of the thread. */
-  nextCursor: string | null;
-}
+export const turnPage = z
+  .object({
+    /** The newest turn first. */
+    turns: z.array(turn),
+    /** Where the next page, of older turns, begins; null at the beginning of the thread. */
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: 'TurnPage' });
+export type TurnPage = z.infer<typeof turnPage>;
 
 /** A page of the turns of a thread. Empty for a thread that the space does not have. */
 export async function readTurns(
@@ -59,11 +67,16 @@ export async function readTurns(
 /** @param rows the newest first. */
 function toTurn(rows: readonly ListedRow[], isContinued: boolean): Turn {
   const sum = (pick: (row: ListedRow) => number | null) =>
-    rows.reduce((total, row) => total + (pick(row) ?? 0), 0);
+    rows.reduce((total, row) => total + toAddend(pick(row) ?? 0), 0);
   return {
     events: rows.toReversed().map(showEvent),
     inputTokens: sum((row) => row.inputTokens),
     outputTokens: sum((row) => row.outputTokens),
     isContinued,
   };
+}
+
+/** As the statistics add them up: a client may claim any finite number of tokens. */
+function toAddend(tokens: number): number {
+  return Math.max(-addedNumberMax, Math.min(tokens, addedNumberMax));
 }

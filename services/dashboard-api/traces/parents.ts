@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { endOf, type TraceRow } from './trace-events.ts';
 
 /**
@@ -5,13 +6,13 @@ import { endOf, type TraceRow } from './trace-events.ts';
  * parents: `tool_call`, an LLM call asked for the tool and the event is the next of that tool; `containment`, the event lies
  * in the time of the other.
  */
-export type ParentSource = 'otlp' | 'tool_call' | 'containment';
+const parentSource = z.enum(['otlp', 'tool_call', 'containment']);
+type ParentSource = z.infer<typeof parentSource>;
 
-export interface Parent {
-  id: string;
-  by: ParentSource;
-  isInferred: boolean;
-}
+export const parent = z
+  .object({ id: z.guid(), by: parentSource, isInferred: z.boolean() })
+  .meta({ id: 'Parent' });
+export type Parent = z.infer<typeof parent>;
 
 /** The additional property in which an event of OTLP names its parent (docs/opentelemetry.md). */
 const parentAttribute = 'otel.parent_event_id';

@@ -1,29 +1,34 @@
+import { z } from 'zod';
 import { traceIntervalsMax } from '../limits.ts';
 import { endOf, type TraceRow } from './trace-events.ts';
 
 /** The events of one agent and thread. */
-export interface Lane {
-  agentGroupId: string | null;
-  agentId: string | null;
-  threadId: string | null;
-  /** In order of time. */
-  eventIds: string[];
-  events: number;
-  errors: number;
-  startMs: number;
-  endMs: number;
-}
+export const lane = z
+  .object({
+    agentGroupId: z.string().nullable(),
+    agentId: z.string().nullable(),
+    threadId: z.string().nullable(),
+    /** In order of time. */
+    eventIds: z.array(z.guid()),
+    events: z.number(),
+    errors: z.number(),
+    startMs: z.number(),
+    endMs: z.number(),
+  })
+  .meta({ id: 'Lane' });
+export type Lane = z.infer<typeof lane>;
 
 /** A time during which no event ran, or several did. */
-export interface Interval {
-  startMs: number;
-  endMs: number;
-}
+export const interval = z.object({ startMs: z.number(), endMs: z.number() }).meta({ id: 'Interval' });
+export type Interval = z.infer<typeof interval>;
 
-export interface Overlap extends Interval {
-  /** How many ran at once at most. */
-  eventsAtOnce: number;
-}
+export const overlap = interval
+  .extend({
+    /** How many ran at once at most. */
+    eventsAtOnce: z.number(),
+  })
+  .meta({ id: 'Overlap' });
+export type Overlap = z.infer<typeof overlap>;
 
 /** The lanes of a trace: agent groups, their agents, and their threads, each in the order in which they begin. */
 export function findLanes(rows: readonly TraceRow[]): Lane[] {

@@ -1,33 +1,40 @@
+import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
-import { type ListedEvent, showEvent } from '../events/listed-event.ts';
+import { listedEvent, showEvent } from '../events/listed-event.ts';
 import { traceEventsMax } from '../limits.ts';
-import { findParents, namedParentOf, type Parent } from './parents.ts';
-import { findGaps, findLanes, findOverlaps, type Interval, type Lane, type Overlap } from './timeline.ts';
+import { findParents, namedParentOf, parent } from './parents.ts';
+import { findGaps, findLanes, findOverlaps, interval, lane, overlap } from './timeline.ts';
 import { readToolCalls } from './tool-calls.ts';
 import { readTraceRows, type TraceRow } from './trace-events.ts';
 
-export interface TraceEvent extends ListedEvent {
-  parent: Parent | null;
-  /** The parent that the client named, where the trace does not have it (yet). */
-  missingParentId: string | null;
-}
+const traceEvent = listedEvent
+  .extend({
+    parent: parent.nullable(),
+    /** The parent that the client named, where the trace does not have it (yet). */
+    missingParentId: z.string().nullable(),
+  })
+  .meta({ id: 'TraceEvent' });
+export type TraceEvent = z.infer<typeof traceEvent>;
 
-export interface Trace {
-  /** In order of time: by start, the longer event first. */
-  events: TraceEvent[];
-  /** Most events that are shown. */
-  eventsMax: number;
-  /** False when the trace has more: then the newest are shown. */
-  isComplete: boolean;
-  /** False when tool calls of some LLM events were not read: then some inferred parents are missing. */
-  areToolCallsComplete: boolean;
-  /** By agent group, agent and thread, each in the order in which they begin. */
-  lanes: Lane[];
-  /** When nothing ran. */
-  gaps: Interval[];
-  /** When several events without children ran at once. */
-  overlaps: Overlap[];
-}
+export const trace = z
+  .object({
+    /** In order of time: by start, the longer event first. */
+    events: z.array(traceEvent),
+    /** Most events that are shown. */
+    eventsMax: z.number(),
+    /** False when the trace has more: then the newest are shown. */
+    isComplete: z.boolean(),
+    /** False when tool calls of some LLM events were not read: then some inferred parents are missing. */
+    areToolCallsComplete: z.boolean(),
+    /** By agent group, agent and thread, each in the order in which they begin. */
+    lanes: z.array(lane),
+    /** When nothing ran. */
+    gaps: z.array(interval),
+    /** When several events without children ran at once. */
+    overlaps: z.array(overlap),
+  })
+  .meta({ id: 'Trace' });
+export type Trace = z.infer<typeof trace>;
 
 /** @returns undefined when no event of the space has this trace. */
 export async function readTrace(

@@ -11,37 +11,59 @@ export interface Procedure {
   access: Access | undefined;
   /** The JSON Schemas of its inputs. */
   inputs: readonly JsonSchema[];
+  /** The JSON Schema of its output. Undefined when it has none, which no procedure may. */
+  output?: JsonSchema | undefined;
 }
 
 /** All procedures of the router, by whole path, whatever their depth. */
 export const procedures: readonly Procedure[] = Object.entries<unknown>(appRouter._def.procedures).map(
   ([path, procedure]) => {
-    const { type, meta, inputs } = (procedure as AnyTRPCProcedure)._def as unknown as {
+    const { type, meta, inputs, output } = (procedure as AnyTRPCProcedure)._def as unknown as {
       type: Procedure['type'];
       meta?: { access?: Access };
       inputs: z.ZodType[];
+      output?: z.ZodType;
     };
-    return { path, type, access: meta?.access, inputs: inputs.map(toJsonSchema) };
+    return {
+      ...{ path, type, access: meta?.access },
+      inputs: inputs.map((parser) => toJsonSchema(parser, 'input')),
+      output: output && toJsonSchema(output, 'output'),
+    };
   },
 );
 
-interface JsonSchema {
-  type?: string;
+export interface JsonSchema {
+  /** The name that the router gives it. */
+  id?: string;
+  $ref?: string;
+  $defs?: Record<string, JsonSchema> | undefined;
+  type?: string | string[];
   properties?: Record<string, JsonSchema>;
   required?: string[];
   enum?: unknown[];
   const?: unknown;
   anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
   items?: JsonSchema;
   minItems?: number;
   minLength?: number;
   minimum?: number;
+  maximum?: number;
   format?: string;
   pattern?: string;
+  /** What a subscription sends. */
+  messages?: JsonSchema;
 }
 
-function toJsonSchema(parser: z.ZodType): JsonSchema {
-  return z.toJSONSchema(parser, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+export function toJsonSchema(parser: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const sent = parser.meta()?.messages;
+  if (sent instanceof z.ZodType) return { messages: toJsonSchema(sent, io) };
+  const schema = z.toJSONSchema(parser, { io, unrepresentable: 'any' }) as JsonSchema;
+  // One with a name is a reference to itself.
+  const name = schema.$ref?.split('/').at(-1) ?? '';
+  return schema.properties === undefined && name in (schema.$defs ?? {})
+    ? { ...schema.$defs?.[name], $defs: schema.$defs, id: name }
+    : schema;
 }
 
 /** The names of all members that some procedure reads. */

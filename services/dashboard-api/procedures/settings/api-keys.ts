@@ -1,19 +1,33 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import type { IssuedApiKey } from '../../../../lib/accounts/api-keys.ts';
+import { listedApiKey } from '../../admin/key-list.ts';
 import { keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
+import { nothing } from '../nothing.ts';
 
 const hourMs = 60 * 60 * 1_000;
+
+const issuedApiKey = z
+  .object({
+    keyId: z.guid(),
+    /** The key itself: it is shown here only. */
+    apiKey: z.string(),
+  } satisfies Record<keyof IssuedApiKey, z.ZodType>)
+  .meta({ id: 'IssuedApiKey' });
 
 /** The API keys of a space. A change is in force at ingest within a second. */
 export const apiKeys = router({
   /** All keys, revoked and expired ones too, the oldest first. */
-  list: spaceProcedure('admin').query(({ ctx }) => ctx.admin.listKeys()),
+  list: spaceProcedure('admin')
+    .output(z.array(listedApiKey))
+    .query(({ ctx }) => ctx.admin.listKeys()),
 
   /** Creates a key. `apiKey` is the key itself: it is returned here only. Without `expiresAt` it never expires. */
   create: spaceProcedure('admin')
     .input(z.object({ name, expiresAt: z.iso.datetime().optional() }))
+    .output(issuedApiKey)
     .mutation(async ({ ctx, input }) => {
       const expiresAt = input.expiresAt === undefined ? undefined : new Date(input.expiresAt);
       if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) {
@@ -38,6 +52,7 @@ export const apiKeys = router({
         overlapHours: z.number().min(0).max(keyOverlapHoursMax).default(keyOverlapHoursDefault),
       }),
     )
+    .output(issuedApiKey)
     .mutation(async ({ ctx, input: { keyId, overlapHours } }) => {
       const rolled = await ctx.admin.rollKey({ keyId, overlapMs: overlapHours * hourMs });
       if (rolled !== undefined) return rolled;
@@ -50,6 +65,7 @@ export const apiKeys = router({
   /** Revokes a key for ever. Revoking twice changes nothing. */
   revoke: spaceProcedure('admin')
     .input(z.object({ keyId: z.guid() }))
+    .output(nothing)
     .mutation(async ({ ctx, input }) => {
       if (await ctx.admin.revokeKey(input.keyId)) return;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such key.' });

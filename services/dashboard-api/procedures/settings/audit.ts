@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { auditRow } from '../../admin/audit-list.ts';
 import { auditPageDefault, auditPageMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { plainText } from '../account-inputs.ts';
@@ -18,6 +19,7 @@ export const audit = router({
   /** A page of the space's audit log, the newest rows first. `GET /audit/<spaceId>` downloads all of it. */
   list: spaceProcedure('admin')
     .input(page)
+    .output(z.object({ rows: z.array(auditRow), nextCursor: z.guid().nullable() }))
     .query(async ({ ctx, input: { limit, cursor, action, actor } }) => {
       const rows = await ctx.admin.listAudit({ before: cursor, action, actor, limit });
       const last = rows.length === limit ? rows.at(-1) : undefined;

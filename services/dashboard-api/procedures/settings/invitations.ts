@@ -1,15 +1,20 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { hasRole } from '../../../../lib/accounts/role.ts';
+import { invitationView } from '../../accounts/invitations.ts';
+import { createdInvitation, openInvitation } from '../../admin/invitation-list.ts';
 import { invitationTtlHoursDefault, invitationTtlHoursMax } from '../../limits.ts';
 import { publicProcedure, router, spaceProcedure } from '../../trpc/trpc.ts';
 import { email, newPassword, role, token } from '../account-inputs.ts';
 import { startSession } from '../auth.ts';
+import { nothing } from '../nothing.ts';
 import { attemptToken } from '../token-attempt.ts';
 
 export const invitations = router({
   /** The invitations to the space that can be accepted, the newest first. */
-  list: spaceProcedure('admin').query(({ ctx }) => ctx.admin.listInvitations()),
+  list: spaceProcedure('admin')
+    .output(z.array(openInvitation))
+    .query(({ ctx }) => ctx.admin.listInvitations()),
 
   /**
    * Invites a person by e-mail address. Returns the token of the link, once: `/invitation#<token>`. Only an owner invites
@@ -23,6 +28,7 @@ export const invitations = router({
         ttlHours: z.int().min(1).max(invitationTtlHoursMax).default(invitationTtlHoursDefault),
       }),
     )
+    .output(createdInvitation)
     .mutation(async ({ ctx, input: { email, role, ttlHours } }) => {
       if (!hasRole(ctx.role, role)) {
         throw new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may invite an owner.' });
@@ -43,6 +49,7 @@ export const invitations = router({
   /** Makes an open invitation useless. */
   revoke: spaceProcedure('admin')
     .input(z.object({ id: z.guid() }))
+    .output(nothing)
     .mutation(async ({ ctx, input }) => {
       if (!(await ctx.admin.revokeInvitation(input.id))) {
         throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such open invitation.' });
@@ -50,11 +57,14 @@ export const invitations = router({
     }),
 
   /** What an invitation is to, for whoever has its link. A mutation, so that the token is in no URL. */
-  look: publicProcedure.input(z.object({ token })).mutation(async ({ ctx, input }) => {
-    const seen = await attemptToken(ctx, () => ctx.invitations.look(input.token));
-    if (seen === undefined) throw gone();
-    return seen;
-  }),
+  look: publicProcedure
+    .input(z.object({ token }))
+    .output(invitationView)
+    .mutation(async ({ ctx, input }) => {
+      const seen = await attemptToken(ctx, () => ctx.invitations.look(input.token));
+      if (seen === undefined) throw gone();
+      return seen;
+    }),
 
   /**
    * Accepts an invitation, once. Who is signed in with its e-mail address joins the space. Who is not signed in chooses a
@@ -62,6 +72,7 @@ export const invitations = router({
    */
   accept: publicProcedure
     .input(z.object({ token, password: newPassword.optional() }))
+    .output(z.object({ spaceId: z.guid() }))
     .mutation(async ({ ctx, input }) => {
       const { address } = ctx.request;
       const user = await ctx.findUser();

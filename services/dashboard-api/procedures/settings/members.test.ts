@@ -208,3 +208,15 @@ test('an invitation lowers no role', async () => {
   await guest.client.trpc.invitations.accept.mutate({ token });
   expect(await rolesIn(space.spaceId)).toEqual(['admin', 'owner']);
 });
+
+test('an output that is not as documented is not sent', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const other = await dashboard.addSpace({ role: 'viewer' });
+  await dashboard.sql`
+    INSERT INTO memberships (space_id, user_id, role)
+    SELECT ${spaceId}, user_id, 'boss' FROM memberships WHERE space_id = ${other.spaceId}`;
+  await expect(client.trpc.members.list.query()).rejects.toMatchObject({
+    message: 'Something went wrong on our side.',
+    data: { code: 'INTERNAL_SERVER_ERROR' },
+  });
+});

@@ -1,16 +1,20 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { MemberChange } from '../../admin/members.ts';
+import { type MemberChange, member } from '../../admin/members.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { role } from '../account-inputs.ts';
+import { nothing } from '../nothing.ts';
 
 export const members = router({
   /** The members of the space, by e-mail address. */
-  list: spaceProcedure('member').query(({ ctx }) => ctx.admin.listMembers()),
+  list: spaceProcedure('member')
+    .output(z.array(member))
+    .query(({ ctx }) => ctx.admin.listMembers()),
 
   /** Changes a member's role. Only owners change owners, or make one; the last owner stays one. */
   setRole: spaceProcedure('admin')
     .input(z.object({ userId: z.guid(), role }))
+    .output(nothing)
     .mutation(async ({ ctx, input: { userId, role } }) => {
       throwUnlessChanged(await ctx.admin.changeRole({ userId, role }, ctx.role));
     }),
@@ -18,6 +22,7 @@ export const members = router({
   /** Removes a member from the space. Only owners remove owners; the last owner stays. */
   remove: spaceProcedure('admin')
     .input(z.object({ userId: z.guid() }))
+    .output(nothing)
     .mutation(async ({ ctx, input }) => {
       throwUnlessChanged(await ctx.admin.removeMember(input.userId, ctx.role));
     }),

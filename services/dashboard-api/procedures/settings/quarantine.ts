@@ -1,14 +1,37 @@
 import { z } from 'zod';
+import type { QuarantineEntry } from '../../../../lib/write/quarantine.ts';
+import type { ReplayResult } from '../../../../lib/write/replay.ts';
 import { quarantinePageMax, replayedAtOnceMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
+
+const position = z.object({ quarantinedAt: z.iso.datetime(), id: z.guid() });
 
 const page = z
   .object({
     limit: z.int().min(1).max(quarantinePageMax).default(quarantinePageMax),
     /** The nextCursor of the page before. */
-    cursor: z.object({ quarantinedAt: z.iso.datetime(), id: z.guid() }).optional(),
+    cursor: position.optional(),
   })
   .prefault({});
+
+const quarantineEntry = z
+  .object({
+    /** The id of the event. */
+    id: z.guid(),
+    spaceId: z.guid(),
+    receivedAt: z.iso.datetime(),
+    quarantinedAt: z.iso.datetime(),
+    eventCount: z.number(),
+    /** Why Postgres refused it. */
+    sqlstate: z.string(),
+    message: z.string(),
+  } satisfies Record<keyof QuarantineEntry, z.ZodType>)
+  .meta({ id: 'QuarantineEntry' });
+
+const replayResult = z.object({
+  replayed: z.array(z.guid()),
+  failed: z.array(z.object({ id: z.guid(), sqlstate: z.string(), message: z.string() })),
+} satisfies Record<keyof ReplayResult, z.ZodType>);
 
 /** Events that Postgres refused, kept whole until they are replayed. */
 export const quarantine = router({
@@ -18,6 +41,7 @@ export const quarantine = router({
    */
   list: spaceProcedure('admin')
     .input(page)
+    .output(z.object({ entries: z.array(quarantineEntry), nextCursor: position.nullable() }))
     .query(async ({ ctx, input: { limit, cursor } }) => {
       const after = cursor && { id: cursor.id, quarantinedAt: new Date(cursor.quarantinedAt) };
       const entries = (await ctx.admin.listQuarantine({ after, limit })).map(
@@ -37,5 +61,6 @@ export const quarantine = router({
    */
   replay: spaceProcedure('admin')
     .input(z.object({ ids: z.array(z.guid()).min(1).max(replayedAtOnceMax) }))
+    .output(replayResult)
     .mutation(({ ctx, input }) => ctx.admin.replay(input.ids)),
 });

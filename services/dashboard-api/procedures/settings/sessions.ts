@@ -1,22 +1,27 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { listedSession } from '../../accounts/session-list.ts';
 import { router, userProcedure } from '../../trpc/trpc.ts';
+import { nothing } from '../nothing.ts';
 
 /** The user's own sessions. */
 export const sessions = router({
   /** The sessions that have not expired, the last used first. */
-  list: userProcedure.query(({ ctx }) => ctx.sessionList.list(ctx.user)),
+  list: userProcedure.output(z.array(listedSession)).query(({ ctx }) => ctx.sessionList.list(ctx.user)),
 
   /** Ends one of them, which may be the one of this call. */
-  revoke: userProcedure.input(z.object({ id: z.guid() })).mutation(async ({ ctx, input }) => {
-    if (!(await ctx.sessionList.revoke(ctx.user, input.id, ctx.request.address))) {
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no such session.' });
-    }
-    if (input.id === ctx.user.sessionId) ctx.request.setSession(undefined);
-  }),
+  revoke: userProcedure
+    .input(z.object({ id: z.guid() }))
+    .output(nothing)
+    .mutation(async ({ ctx, input }) => {
+      if (!(await ctx.sessionList.revoke(ctx.user, input.id, ctx.request.address))) {
+        throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no such session.' });
+      }
+      if (input.id === ctx.user.sessionId) ctx.request.setSession(undefined);
+    }),
 
   /** Ends all of them but the one of this call. */
-  revokeOthers: userProcedure.mutation(async ({ ctx }) => ({
+  revokeOthers: userProcedure.output(z.object({ revoked: z.number() })).mutation(async ({ ctx }) => ({
     revoked: await ctx.sessionList.revokeOthers(ctx.user, ctx.request.address),
   })),
 });

@@ -1,24 +1,44 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { roles } from '../../../../lib/accounts/role.ts';
 import type { Space } from '../../../../lib/accounts/spaces.ts';
 import { spacesOwnedMax } from '../../limits.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
+import { ownSpace } from '../me.ts';
+import { nothing } from '../nothing.ts';
+
+const shownSpace = z
+  .object({
+    id: z.guid(),
+    name: z.string(),
+    /** Events a month; null is unlimited. */
+    monthlyEventLimit: z.number().nullable(),
+    billingState: z.enum(['active', 'inactive']),
+    createdAt: z.iso.datetime(),
+    /** Days for which events are kept; null is for ever. */
+    retentionDays: z.number().nullable(),
+    plan: z.string().nullable(),
+  } satisfies Record<keyof Space, z.ZodType>)
+  .meta({ id: 'Space' });
 
 export const spaces = router({
   /** The user's spaces, with the role in each. */
-  list: userProcedure.query(({ ctx }) => ctx.user.spaces),
+  list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces),
 
   /** The space, with what its operator has set: plan, limit, billing state and retention. */
-  get: spaceProcedure('viewer').query(async ({ ctx }) => {
-    const space = await ctx.admin.readSpace();
-    if (space === undefined) throw noSuchSpace();
-    return { ...showSpace(space), role: ctx.role };
-  }),
+  get: spaceProcedure('viewer')
+    .output(shownSpace.extend({ role: z.enum(roles) }))
+    .query(async ({ ctx }) => {
+      const space = await ctx.admin.readSpace();
+      if (space === undefined) throw noSuchSpace();
+      return { ...showSpace(space), role: ctx.role };
+    }),
 
   /** Creates a space whose owner is the user. Its limit is the operator's NEW_SPACE_MONTHLY_EVENTS. */
   create: anySpaceProcedure('owner')
     .input(z.object({ name }))
+    .output(z.object({ spaceId: z.guid() }))
     .mutation(async ({ ctx, input }) => {
       if (ctx.user.spaces.filter(({ role }) => role === 'owner').length >= spacesOwnedMax) {
         throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'You own too many spaces.' });
@@ -28,6 +48,7 @@ export const spaces = router({
 
   rename: spaceProcedure('admin')
     .input(z.object({ name }))
+    .output(shownSpace)
     .mutation(async ({ ctx, input }) => {
       const space = await ctx.admin.rename(input.name);
       if (space === undefined) throw noSuchSpace();
@@ -35,9 +56,11 @@ export const spaces = router({
     }),
 
   /** Makes the space the one of calls without a `spaceId`, in this session. */
-  switch: spaceProcedure('viewer').mutation(async ({ ctx }) => {
-    await ctx.sessionList.switchSpace(ctx.user.sessionId, ctx.space.spaceId);
-  }),
+  switch: spaceProcedure('viewer')
+    .output(nothing)
+    .mutation(async ({ ctx }) => {
+      await ctx.sessionList.switchSpace(ctx.user.sessionId, ctx.space.spaceId);
+    }),
 });
 
 function showSpace({ createdAt, ...space }: Space) {

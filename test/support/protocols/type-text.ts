@@ -1,0 +1,68 @@
+import type { JsonSchema } from './procedures.ts';
+
+/** Writes JSON Schemas as types of TypeScript, for the document of procedures. */
+
+/** The schemas with a name, by name: those of `$defs`, and the one at the root. */
+export function collectNamed(root: JsonSchema, into: Map<string, JsonSchema>): void {
+  for (const [name, schema] of Object.entries(root.$defs ?? {})) into.set(name, schema);
+  if (root.id !== undefined) into.set(root.id, root);
+}
+
+/** A schema as a type; one with a name as the name. */
+export function typeText(schema: JsonSchema): string {
+  return schema.id ?? structureText(schema);
+}
+
+/** A schema as a type, whether it has a name or not. */
+export function structureText(schema: JsonSchema): string {
+  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
+  if (schema.const !== undefined) return `'${schema.const}'`;
+  if (schema.enum !== undefined) return schema.enum.map((one) => `'${one}'`).join(' | ');
+  const options = schema.anyOf ?? schema.oneOf;
+  if (options !== undefined) return options.map(typeText).join(' | ');
+  if (Array.isArray(schema.type)) {
+    return schema.type.map((type) => structureText({ ...schema, type })).join(' | ');
+  }
+  switch (schema.type) {
+    case 'object':
+      return objectText(schema);
+    case 'array': {
+      const item = typeText(schema.items ?? {});
+      return /^\w+$|^\{[^{}]*\}$/.test(item) ? `${item}[]` : `(${item})[]`;
+    }
+    case 'string':
+      return stringText(schema);
+    case 'integer':
+    case 'number':
+      return rangeText(schema);
+    case 'boolean':
+    case 'null':
+      return schema.type;
+    default:
+      return 'unknown';
+  }
+}
+
+/** The members of an object, `;` between them. */
+export function membersText({ properties = {}, required = [] }: JsonSchema): string[] {
+  return Object.entries(properties).map(
+    ([name, schema]) => `${name}${required.includes(name) ? '' : '?'}: ${typeText(schema)}`,
+  );
+}
+
+function objectText(schema: JsonSchema): string {
+  if (schema.properties === undefined) return 'Record<string, unknown>';
+  return `{ ${membersText(schema).join('; ')} }`;
+}
+
+function stringText({ format, pattern }: JsonSchema): string {
+  if (format === 'uuid' || format === 'guid' || pattern?.includes('{12}')) return 'Uuid';
+  if (format === 'date-time') return 'Instant';
+  return format === 'date' ? 'Day' : 'string';
+}
+
+/** Bounds that every number has are not shown. */
+function rangeText({ minimum, maximum }: JsonSchema): string {
+  const isBounded = minimum !== undefined && maximum !== undefined && Math.abs(maximum) < 1e6;
+  return isBounded ? `${minimum}..${maximum}` : 'number';
+}
