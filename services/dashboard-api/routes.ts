@@ -99,7 +99,8 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
     );
   };
   return (request, response) => {
-    const fault = findHttpFault(request);
+    // What an HTTP/2 request may hold, nghttp2 checks.
+    const fault = request.httpVersionMajor === 1 ? findHttpFault(request) : undefined;
     const path = pathOf(request);
     const [, tree] = trees.find(([prefix]) => path.startsWith(prefix)) ?? [];
     const route = tree ?? (Object.hasOwn(probes, path) ? probes[path] : findPage(request));

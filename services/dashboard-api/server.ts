@@ -1,11 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { Config } from '../../lib/config.ts';
-import type { Certificate } from '../../lib/http/certificate.ts';
-import { openCertificate } from '../../lib/http/certificate.ts';
 import { createHttp1Drain, http1Options } from '../../lib/http/http1.ts';
-import { headersTimeoutMs } from '../../lib/http/limits.ts';
-import { type Listener, openListener } from '../../lib/http/listener.ts';
+import { createHttp2 } from '../../lib/http/http2.ts';
+import type { Listener } from '../../lib/http/listener.ts';
+import { type HttpServers, serveHttp } from '../../lib/http/serve.ts';
 import type { Logger } from '../../lib/log.ts';
 import { dashboardSocketsMax } from './limits.ts';
 
@@ -16,32 +14,29 @@ export interface ServerOptions {
 }
 
 /**
- * Serves the dashboard API over HTTP/1.1, with TLS when the configuration names a certificate. Disposing it stops
- * listening, finishes the calls that run, and closes all connections.
- *
- * @throws ConfigError when it cannot listen, or the certificate is not usable.
+ * Serves the dashboard over HTTP/1.1 and HTTP/2: see serveHttp. Browsers use HTTP/2 under TLS only; over HTTP/1.1 they open six
+ * connections at most, of which each live stream takes one.
  */
 export async function serveDashboard({ onRequest, config, log }: ServerOptions): Promise<Listener> {
-  await using resources = new AsyncDisposableStack();
-  const certificate = resources.use(await openCertificate(config, log));
-  const server = createHttpServer(onRequest, certificate);
-  const listener = await openListener(server, {
-    prefix: 'DASHBOARD',
-    config,
-    scheme: certificate === undefined ? 'http' : 'https',
-    connectionsMax: dashboardSocketsMax,
-    drain: createHttp1Drain(server),
-    log,
+  const http2 = createHttp2(onRequest, (_, response, details) => {
+    response
+      .writeHead(431, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' })
+      .end(`${details}\n`);
   });
-  resources.use(listener);
-  const acquired = resources.move();
-  return { url: listener.url, [Symbol.asyncDispose]: () => acquired.disposeAsync() };
+  const servers = { http1: createHttp1(onRequest), http2 };
+  return serveHttp(servers, { prefix: 'DASHBOARD', connectionsMax: dashboardSocketsMax, config, log });
 }
 
-function createHttpServer(onRequest: RequestListener, certificate: Certificate | undefined) {
-  if (certificate === undefined) return createServer(http1Options, onRequest);
-  const options = { ...http1Options, ...certificate.initial, handshakeTimeout: headersTimeoutMs };
-  const server = createTlsServer(options, onRequest);
-  certificate.onRenewal((pair) => server.setSecureContext(pair));
-  return server;
+function createHttp1(onRequest: RequestListener): HttpServers['http1'] {
+  const server = createServer(http1Options, onRequest);
+  const drain = createHttp1Drain(server);
+  // Node starts its check for slow requests on this event.
+  server.emit('listening');
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      await drain();
+      server.close();
+    },
+  };
 }

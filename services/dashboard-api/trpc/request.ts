@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { TLSSocket } from 'node:tls';
 import type { FindAddress } from '../accounts/client-address.ts';
 import { endedSessionCookie, readSessionCookie, sessionCookie } from '../accounts/session-cookie.ts';
 import { userAgentCharsMax } from '../limits.ts';
@@ -28,8 +27,8 @@ export function readRequest(
 ): RequestFacts {
   // A proxy that terminates TLS sends X-Forwarded-Proto. A client that forges it only loses its own cookie.
   const isSecure =
-    request.socket instanceof TLSSocket || request.headers['x-forwarded-proto']?.toString() === 'https';
-  const site = { host: request.headers.host, isSecure };
+    'encrypted' in request.socket || request.headers['x-forwarded-proto']?.toString() === 'https';
+  const site = { host: hostOf(request), isSecure };
   return {
     token: readSessionCookie(request.headers.cookie, site),
     address: findAddress(request),
@@ -47,9 +46,15 @@ export function readRequest(
  * Browsers send Origin with every request that could change something, and Sec-Fetch-Site. Other clients send neither,
  * and cannot be made to send a user's cookies.
  */
-function isCrossSite({ headers }: IncomingMessage): boolean {
+function isCrossSite(request: IncomingMessage): boolean {
+  const { headers } = request;
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   if (headers.origin === undefined) return false;
-  return !URL.canParse(headers.origin) || new URL(headers.origin).host !== headers.host?.toLowerCase();
+  return !URL.canParse(headers.origin) || new URL(headers.origin).host !== hostOf(request)?.toLowerCase();
+}
+
+/** The host and port that the client asked for. HTTP/2 has it in a pseudo-header. */
+function hostOf({ headers }: IncomingMessage): string | undefined {
+  return headers[':authority']?.toString() ?? headers.host;
 }

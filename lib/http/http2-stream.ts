@@ -1,6 +1,5 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import { bodyTimeoutMs } from '../../../lib/http/limits.ts';
-import { endStreamCheckMs } from '../limits.ts';
+import { bodyTimeoutMs, endStreamCheckMs } from './limits.ts';
 
 /**
  * Node has no time-outs for HTTP/2 streams. A stream is reset, without a status, when its body does not arrive in time,

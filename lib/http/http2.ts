@@ -8,10 +8,9 @@ import {
   type Http2ServerResponse,
   type ServerHttp2Session,
 } from 'node:http2';
-import { IngestError } from '../../../lib/errors.ts';
-import { headersTimeoutMs, keepAliveTimeoutMs } from '../../../lib/http/limits.ts';
-import type { RespondError } from '../answer/respond-error.ts';
+import { limitStream } from './http2-stream.ts';
 import {
+  headersTimeoutMs,
   http2HeaderBytesMax,
   http2ResetsBurst,
   http2ResetsPerSecond,
@@ -19,8 +18,11 @@ import {
   http2SettingsMax,
   http2StreamsMax,
   http2WindowBytes,
-} from '../limits.ts';
-import { limitStream } from './http2-stream.ts';
+  keepAliveTimeoutMs,
+} from './limits.ts';
+
+/** Answers a request that is not valid HTTP; `details` is a sentence for its sender. */
+export type RejectRequest = (request: IncomingMessage, response: ServerResponse, details: string) => void;
 
 /**
  * The HTTP/2 server. It does not listen; it serves the connections that it is given. Disposing it sends GOAWAY to every
@@ -28,7 +30,7 @@ import { limitStream } from './http2-stream.ts';
  */
 export function createHttp2(
   onRequest: RequestListener,
-  respondError: RespondError,
+  reject: RejectRequest,
 ): { server: Http2Server } & AsyncDisposable {
   const server = createServer({
     settings: {
@@ -51,10 +53,8 @@ export function createHttp2(
   });
   // Without a listener a session's error would end the process; `close` follows it.
   server.on('sessionError', () => {});
-  const rejectHeaders: RequestListener = (request, response) => {
-    const details = `The headers are larger than ${http2HeaderBytesMax} bytes.`;
-    void respondError(request, response, new IngestError('invalid_request_body', details));
-  };
+  const rejectHeaders: RequestListener = (request, response) =>
+    reject(request, response, `The headers are larger than ${http2HeaderBytesMax} bytes.`);
   // Without listeners Node answers CONNECT and an unknown Expect by itself, without a body.
   for (const event of ['request', 'connect', 'checkExpectation']) {
     server.on(event, (request: Http2ServerRequest, response: Http2ServerResponse) => {

@@ -1,7 +1,7 @@
 import { createServer as createNetServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import type { Certificate } from '../../../lib/http/certificate.ts';
-import { headersTimeoutMs } from '../../../lib/http/limits.ts';
+import type { Certificate } from './certificate.ts';
+import { headersTimeoutMs } from './limits.ts';
 
 /** The server of each protocol. Both take a connection as an event of this name. */
 export interface ProtocolServers {
