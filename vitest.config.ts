@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/run/longest-first.ts';
 
 /**
  * Tests that download and build programs in other languages, minutes on a machine that has not cached them yet, and those that
@@ -12,11 +13,12 @@ const external = [
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/run/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // On two cores: the files share them with the servers that they start, and wait for a third of their time.
-    maxWorkers: 3,
+    // On two cores: the files share them with the servers that they start, and wait for half of their time.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     // Test files share a process, and so load each module once. The suite takes a third less CPU time.
     isolate: false,
     // Loading Drizzle takes 0.4 s less (ADR 0014).

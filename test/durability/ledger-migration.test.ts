@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { env, execPath } from 'node:process';
+import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateToBaseline } from '../../harness/fixtures/baseline/database.ts';
@@ -15,6 +15,7 @@ import { permanentErrorOf } from '../../lib/write/permanent-error.ts';
 import { runWeirProcess } from '../support/cli/command-line.ts';
 import { postEvents } from '../support/http.ts';
 import { pepper } from '../support/pipeline.ts';
+import { inheritedEnvironment } from '../support/run/compile-cache.ts';
 import { startService } from '../support/service-process.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
@@ -52,7 +53,7 @@ async function storeBulk(spaceId: string): Promise<void> {
 /** Runs `weir migrate` until it has copied some ids, and kills it. */
 async function migrateAndKill(): Promise<void> {
   const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-  const child = spawn(execPath, [main, 'migrate'], { env: { PATH: env.PATH, DATABASE_URL: url } });
+  const child = spawn(execPath, [main, 'migrate'], { env: { ...inheritedEnvironment(), DATABASE_URL: url } });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (/\b[1-9][\d,]* of about/.test(text)) child.kill('SIGKILL');
   });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { env, execPath } from 'node:process';
+import { execPath } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateToBaseline } from '../../harness/fixtures/baseline/database.ts';
@@ -18,6 +19,7 @@ import type { EventFilter } from '../../lib/read/event-filter.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
+import { inheritedEnvironment } from '../support/run/compile-cache.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 
 const resources = new AsyncDisposableStack();
@@ -105,7 +107,9 @@ async function found(spaceId: string, filter: EventFilter) {
 /** Runs `weir reproject` until it has done some segments, and kills it. */
 async function reprojectAndKill(): Promise<void> {
   const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-  const child = spawn(execPath, [main, 'reproject'], { env: { PATH: env.PATH, DATABASE_URL: url } });
+  const child = spawn(execPath, [main, 'reproject'], {
+    env: { ...inheritedEnvironment(), DATABASE_URL: url },
+  });
   child.stderr.setEncoding('utf8').on('data', () => child.kill('SIGKILL'));
   await new Promise((resolve) => child.once('exit', resolve));
 }
@@ -140,6 +144,8 @@ test('what an older Weir stored gets columns, terms and statistics of today, whi
       const [batch = []] = requests(from, from + 3);
       await insertParts(database, [partOf(old, batch)]);
       later.push(batch);
+      // Each is stored again below, for the comparison.
+      await sleep(20);
     }
   })();
   await reprojectAndKill();

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { env, kill } from 'node:process';
+import { kill } from 'node:process';
 import { inject } from 'vitest';
 import { writePidFile } from '../../harness/system/pid-file.ts';
 import { readLog } from '../../launcher/process/log-file.ts';
@@ -9,6 +9,7 @@ import {
   type ReadyMessage,
   type ServiceName,
 } from '../../launcher/supervise/service-process.ts';
+import { inheritedEnvironment } from './run/compile-cache.ts';
 
 /** One of our services in a process of its own, started as the supervisor starts it. Disposing it kills it. */
 export interface ServiceProcess extends AsyncDisposable {
@@ -32,7 +33,7 @@ export async function startService(
   const logFile = join(directory, `${name}.log`);
   const service = await launchService({
     name,
-    env: { PATH: env.PATH, LOG_LEVEL: 'debug', ...variables },
+    env: { ...inheritedEnvironment(), LOG_LEVEL: 'debug', ...variables },
     logFile,
     onSpawn: (pid) => writePidFile(join(directory, 'pid'), pid),
   });

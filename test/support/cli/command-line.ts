@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { env, execPath } from 'node:process';
+import { execPath } from 'node:process';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../../cli/program.ts';
+import { inheritedEnvironment } from '../run/compile-cache.ts';
 
 const main = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 
@@ -51,7 +52,7 @@ export async function runWeirProcess(
 ): Promise<CommandResult> {
   const child = spawn(execPath, [main, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: env.PATH, ...noSystem, ...variables },
+    env: { ...inheritedEnvironment(), ...noSystem, ...variables },
   });
   // A command that does not read its stdin closes it.
   child.stdin.on('error', () => {}).end(stdin);
