@@ -6,13 +6,15 @@ import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.t
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createSpace } from '../../lib/accounts/spaces.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { eraseEvents } from '../../lib/erasure/erase.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { quarantineEvent } from '../../lib/write/quarantine.ts';
 import { slicePart } from '../../lib/write/slice.ts';
 import { insertParts } from '../../lib/write/store.ts';
+import { startErase } from '../support/cli/erase-process.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
+import { until } from '../support/wait.ts';
 
 /** Names that are nowhere else, as user, thread, preview, attribute and error of the events. */
 const words = ['xiphoid-user', 'xiphoid-prompt', 'xiphoid-answer', 'xiphoid-attribute', 'xiphoid-error'];
@@ -50,16 +52,7 @@ test('after VACUUM and CHECKPOINT no file of the database holds a word of what w
   await using server = await startNats();
   await using nats = await connectQueue(server.url, 'test');
   const { id: spaceId } = await createSpace(database, 'test');
-  let events = 0;
-  for (let batch = 0; batch < 60; batch++) {
-    const own = Array.from({ length: 1 + (batch % 20) }, (_, i) => goneEvent(batch + i));
-    // Single ones too: their segments are so small that zstd compresses nothing.
-    const parts = [partOf(spaceId, [...own, ...someEvents(batch % 3)]), partOf(spaceId, [goneEvent(batch)])];
-    await insertParts(database, parts);
-    events += own.length + 1;
-  }
-  const refused = partOf(spaceId, [goneEvent(2), ...someEvents(1)]);
-  await quarantineEvent(database, slicePart(refused, 0, 1), { sqlstate: '22000', message: 'xiphoid-error' });
+  const events = await storeGone(database, spaceId);
   await sql`VACUUM (ANALYZE)`;
   await sql`ANALYZE events`;
   await sql`CHECKPOINT`;
@@ -86,6 +79,75 @@ test('after VACUUM and CHECKPOINT no file of the database holds a word of what w
   await sql`CHECKPOINT`;
   expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
 });
+
+test('killed while it writes new files, it goes on when it is run again, and no file holds a word', async () => {
+  await using backing = await createDatabase();
+  const options = { applicationName: 'test', statementTimeoutMs: 0 };
+  await using sql = openPostgres(backing.url, { ...options, connectionsMax: 1 });
+  await using reader = openPostgres(backing.url, { ...options, connectionsMax: 1 });
+  const database = openDatabase(sql);
+  await using server = await startNats();
+  await using nats = await connectQueue(server.url, 'test');
+  const { id: spaceId } = await createSpace(database, 'test');
+  const events = await storeGone(database, spaceId);
+  const directory = await databaseDirectory(sql);
+  const erasing = async () => {
+    const [row] = await sql<{ pid: number; isCopied: boolean; isVacuum: boolean }[]>`
+      SELECT pid, wait_event = 'PgSleep' AS "isCopied", query LIKE 'VACUUM (FULL%pg_statistic%' AS "isVacuum"
+      FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'weir-cli-erase'`;
+    return row;
+  };
+  const variables = { DATABASE_URL: backing.url, NATS_URL: server.url };
+  const killWhen = async (lock: string, isReached: () => Promise<boolean | undefined>) => {
+    await reader`BEGIN`;
+    await reader.unsafe(`LOCK TABLE ${lock} IN ACCESS SHARE MODE`);
+    const erase = startErase(variables, ['--space', spaceId, '--user', 'xiphoid-user']);
+    await until(async () => (await isReached()) === true, 60_000);
+    erase.kill();
+    expect(await erase.exited).toBeNull();
+  };
+  const untilGone = () => until(async () => (await erasing()) === undefined, 60_000);
+
+  // The copy of a week is complete, and waits for its place. Rolled back with the server's process,
+  await killWhen('events', async () => (await erasing())?.isCopied);
+  await sql`SELECT pg_terminate_backend(${(await erasing())?.pid ?? 0})`;
+  await untilGone();
+  await reader`COMMIT`;
+  // put into its place after the death of the command, which did not note it,
+  await killWhen('events', async () => (await erasing())?.isCopied);
+  await reader`COMMIT`;
+  await untilGone();
+  // and the copy of the statistics, after all others.
+  await killWhen('pg_statistic', async () => (await erasing())?.isVacuum);
+  await reader`COMMIT`;
+  await untilGone();
+
+  const subject = { kind: 'user', value: 'xiphoid-user' } as const;
+  const { erased, notReached, rewrittenTables } = await eraseEvents(database, nats, spaceId, { subject });
+  expect(erased).toMatchObject({ events, quarantineEvents: 1 });
+  expect(notReached).toEqual([]);
+  expect(rewrittenTables).toContain('pg_statistic');
+  const copies = await sql`SELECT tablename FROM pg_tables WHERE tablename LIKE '%copy'`;
+  expect(copies).toEqual([]);
+  await sql`VACUUM`;
+  await sql`CHECKPOINT`;
+  expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
+}, 180_000);
+
+/** Stores events of the user among others, also in quarantine. @returns how many of them have a row. */
+async function storeGone(database: Database, spaceId: string): Promise<number> {
+  let events = 0;
+  for (let batch = 0; batch < 60; batch++) {
+    const own = Array.from({ length: 1 + (batch % 20) }, (_, i) => goneEvent(batch + i));
+    // Single ones too: their segments are so small that zstd compresses nothing.
+    const parts = [partOf(spaceId, [...own, ...someEvents(batch % 3)]), partOf(spaceId, [goneEvent(batch)])];
+    await insertParts(database, parts);
+    events += own.length + 1;
+  }
+  const refused = partOf(spaceId, [goneEvent(2), ...someEvents(1)]);
+  await quarantineEvent(database, slicePart(refused, 0, 1), { sqlstate: '22000', message: 'xiphoid-error' });
+  return events;
+}
 
 async function databaseDirectory(sql: ReturnType<typeof openPostgres>): Promise<string> {
   const [row] = await sql<{ file: string; oid: string }[]>`

@@ -1,46 +1,21 @@
-import { spawn } from 'node:child_process';
-import { execPath } from 'node:process';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { batchSegmentsMax } from '../../lib/erasure/limits.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { runWeir } from '../support/cli/command-line.ts';
+import { startErase as startEraseProcess } from '../support/cli/erase-process.ts';
 import { postEvents } from '../support/http.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
-import { inheritedEnvironment } from '../support/run/compile-cache.ts';
 import { startService } from '../support/service-process.ts';
 import { readStored } from '../support/stored-events.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 const eventOf = (userId: string) => llmEvent({ context: { userId } });
-const eraseArgs = ({ spaceId }: Tenant) => ['erase', '--space', spaceId, '--user', 'gone', '--yes'];
+const ofGone = ({ spaceId }: Tenant) => ['--space', spaceId, '--user', 'gone'];
 
-/** `weir erase` as a process that can be killed. `said` resolves when its stderr matches. */
-function startErase({ variables }: Pipeline, tenant: Tenant) {
-  const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-  const child = spawn(execPath, [main, ...eraseArgs(tenant)], {
-    env: { ...inheritedEnvironment(), ...variables },
-  });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const stdout = text(child.stdout);
-  return {
-    kill: () => child.kill('SIGKILL'),
-    exited,
-    said: (pattern: RegExp) => until(() => pattern.test(stderr), 30_000),
-    async receipt() {
-      expect(await exited, stderr).toBe(0);
-      return JSON.parse(await stdout);
-    },
-  };
-}
+const startErase = ({ variables }: Pipeline, tenant: Tenant) => startEraseProcess(variables, ofGone(tenant));
 
 async function usersOf(pipeline: Pipeline, { spaceId }: Tenant): Promise<Map<string, number>> {
   const users = (await readStored(pipeline, spaceId)).map((event) => String(event.context.userId));
@@ -165,7 +140,7 @@ test('events in quarantine are erased, the others stay replayable, and an erased
   expect((await postEvents(pipeline, tenant, sent)).status).toBe(202);
   await untilDrained(pipeline);
   expect(await countRows(pipeline, tenant.spaceId)).toBe(1);
-  const { exitCode, stdout } = await runWeir(eraseArgs(tenant), pipeline.variables);
+  const { exitCode, stdout } = await runWeir(['erase', ...ofGone(tenant), '--yes'], pipeline.variables);
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout).erased).toMatchObject({ quarantineEvents: 2, quarantineDeleted: 2, copies: 2 });
   await pipeline.sql`ALTER TABLE events DROP CONSTRAINT refused`;
