@@ -8,10 +8,11 @@ import { measureAbuse } from './abuse.ts';
 import { measureDashboard } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
 import { measureFilters } from './filters/measure.ts';
-import { type Figures, measureBytesPerEvent, measureHttpToPostgres, measureRound } from './measures.ts';
+import { type Figures, measureHttpToPostgres, measureRound } from './measures.ts';
 import { medianFigures, renderReport } from './report.ts';
 import { measureRetention } from './retention.ts';
 import { measureStorage } from './storage/measure.ts';
+import { measureBytesPerEvent } from './storage/sizes.ts';
 import { measureWeb } from './web/measure.ts';
 import { loadWorkload, type Workload } from './workload.ts';
 

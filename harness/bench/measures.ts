@@ -117,11 +117,3 @@ async function countStored(sql: RunningWeir['sql']): Promise<number> {
   >`SELECT coalesce(sum(events), 0)::float8 AS events FROM usage_months`;
   return row?.events ?? 0;
 }
-
-/** The bytes per event of the tables that grow with events, including indexes and TOAST. */
-export async function measureBytesPerEvent(sql: RunningWeir['sql']): Promise<number> {
-  const [size] = await sql<{ bytes: number; events: number }[]>`
-    SELECT sum(pg_total_relation_size(name::regclass))::float8 AS bytes, (SELECT count(*)::float8 FROM events) AS events
-    FROM unnest(ARRAY['events', 'segments', 'event_stats', 'usage_months']) AS name`;
-  return (size?.bytes ?? Number.NaN) / (size?.events ?? Number.NaN);
-}

@@ -19,6 +19,11 @@ export function listOf(items: readonly SQL[]): SQL {
   return sql.join([...items], sql`, `);
 }
 
+/** A constant of ours in the text of the statement. */
+export function numberOf(value: number): SQL {
+  return sql.raw(String(value));
+}
+
 /** A parameter that holds an array, as the text of a Postgres array literal. */
 export function arrayParameter(parameter: string, elementType: string): SQL {
   return sql`${sql.placeholder(parameter)}::${sql.raw(elementType)}[]`;

@@ -4,8 +4,8 @@
  * (γ^(i-1), γ^i], and any of them is at most 5 % off the value that stands for the bucket. Sketches are merged by adding
  * the counts of equal buckets.
  *
- * A stored sketch is an array of bigint, an element for each bucket that is not empty: the bucket's number times 2^40, plus
- * its count. Stored sketches depend on these constants: they must not change.
+ * A stored sketch is an array of bigint: each element is a bucket's number times 2^40, plus a count. The counts of elements of
+ * one bucket are added up; there may be several, in any order. Stored sketches depend on these constants: they must not change.
  */
 export const latencyAccuracy = 0.05;
 
@@ -22,6 +22,9 @@ export const bucketOffset = 70;
 
 /** An element of a stored sketch is `bucket << countBits | count`. */
 export const countBits = 40;
+
+/** A stored sketch is merged once in so many events. In between it has up to so many elements more than buckets. */
+export const countsPerMerge = 64;
 
 /** The number of the bucket that counts a duration. */
 export function latencyBucketOf(durationMs: number): number {

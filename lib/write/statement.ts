@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { eventIds, events, segmentAdditions, segments, usageDays, usageMonths } from '../db/schema.ts';
-import { arrayParameter, compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
+import { arrayParameter, compileStatement, listOf, nameOf, namesOf, numberOf } from '../db/statement.ts';
 import { columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
 import { lateSegmentDays } from '../tail/limits.ts';
@@ -57,6 +57,9 @@ WITH parts AS (
   RETURNING ${key}
 ), new_events AS MATERIALIZED (
   SELECT incoming.* FROM incoming JOIN new_ids USING (${key})
+), part_counts AS MATERIALIZED (
+  SELECT part, count(*) AS stored, min(${nameOf(events.startTimeMs)}) AS first_ms, max(${nameOf(events.startTimeMs)}) AS last_ms
+  FROM new_events GROUP BY part
 ), inserted AS (
   INSERT INTO ${events} (${stored})
   -- The events of a segment are read together.
@@ -75,7 +78,8 @@ WITH parts AS (
 ), segment AS (${keepSegments()}
 ), addition AS (${noteAdditions()}
 )
-SELECT count(*)::integer AS inserted FROM new_events`;
+-- Reads what it stores, so that rows and indexes are written before the counters are locked, which all statements of a space need.
+SELECT count(*)::integer AS inserted FROM inserted`;
 }
 
 function countUsage(): SQL {
@@ -84,8 +88,8 @@ function countUsage(): SQL {
   return sql`
   INSERT INTO ${usageMonths} AS kept (${namesOf([spaceId, month, count])})
   SELECT ${nameOf(events.spaceId)}, to_char(${nameOf(events.receivedAt)} AT TIME ZONE 'UTC', 'YYYY-MM') AS ${nameOf(month)},
-    count(*)
-  FROM new_events GROUP BY ${key} ORDER BY ${key}
+    sum(stored)
+  FROM parts JOIN part_counts USING (part) GROUP BY ${key} ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
 }
 
@@ -93,12 +97,12 @@ function countUsage(): SQL {
 function countByDay(): SQL {
   const { spaceId, day, apiKeyId, events: count, repeats } = usageDays;
   const key = namesOf([spaceId, day, apiKeyId]);
-  const stored = sql`coalesce(stored.${nameOf(count)}, 0)`;
+  const stored = sql`coalesce(stored, 0)`;
   return sql`
   INSERT INTO ${usageDays} AS kept (${namesOf([spaceId, day, apiKeyId, count, repeats])})
   SELECT ${nameOf(spaceId)}, (${nameOf(events.receivedAt)} AT TIME ZONE 'UTC')::date AS ${nameOf(day)}, ${nameOf(apiKeyId)},
     sum(${stored}), sum(${nameOf(segments.eventCount)} - ${stored})
-  FROM parts LEFT JOIN (SELECT part, count(*) AS ${nameOf(count)} FROM new_events GROUP BY part) AS stored USING (part)
+  FROM parts LEFT JOIN part_counts USING (part)
   GROUP BY ${key} ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}, ${addTo(repeats)}`;
 }
@@ -107,7 +111,7 @@ function countByDay(): SQL {
 function keepSegments(): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
   const { minStartMs, maxStartMs, storedXid } = segments;
-  const [segmentId, startTimeMs] = [nameOf(events.segmentId), nameOf(events.startTimeMs)];
+  const segmentId = nameOf(events.segmentId);
   const [min, max, known] = [nameOf(minStartMs), nameOf(maxStartMs), nameOf(terms)];
   const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes];
   const [counted, { bodies }] = [nameOf(eventCount), parameterNames];
@@ -118,8 +122,8 @@ function keepSegments(): SQL {
     span.${counted}, substring(${sql.placeholder(bodies)}::bytea FROM parts.body_start FOR parts.body_bytes),
     parts.${nameOf(terms)}::${sql.raw(terms.getSQLType())}, ${min}, ${max}
   FROM parts JOIN (
-    SELECT ${segmentId}, count(*) AS ${counted}, min(${startTimeMs}) AS ${min}, max(${startTimeMs}) AS ${max}
-    FROM new_events GROUP BY ${segmentId}
+    SELECT ${segmentId}, sum(stored) AS ${counted}, min(first_ms) AS ${min}, max(last_ms) AS ${max}
+    FROM parts JOIN part_counts USING (part) GROUP BY ${segmentId}
   ) AS span ON span.${segmentId} = parts.${segmentId}
   -- Where Postgres refused a part, its slices are stored one after another, in the same segment. What is
   -- null for its first slice stays null: it would not hold for that one.
@@ -140,7 +144,7 @@ function noteAdditions(): SQL {
   return sql`
   INSERT INTO ${segmentAdditions} (${namesOf([spaceId, segmentId, indexes])})
   SELECT ${key}, array_agg(${nameOf(events.segmentIndex)}) FROM new_events
-  WHERE ${nameOf(segmentId)} < (SELECT uuidv7(interval '-${sql.raw(String(lateSegmentDays))} days'))
+  WHERE ${nameOf(segmentId)} < (SELECT uuidv7(interval '-${numberOf(lateSegmentDays)} days'))
     OR ${nameOf(segmentId)} NOT IN (
       SELECT ${nameOf(segments.id)} FROM segment WHERE ${nameOf(segments.storedXid)} = pg_current_xact_id())
   GROUP BY ${key}`;

@@ -1,13 +1,14 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { agentStats, agentStatsRollups, eventStats, eventStatsRollups, events } from '../db/schema.ts';
-import { listOf, nameOf, namesOf } from '../db/statement.ts';
-import { bucketOffset, bucketsPerLogMs, countBits, latencyMsMin } from '../event/latency.ts';
+import { listOf, nameOf, namesOf, numberOf } from '../db/statement.ts';
+import { countsPerMerge } from '../event/latency.ts';
 import { rollupSpansHours } from '../event/limits.ts';
+import { mergedSketch, sketchElement } from './latency-sketch.ts';
 
 /**
- * The parts of the store statement that count its new events in the statistics (`new_events`): first by key and bucket of
- * the latency sketch, once for each event; then these counts are added up by minute, and by the hours of the roll-ups.
+ * The parts of the store statement that count its new events in the statistics (`new_events`): one aggregation counts them
+ * by minute and by the hours of each roll-up, and these counts are added to the rows.
  */
 
 /** The columns of all tables that are sums over events. */
@@ -25,14 +26,16 @@ const tokens = [
 const sparse = [inMeasures.errors, ...tokens];
 const sums = [inMeasures.durationMs, ...tokens];
 
-const minuteOf = sql`floor(${nameOf(events.startTimeMs)} / 60000)::bigint`;
+/** Minutes since the epoch, a whole number. */
+const minuteOf = sql`floor(${nameOf(events.startTimeMs)} / 60000)`;
 
-const bucket = sql`CASE WHEN ${nameOf(events.durationMs)} > ${number(latencyMsMin)}
-  THEN ceil(ln(${nameOf(events.durationMs)}) * ${number(bucketsPerLogMs)})::bigint + ${number(bucketOffset)} ELSE 0 END`;
+/** The first hour of the span: of whole minutes, so that hours are exact sums of minutes. */
+const startHourOf = (span: number) =>
+  sql`floor(${minuteOf} / ${numberOf(60 * span)})::bigint * ${numberOf(span)}`;
 
 /** The parts of the statement for one kind of statistics. Each is the inside of a common table expression. */
 export interface StatisticsParts {
-  /** The new events, counted by minute, key and bucket of the sketch. */
+  /** The new events, counted once by minute and key, and by the hours of each roll-up and key. */
   readonly counts: SQL;
   readonly byMinute: SQL;
   readonly byHours: SQL;
@@ -76,52 +79,64 @@ interface Statistics {
 }
 
 function statisticsParts({ counts, minutes, rollups, dimensions, where }: Statistics): StatisticsParts {
-  const { events: count, durationMs, errors } = inMeasures;
+  const { events: count, durationMs, errors, latency } = inMeasures;
   const { spaceId, minute } = minutes;
   const { spanHours, startHour } = rollups;
-  const counted = sql`${sql.identifier(counts)}`;
   const names = namesOf(dimensions.map(([column]) => column));
-  const span = nameOf(spanHours);
+  const hours = rollupSpansHours.map((span) => ({ span, name: sql`${sql.identifier(`hour_of_${span}`)}` }));
+  const times = [nameOf(minute), ...hours.map(({ name }) => name)];
+  const counted = sql`${sql.identifier(counts)}`;
   return {
+    // A row of one grouping set has a time of its own, and NULL for the others.
     counts: sql`
-  SELECT ${nameOf(spaceId)}, ${minuteOf} AS ${nameOf(minute)},
-    ${listOf(dimensions.map(([column, value]) => sql`${value} AS ${nameOf(column)}`))}, ${bucket} AS bucket,
-    count(*) AS ${nameOf(count)}, count(*) FILTER (WHERE ${nameOf(events.state)} = 'error') AS ${nameOf(errors)},
+  SELECT ${nameOf(spaceId)}, ${listOf(times)}, ${names}, count(*) AS ${nameOf(count)},
+    nullif(count(*) FILTER (WHERE ${nameOf(events.state)} = 'error'), 0) AS ${nameOf(errors)},
     ${clampedSum(durationMs)} AS ${nameOf(durationMs)},
-    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column)}, 0) AS ${nameOf(column)}`))}
-  FROM new_events ${where}
-  GROUP BY ${listOf([nameOf(spaceId), minuteOf, ...dimensions.map(([, value]) => value), bucket])}`,
-    byMinute: upsert(minutes, sql`${nameOf(spaceId)}, ${nameOf(minute)}, ${names}`, counted),
-    byHours: upsert(
-      rollups,
-      sql`${nameOf(spaceId)}, ${span}, ${nameOf(startHour)}, ${names}`,
-      sql`(
-    SELECT ${nameOf(spaceId)}, ${span}, floor(${nameOf(minute)} / (60.0 * ${span}))::bigint * ${span} AS ${nameOf(startHour)},
-      ${names}, bucket, ${listOf([count, ...sparse, durationMs].map(summed))}
-    FROM ${counted} CROSS JOIN (VALUES ${listOf(rollupSpansHours.map((hours) => sql`(${number(hours)})`))}) AS span(${span})
-    GROUP BY 1, 2, 3, ${names}, bucket
-  )`,
-    ),
+    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column)}, 0) AS ${nameOf(column)}`))},
+    array_agg(element) AS ${nameOf(latency)}
+  FROM (
+    SELECT ${namesOf([spaceId, events.state, ...sums])}, ${minuteOf}::bigint AS ${nameOf(minute)},
+      ${listOf(hours.map(({ span, name }) => sql`${startHourOf(span)} AS ${name}`))},
+      ${listOf(dimensions.map(([column, value]) => sql`${value} AS ${nameOf(column)}`))},
+      ${sketchElement} AS element
+    FROM new_events ${where}
+  ) AS measured
+  GROUP BY GROUPING SETS (${listOf(times.map((time) => sql`(${nameOf(spaceId)}, ${time}, ${names})`))})`,
+    byMinute: upsert(minutes, {
+      key: sql`${nameOf(spaceId)}, ${nameOf(minute)}, ${names}`,
+      counts: sql`${counted} WHERE ${nameOf(minute)} IS NOT NULL`,
+    }),
+    byHours: upsert(rollups, {
+      key: sql`${nameOf(spaceId)}, ${namesOf([spanHours, startHour])}, ${names}`,
+      counts: sql`(
+    SELECT *, CASE ${sql.join(
+      hours.map(({ span, name }) => sql`WHEN ${name} IS NOT NULL THEN ${numberOf(span)}`),
+      sql` `,
+    )} END AS ${nameOf(spanHours)},
+      coalesce(${listOf(hours.map(({ name }) => name))}) AS ${nameOf(startHour)}
+    FROM ${counted} WHERE ${nameOf(minute)} IS NULL
+  ) AS hours`,
+    }),
   };
 }
 
-/** The sum of a column of the counts, as its type. */
-function summed(column: PgColumn): SQL {
-  return sql`sum(${nameOf(column)})::${sql.raw(column.getSQLType())} AS ${nameOf(column)}`;
-}
-
-/** Adds counts by key and bucket to the rows of the keys. */
-function upsert(table: PgTable, key: SQL, counts: SQL): SQL {
+/** Adds counts to the rows of their keys. */
+function upsert(table: PgTable, { key, counts }: { key: SQL; counts: SQL }): SQL {
   const { events: count, durationMs, errors, latency } = inMeasures;
+  const [kept, excluded] = [sql`kept.${nameOf(count)}`, sql`excluded.${nameOf(count)}`];
+  const both = sql`kept.${nameOf(latency)} || excluded.${nameOf(latency)}`;
+  const perMerge = numberOf(countsPerMerge);
   return sql`
   INSERT INTO ${table} AS kept (${key}, ${namesOf([count, errors, ...sums, latency])})
-  SELECT ${key}, sum(${nameOf(count)}), nullif(sum(${nameOf(errors)}), 0),
-    ${listOf(sums.map((column) => sql`sum(${nameOf(column)})`))},
-    array_agg(bucket << ${number(countBits)} | ${nameOf(count)} ORDER BY bucket)
-  FROM ${counts} AS counted
-  GROUP BY ${key} ORDER BY ${key}
+  SELECT ${key}, ${namesOf([count, errors, ...sums])},
+    CASE WHEN ${nameOf(count)} < ${perMerge} THEN ${nameOf(latency)} ELSE ${mergedSketch(nameOf(latency))} END
+  FROM ${counts}
+  ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET
-    ${listOf([addTo(count), addTo(durationMs), ...sparse.map(addToSparse), mergeSketch(latency)])}`;
+    ${listOf([addTo(count), addTo(durationMs), ...sparse.map(addToSparse)])},
+    -- Merging costs more than all else, so it is done once in so many events.
+    ${nameOf(latency)} = CASE WHEN ${kept} / ${perMerge} = (${kept} + ${excluded}) / ${perMerge} THEN ${both}
+      ELSE ${mergedSketch(both)} END`;
 }
 
 /** A client may claim any finite number. It is clamped, because sums must stay finite too. */
@@ -139,20 +154,4 @@ export function addTo(column: PgColumn): SQL {
 function addToSparse(column: PgColumn): SQL {
   const [kept, excluded] = [sql`kept.${nameOf(column)}`, sql`excluded.${nameOf(column)}`];
   return sql`${nameOf(column)} = coalesce(${kept} + ${excluded}, ${kept}, ${excluded})`;
-}
-
-function mergeSketch(column: PgColumn): SQL {
-  return sql`${nameOf(column)} = (
-      SELECT array_agg(bucket << ${number(countBits)} | counted ORDER BY bucket)
-      FROM (
-        SELECT element >> ${number(countBits)} AS bucket, sum(element & ${number(2 ** countBits - 1)})::bigint AS counted
-        FROM unnest(kept.${nameOf(column)} || excluded.${nameOf(column)}) AS element
-        GROUP BY bucket
-      ) AS merged
-    )`;
-}
-
-/** A constant of ours in the text of the statement. */
-function number(value: number): SQL {
-  return sql.raw(String(value));
 }

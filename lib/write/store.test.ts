@@ -6,7 +6,8 @@ import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
-import { eventIds, eventStats, events, segments, usageMonths } from '../db/schema.ts';
+import { eventIds, eventStats, eventStatsRollups, events, segments, usageMonths } from '../db/schema.ts';
+import { countBits, countsPerMerge, latencyBucketOf } from '../event/latency.ts';
 import { slicePart } from './slice.ts';
 import { insertParts, storeParts } from './store.ts';
 
@@ -95,6 +96,31 @@ test('statements that overlap, at the same time and in any order, store and bill
     expect(await counts(spaceId)).toEqual({ stored: 200, billed: 200, ids: 200 });
     const stats = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
     expect(stats.reduce((sum, row) => sum + row.events, 0)).toBe(200);
+  }
+});
+
+test('a sketch counts each event once and stays short, however its events come', async () => {
+  const spaceId = randomUUIDv7();
+  const durations = Array.from({ length: 300 }, (_, i) => 1 + (i % 3) * 1_000);
+  const sent = durations.map((durationMs) => ({ ...llmEvent({ startTimeMs: 60_000 }), durationMs }));
+  // One by one, then more at once than are counted between two merges.
+  for (const event of sent.slice(0, 100)) await insertParts(database, [partOf(spaceId, [event])]);
+  await insertParts(database, [partOf(spaceId, sent.slice(100, 200)), partOf(spaceId, sent.slice(200))]);
+  expect(await database.$count(eventStatsRollups, eq(eventStatsRollups.spaceId, spaceId))).toBe(2);
+  for (const table of [eventStats, eventStatsRollups]) {
+    for (const { events: counted, latency } of await database
+      .select()
+      .from(table)
+      .where(eq(table.spaceId, spaceId))) {
+      expect(counted).toBe(300);
+      expect(latency.length).toBeLessThan(3 + countsPerMerge);
+      const counts = new Map<number, number>();
+      for (const element of latency) {
+        const bucket = Number(element >> BigInt(countBits));
+        counts.set(bucket, (counts.get(bucket) ?? 0) + Number(element & (2n ** BigInt(countBits) - 1n)));
+      }
+      expect(counts).toEqual(new Map([1, 1_001, 2_001].map((ms) => [latencyBucketOf(ms), 100])));
+    }
   }
 });
 

@@ -86,9 +86,13 @@ async function statisticsOf(spaceId: string): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const table of tables) {
     const isSourced = table.startsWith('event') ? `AND source <> ''` : '';
-    found[table] = await sql.unsafe(
-      `SELECT to_jsonb(t) - 'space_id' AS row FROM ${table} AS t WHERE space_id = '${spaceId}' ${isSourced} ORDER BY 1`,
-    );
+    // A bucket of a sketch may have several elements.
+    found[table] = await sql.unsafe(`
+      SELECT to_jsonb(t) - 'space_id' - 'latency' AS row, ARRAY(
+        SELECT element >> 40 << 40 | sum(element & (1::bigint << 40) - 1)::bigint FROM unnest(latency) AS element
+        GROUP BY element >> 40 ORDER BY 1
+      ) AS latency
+      FROM ${table} AS t WHERE space_id = '${spaceId}' ${isSourced} ORDER BY 1`);
   }
   return found;
 }

@@ -1,5 +1,6 @@
 import { getTableName } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import type { Sql } from '../../../lib/db/connect.ts';
 import { distributedTables } from '../../../lib/db/distribution.ts';
 import {
   agentStats,
@@ -15,6 +16,11 @@ import {
 import type { Figures } from '../measures.ts';
 import type { Store } from './stores.ts';
 
+/** The bytes per event of all tables that grow with events, including indexes and TOAST. */
+export function measureBytesPerEvent(sql: Sql): Promise<number> {
+  return bytesPerEvent(sql, stored);
+}
+
 /** What grows, and what of it stays when events have expired. */
 const stored = distributedTables;
 const expiring: readonly PgTable[] = [events, segments, segmentAdditions, quarantine];
@@ -25,20 +31,20 @@ const statistics = [eventStats, agentStats, eventStatsRollups, agentStatsRollups
 export async function measureSizes(stores: readonly Store[]): Promise<Figures> {
   const figures: Figures = {};
   for (const store of stores) {
-    const bytes = await bytesPerEvent(store, stored);
+    const bytes = await bytesPerEvent(store.sql, stored);
     figures[`${store.variant}Bytes`] = bytes;
     if (store.variant !== 'now') continue;
-    figures.lastingBytes = await bytesPerEvent(store, lasting);
-    figures.ledgerBytes = await bytesPerEvent(store, [eventIds]);
-    figures.statisticsBytes = await bytesPerEvent(store, statistics);
+    figures.lastingBytes = await bytesPerEvent(store.sql, lasting);
+    figures.ledgerBytes = await bytesPerEvent(store.sql, [eventIds]);
+    figures.statisticsBytes = await bytesPerEvent(store.sql, statistics);
     figures.eventsPerStatistic = await measureEventsPerRow(store, eventStats);
-    figures.termsBytes = await bytesPerEvent(store, [], 'segments_by_term');
+    figures.termsBytes = await bytesPerEvent(store.sql, [], 'segments_by_term');
   }
   return figures;
 }
 
 /** @param index counted beside the tables. */
-async function bytesPerEvent({ sql }: Store, tables: readonly PgTable[], index = ''): Promise<number> {
+async function bytesPerEvent(sql: Sql, tables: readonly PgTable[], index = ''): Promise<number> {
   const names = [...tables.map(getTableName), index].filter(Boolean);
   const [row] = await sql<{ bytes: number }[]>`
     SELECT sum(pg_total_relation_size(coalesce(relid, to_regclass(name))))::float8
