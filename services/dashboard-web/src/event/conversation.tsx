@@ -6,6 +6,7 @@ import { CopyButton } from '../ui/copy-button.tsx';
 import type { WholeEvent } from './event-query.ts';
 import type { EventText } from './event-text.ts';
 import { Payload } from './payload.tsx';
+import { Prose, ProseActions } from './prose.tsx';
 import { ToolCallCard } from './tool-call-card.tsx';
 import { Turn } from './turn.tsx';
 
@@ -20,9 +21,14 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
           title="System"
           tone="neutral"
           isFolded={llm.system.length > foldedChars}
-          aside={size(llm.system)}
+          aside={
+            <>
+              {size(llm.system)}
+              <ProseActions label="Copy the system text" text={llm.system} />
+            </>
+          }
         >
-          <TextBlock text={llm.system} />
+          <Prose text={llm.system} />
         </Turn>
       )}
       {llm && llm.tools.length > 0 && <OfferedTools tools={llm.tools} />}
@@ -31,9 +37,9 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
           icon={UserRound}
           title="Prompt"
           tone="user"
-          aside={<CopyButton label="Copy the prompt" text={llm.prompt} />}
+          aside={<ProseActions label="Copy the prompt" text={llm.prompt} />}
         >
-          <TextBlock text={llm.prompt} />
+          <Prose text={llm.prompt} />
         </Turn>
       )}
       {llm?.response && (
@@ -41,9 +47,9 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
           icon={Bot}
           title="Response"
           tone="llm"
-          aside={<CopyButton label="Copy the response" text={llm.response} />}
+          aside={<ProseActions label="Copy the response" text={llm.response} />}
         >
-          <TextBlock text={llm.response} />
+          <Prose text={llm.response} />
         </Turn>
       )}
       {llm?.toolCalls.map((call, index) => (

@@ -9,11 +9,19 @@ export interface Settings {
   zone: string | undefined;
   /** Whether single keys such as `j` do something. */
   hasShortcuts: boolean;
+  /** Whether texts of a conversation are shown as Markdown. */
+  showsMarkdown: boolean;
   /** Widths of table columns in pixels, by the table's and the column's name. */
   columnWidths: Record<string, number>;
 }
 
-const defaults: Settings = { theme: 'system', zone: undefined, hasShortcuts: true, columnWidths: {} };
+const defaults: Settings = {
+  theme: 'system',
+  zone: undefined,
+  hasShortcuts: true,
+  showsMarkdown: false,
+  columnWidths: {},
+};
 const storageKey = 'weir.settings';
 const listeners = new Set<() => void>();
 let current = read();
@@ -57,11 +65,12 @@ function read(): Settings {
     const stored: Partial<Record<keyof Settings, unknown>> = JSON.parse(
       localStorage.getItem(storageKey) ?? '{}',
     );
-    const { theme, zone, hasShortcuts, columnWidths } = stored;
+    const { theme, zone, hasShortcuts, showsMarkdown, columnWidths } = stored;
     return {
       theme: theme === 'light' || theme === 'dark' ? theme : 'system',
       zone: typeof zone === 'string' && isZone(zone) ? zone : undefined,
       hasShortcuts: hasShortcuts !== false,
+      showsMarkdown: showsMarkdown === true,
       columnWidths: isWidths(columnWidths) ? columnWidths : {},
     };
   } catch {

@@ -1,0 +1,34 @@
+import type { Token } from 'marked';
+import { useEffect, useState } from 'react';
+
+/** Longer texts are never shown as Markdown, in characters. */
+export const markdownCharsMax = 50_000;
+
+/** Some texts take a parser of Markdown minutes; nobody waits longer than this, in milliseconds. */
+const timeoutMs = 2_000;
+
+export type Markdown = { state: 'working' } | { state: 'failed' } | { state: 'done'; tokens: Token[] };
+
+/** Reads a text as Markdown in a worker. `failed`: it was not read in time, or not at all. */
+export function useMarkdown(text: string): Markdown {
+  const [markdown, setMarkdown] = useState<Markdown>({ state: 'working' });
+  useEffect(() => {
+    setMarkdown({ state: 'working' });
+    const worker = new Worker(new URL('./lex-worker.ts', import.meta.url), { type: 'module' });
+    const end = (result: Markdown) => {
+      worker.terminate();
+      setMarkdown(result);
+    };
+    const timer = setTimeout(() => end({ state: 'failed' }), timeoutMs);
+    worker.addEventListener('message', ({ data }: MessageEvent<Token[]>) =>
+      end({ state: 'done', tokens: data }),
+    );
+    worker.addEventListener('error', () => end({ state: 'failed' }));
+    worker.postMessage(text);
+    return () => {
+      clearTimeout(timer);
+      worker.terminate();
+    };
+  }, [text]);
+  return markdown;
+}
