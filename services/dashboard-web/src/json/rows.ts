@@ -1,3 +1,4 @@
+import { cutOutsideSecret } from '../text/marks.ts';
 import { childrenOf, type JsonNode, readString } from './node.ts';
 import { formatPath, type JsonPath } from './path.ts';
 
@@ -72,7 +73,7 @@ export function toRows(document: JsonDocument, open: ReadonlySet<string>): JsonR
   return rows;
 }
 
-/** Splits a text at its line ends, and lines that are longer than `charsMax` after so many characters. */
+/** Splits a text at its line ends, and lines that are longer than `charsMax` between words, where there are some. No secret is split. */
 export function splitLines(text: string, charsMax: number): string[] {
   const lines: string[] = [];
   for (const line of text.split(/\r\n|\r|\n/)) {
@@ -81,7 +82,7 @@ export function splitLines(text: string, charsMax: number): string[] {
       continue;
     }
     for (let from = 0; from < line.length; ) {
-      let to = Math.min(from + charsMax, line.length);
+      let to = cutOutsideSecret(line, endOfLine(line, from, charsMax), from);
       // A pair of surrogates stays together.
       if (to < line.length && /[\uD800-\uDBFF]/.test(line[to - 1] ?? '')) to++;
       lines.push(line.slice(from, to));
@@ -89,6 +90,14 @@ export function splitLines(text: string, charsMax: number): string[] {
     }
   }
   return lines;
+}
+
+/** After the last space of the line, or in the middle of a word that fills half of it. */
+function endOfLine(line: string, from: number, charsMax: number): number {
+  const end = from + charsMax;
+  if (end >= line.length) return line.length;
+  const space = line.lastIndexOf(' ', end - 1);
+  return space > from + charsMax / 2 ? space + 1 : end;
 }
 
 /** All paths that must be open for the value at `path` to be shown. */

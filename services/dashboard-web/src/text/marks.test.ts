@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitText } from './marks.ts';
+import { createApiKey } from '../../../../lib/accounts/api-key.ts';
+import { splitLines } from '../json/rows.ts';
+import { cutOutsideSecret, describeText, splitText } from './marks.ts';
 
 const kinds = (text: string) => splitText(text).map((part) => (part.kind === 'mark' ? part.name : part.kind));
 
@@ -31,6 +33,22 @@ test('secrets are parts of their own', () => {
     { kind: 'secret', text: 'sk-proj-abcdefghijklmnop' },
     { kind: 'secret', text: token },
   ]);
+});
+
+test('a key that Weir issues is masked wherever a text is cut', () => {
+  for (let round = 0; round < 10; round++) {
+    const key = createApiKey();
+    const text = `${'word '.repeat(20)}${key} ${'x'.repeat(round)}${createApiKey()}`;
+    for (let at = 1; at < text.length; at++) {
+      const cut = cutOutsideSecret(text, at);
+      expect(
+        splitText(text.slice(0, cut))
+          .concat(splitText(text.slice(cut)))
+          .filter(({ kind }) => kind === 'secret'),
+      ).toHaveLength(2);
+    }
+    for (const line of splitLines(text, 40)) expect(describeText(line)).not.toMatch(/weir_\w/);
+  }
 });
 
 test('the parts are the text', () => {

@@ -4,9 +4,9 @@ export type TextPart =
   | { kind: 'mark'; text: string; name: string }
   | { kind: 'secret'; text: string };
 
-/** Secrets that are recognised: API keys of Weir, of OpenAI and Anthropic, and JSON Web Tokens. */
+/** Secrets that are recognised: API keys of Weir, also behind other characters of a word, of OpenAI and Anthropic, and JSON Web Tokens. */
 const secret =
-  /\b(?:weir_[0-9A-Za-z]{38}|sk-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})\b/g;
+  /(?:weir_[0-9A-Za-z]{38}|\b(?:sk-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}))\b/g;
 
 /**
  * Control characters, format characters such as those that turn the direction of a text, separators of lines that look
@@ -25,6 +25,23 @@ export function splitText(text: string): TextPart[] {
   }
   parts.push(...splitMarks(text.slice(at)));
   return parts;
+}
+
+/** Longer ones are cut: a line of megabytes would stop the page. In characters. */
+const wholeSecretMax = 4_000;
+
+/**
+ * Where to cut a text that is shown in parts: at `at`, or beside the secret there. Half a secret is not recognised, and would be
+ * shown.
+ */
+export function cutOutsideSecret(text: string, at: number, from = 0): number {
+  const near = text.slice(Math.max(from, at - wholeSecretMax), at + wholeSecretMax);
+  const start = Math.max(from, at - wholeSecretMax);
+  for (const match of near.matchAll(secret)) {
+    const [first, end] = [start + match.index, start + match.index + match[0].length];
+    if (first < at && at < end) return first > from ? first : end;
+  }
+  return at;
 }
 
 /** A text as plain characters that are all visible, for titles and for labels of screen readers. */

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { formatBytes } from '../format/number.ts';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
+import { cutOutsideSecret } from './marks.ts';
 import { ShownText } from './shown-text.tsx';
 
 /** Characters that are shown at first, and that each further click adds. More at once would stop the page. */
@@ -19,7 +20,8 @@ export function TextBlock({
   firstMax?: number;
 }) {
   const [shown, setShown] = useState(firstMax);
-  const rest = text.length - shown;
+  const end = cutOutsideSecret(text, shown);
+  const rest = text.length - end;
   return (
     <div>
       <div
@@ -28,7 +30,7 @@ export function TextBlock({
           isMono && 'font-mono text-[0.75rem] leading-5',
         )}
       >
-        <ShownText text={rest > 0 ? text.slice(0, shown) : text} />
+        <ShownText text={rest > 0 ? text.slice(0, end) : text} />
         {rest > 0 && '…'}
       </div>
       {text.length > firstMax && (

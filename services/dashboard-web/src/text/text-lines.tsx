@@ -61,7 +61,9 @@ export function TextLines({
           className="h-7 min-w-0 flex-1 bg-transparent text-sm placeholder:text-faint focus-visible:outline-offset-0"
         />
         <span role="status" className="text-faint text-xs">
-          {query === '' ? `${lines.length.toLocaleString('en')} lines` : `${matches.length} lines found`}
+          {query === ''
+            ? `${lines.length.toLocaleString('en')} lines`
+            : `${matches.length} ${matches.length === 1 ? 'line' : 'lines'} found`}
         </span>
       </form>
       <section
