@@ -2,6 +2,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { demoEvents } from '../support/browser/demo-events.ts';
+import { furnishSpace } from '../support/browser/furnished-space.ts';
 import { shownPages } from '../support/browser/shown-pages.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
 
@@ -50,8 +51,7 @@ test('no page, dialog or menu breaks a rule of accessibility in any theme', {
   await using newcomer = await system.visit();
   await using stranger = await system.visitSignedOut();
   const events = demoEvents();
-  await system.send(visitor.apiKey, events);
-  await visitor.page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await furnishSpace(system, visitor, events);
   const found: Record<string, string[]> = {};
   for (const { name, path, ready, isEmpty } of shownPages) {
     const { page, spaceId } = isEmpty ? newcomer : visitor;

@@ -68,6 +68,56 @@ test('a failing tool call is found by its filters, peeked at, opened, and steppe
   expect(new URL(page.url()).searchParams.get('state')).toBe('error');
 });
 
+test('among many events a failing tool call is found by typing, and leads to its trace', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const wanted = demoEvents();
+  const failed = wanted.find(({ type, status }) => type === 'tool' && status.state === 'error');
+  if (failed === undefined) throw new Error('no tool of the sample fails');
+  failed.status.error = { code: 'calendar_locked', httpStatus: 423, message: 'somebody else holds the lock' };
+  for (let batch = 0; batch < 15; batch++) await system.send(apiKey, demoEvents());
+  await system.send(apiKey, wanted);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+
+  await page.keyboard.press('g');
+  await page.keyboard.press('e');
+  await page.waitForURL(`**/s/${spaceId}/events`);
+  await page.getByRole('row').nth(5).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('type:tool state:error error:calendar_locked');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.searchParams.get('errorCode') === 'calendar_locked');
+  await page.locator('[role=grid][aria-rowcount="2"]').waitFor();
+  // Out of the field: in it, j is a letter.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('j');
+  const peek = page.getByRole('complementary', { name: 'The selected event' });
+  await peek.getByText('Error: code calendar_locked, HTTP 423').waitFor();
+  await peek.getByRole('link', { name: 'Open trace' }).click();
+  const own = wanted.filter(({ traceId }) => traceId === failed.traceId);
+  await page.locator(`[role=grid][aria-rowcount="${own.length + 1}"]`).waitFor();
+  await page.keyboard.press('e');
+  await page.waitForURL((url) => url.searchParams.get('peek') === failed.id);
+  await peek.getByText('somebody else holds the lock').waitFor();
+});
+
+test('users are listed with their events, in the range of time that leads to the same events', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const events = demoEvents();
+  await system.send(apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/users`);
+  await page.getByRole('combobox', { name: 'Time range' }).selectOption('7d');
+  const [user = ''] = events.map(({ context }) => context.userId ?? '');
+  const count = events.filter(({ context }) => context.userId === user).length;
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: user, exact: true }) });
+  await row.getByRole('cell', { name: String(count), exact: true }).waitFor();
+  await row.getByRole('link').click();
+  await page.waitForURL(`**/events?last=7d&userId=${user}`);
+  await page.locator(`[role=grid][aria-rowcount="${count + 1}"]`).waitFor();
+});
+
 test('charts are read by keys, narrowed by dragging, and lead to the events of a group', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;

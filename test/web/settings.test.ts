@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { changeSpace } from '../../lib/accounts/spaces.ts';
+import { demoEvents } from '../support/browser/demo-events.ts';
+import { sendRefusedEvents } from '../support/browser/refused-events.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
+import { until } from '../support/wait.ts';
 
 const system = useBrowser();
 
@@ -59,7 +63,125 @@ test('an invited viewer joins with a password, reads, and sees nothing to change
   await page.getByRole('button', { name: 'Join' }).click();
   await page.getByRole('heading', { name: 'Send your first event' }).waitFor();
   await page.getByText('Ask an admin of the space for an API key.').waitFor();
-  expect(await page.getByRole('link', { name: 'API Keys' }).count()).toBe(0);
+  const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+  expect(await pages.allTextContents()).toEqual([
+    ...['Overview', 'Events', 'Threads', 'Users', 'Live', 'Charts', 'Usage & plan', 'Prices'],
+  ]);
+  for (const path of ['settings/api-keys', 'members', 'audit-log', 'quarantine']) {
+    await page.goto(`/s/${owner.spaceId}/${path}`);
+    await page.getByText('You may not see this').waitFor();
+  }
+  expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
+  await page.goto(`/s/${owner.spaceId}/settings/prices`);
+  await page.getByText('An owner of the space sets them.').waitFor();
+  expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
+  await page.getByRole('button', { name: /^Space/ }).click();
+  await page.getByRole('menuitem').first().waitFor();
+  expect(await page.getByRole('menuitem', { name: /Rename|New/ }).count()).toBe(0);
+
+  await owner.page.reload();
+  await owner.page.getByRole('combobox', { name: 'Role of viewer@example.org' }).selectOption('admin');
+  await owner.page.getByText('viewer@example.org is admin now.').waitFor();
+  // The last owner stays one.
+  expect(await owner.page.getByRole('button', { name: `Remove ${owner.email}` }).count()).toBe(0);
   await page.goto(`/s/${owner.spaceId}/settings/api-keys`);
-  await page.getByText('You may not see this').waitFor();
+  await page.getByRole('button', { name: 'Create key' }).waitFor();
+});
+
+test('an event in quarantine says why, is replayed when the cause is gone, and appears in the list', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId } = visitor;
+  const { ids, removeCause } = await sendRefusedEvents(system, visitor, 2);
+  await page.goto(`/s/${spaceId}/quarantine`);
+  const row = page.getByRole('row').filter({ hasText: ids[0] ?? '' });
+  await row.getByText('23514', { exact: true }).waitFor();
+  await row.getByText(/violates check constraint.*known_user/).waitFor();
+  const replay = page.getByRole('button', { name: `Replay ${ids[0]}` });
+  await replay.click();
+  await page.getByText('0 stored, 1 refused again.').waitFor();
+  await removeCause();
+  await replay.click();
+  await page.getByText('1 stored.', { exact: true }).waitFor();
+  await row.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: `Replay ${ids[1]}` }).click();
+  await page.getByText('Nothing is in quarantine').waitFor();
+  await page.goto(`/s/${spaceId}/events/${ids[0]}`);
+  await page.getByRole('button', { name: 'Only events with User cus_refused' }).click();
+  await page.getByRole('row').nth(2).waitFor();
+  expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('3');
+});
+
+test('a 402 is seen coming on the overview and the usage page, and explained when it is there', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId, apiKey } = visitor;
+  const { database } = system.pipeline;
+  const events = demoEvents();
+  const limitTo = (monthlyEventLimit: number) => changeSpace(database, spaceId, { monthlyEventLimit });
+  await limitTo(events.length + 10);
+  await system.send(apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.getByRole('link', { name: /The month’s limit is near/ }).click();
+  await page.getByText(/At this pace the limit is reached on/).waitFor();
+  await page.getByText(String(events.length + 10), { exact: true }).waitFor();
+  const meter = page.getByRole('meter', { name: 'Share of the monthly limit' });
+  expect(await meter.getAttribute('aria-valuenow')).toBe(
+    String(Math.round((events.length / (events.length + 10)) * 100)),
+  );
+
+  await limitTo(events.length);
+  await page.reload();
+  await page.getByText(/The limit is reached: new batches are refused with/).waitFor();
+  await until(() => system.send(apiKey, demoEvents().slice(0, 1)).then(() => false, isQuotaError));
+  await page.goto(`/s/${spaceId}`);
+  await page.getByText('New batches are refused with 402.').waitFor();
+});
+
+const isQuotaError = (error: Error) => /answered 402: .*usage_limit_exceeded/.test(error.message);
+
+test('an owner prices a model that has none, and costs appear', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId, apiKey } = visitor;
+  await system.send(apiKey, demoEvents());
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.getByRole('link', { name: 'No token has a price' }).click();
+  await page.getByText('No prices yet').waitFor();
+  await page.getByRole('button', { name: 'Set a price for gpt-4o', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Price of a model' });
+  await dialog.getByLabel('Input').fill('2,5');
+  await dialog.getByText('A decimal, such as 2.50.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Set the price' }).isDisabled()).toBe(true);
+  await dialog.getByLabel('Input').fill('2.5');
+  await dialog.getByLabel('Output').fill('10');
+  await dialog.getByRole('button', { name: 'Set the price' }).click();
+  const row = page.getByRole('table', { name: /^Prices/ }).getByRole('row', { name: /gpt-4o/ });
+  await row.getByText('in force').waitFor();
+  await row.getByText('$2.5', { exact: true }).waitFor();
+  // Nothing is known of cached tokens: they stay without a price, and the page says so.
+  const unpriced = page.getByRole('table', { name: 'Models without a price' });
+  await unpriced
+    .getByRole('row', { name: /mistral-large-latest/ })
+    .getByText('0%')
+    .waitFor();
+  await page.goto(`/s/${spaceId}`);
+  await page.getByText(/of tokens priced/).waitFor();
+  await page.getByText(/^\$\d/).waitFor();
+
+  await page.goto(`/s/${spaceId}/settings/prices`);
+  await page.getByRole('button', { name: /^Remove the price of gpt-4o/ }).click();
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByText('No prices yet').waitFor();
+});
+
+test('the audit log is narrowed to an action by a click, in the address', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId, email } = visitor;
+  await page.goto(`/s/${spaceId}/audit-log`);
+  await page.getByRole('button', { name: 'session.open' }).click();
+  await page.waitForURL((url) => url.searchParams.get('action') === 'session.open');
+  await page.getByRole('button', { name: 'api_key.create' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: email }).click();
+  await page.getByRole('button', { name: `Remove: Who is ${email}` }).waitFor();
+  await page.getByRole('button', { name: 'Remove: Action is session.open' }).click();
+  await page.getByRole('button', { name: 'session.open' }).waitFor();
+  expect(await page.getByRole('button', { name: 'operator' }).count()).toBe(0);
 });

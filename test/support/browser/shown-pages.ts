@@ -57,6 +57,16 @@ export const shownPages: readonly ShownPage[] = [
     ready: (page) => page.getByRole('heading', { name: /^Calls/ }).waitFor(),
   },
   {
+    name: 'event-markdown',
+    path: ({ spaceId, events }) => `/s/${spaceId}/events/${withToolCalls(events)?.id}`,
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Unfold' }).click();
+      const isOn = (await page.getByRole('button', { name: 'Markdown', pressed: true }).count()) > 0;
+      if (!isOn) await page.getByRole('button', { name: 'Markdown' }).first().click();
+      await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
+    },
+  },
+  {
     name: 'event-tool',
     path: ({ spaceId, events }) => `/s/${spaceId}/events/${failedTool(events)?.id}`,
     ready: (page) => page.getByRole('heading', { name: /^Error/ }).waitFor(),
@@ -102,6 +112,11 @@ export const shownPages: readonly ShownPage[] = [
     ready: (page) => page.getByLabel('Prompt').first().waitFor(),
   },
   {
+    name: 'users',
+    path: ({ spaceId }) => `/s/${spaceId}/users`,
+    ready: (page) => page.getByRole('row').nth(2).waitFor(),
+  },
+  {
     name: 'live',
     path: ({ spaceId }) => `/s/${spaceId}/live`,
     ready: (page) => page.getByText('Waiting for events').waitFor(),
@@ -122,12 +137,27 @@ export const shownPages: readonly ShownPage[] = [
     ready: (page) => page.getByRole('row').nth(1).waitFor(),
   },
   {
+    name: 'prices',
+    path: ({ spaceId }) => `/s/${spaceId}/settings/prices`,
+    ready: (page) => page.getByRole('table', { name: 'Models without a price' }).waitFor(),
+  },
+  {
     name: 'audit-log',
     path: ({ spaceId }) => `/s/${spaceId}/audit-log`,
     ready: (page) => page.getByRole('row').nth(1).waitFor(),
   },
   {
     name: 'quarantine',
+    path: ({ spaceId }) => `/s/${spaceId}/quarantine`,
+    ready: (page) =>
+      page
+        .getByRole('button', { name: /^Replay/ })
+        .first()
+        .waitFor(),
+  },
+  {
+    name: 'quarantine-none',
+    isEmpty: true,
     path: ({ spaceId }) => `/s/${spaceId}/quarantine`,
     ready: (page) => page.getByText('Nothing is in quarantine').waitFor(),
   },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { type DemoEvent, demoEvents } from '../../support/browser/demo-events.ts';
+import { furnishSpace, nameSpace } from '../../support/browser/furnished-space.ts';
 import { type ShownPage, shownPages } from '../../support/browser/shown-pages.ts';
 import { type SpaceVisitor, useBrowser } from '../../support/browser/use-browser.ts';
 
@@ -21,9 +22,8 @@ test.for(['light', 'dark'] as const)('every page in the %s theme', { timeout: 30
     await using visitor = await system.visit({ theme, ...size });
     await using newcomer = await system.visit({ theme, ...size });
     const events = demoEvents();
-    await Promise.all([visitor, newcomer].map(nameSpace));
-    await system.send(visitor.apiKey, events);
-    await visitor.page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    await nameSpace(newcomer);
+    await furnishSpace(system, visitor, events);
     for (const shown of shownPages) {
       const owner = shown.isEmpty ? newcomer : visitor;
       await show(shown, owner, events);
@@ -32,14 +32,6 @@ test.for(['light', 'dark'] as const)('every page in the %s theme', { timeout: 30
   }
   expect(shownPages.length).toBeGreaterThan(5);
 });
-
-/** The name of the shop that the sample events are of. */
-async function nameSpace({ context, spaceId }: SpaceVisitor) {
-  const answer = await context.request.post('/trpc/spaces.rename', {
-    data: { spaceId, name: 'Spoke & Saddle' },
-  });
-  if (!answer.ok()) throw new Error(`naming the space failed: ${await answer.text()}`);
-}
 
 async function show({ path, ready }: ShownPage, { page, spaceId }: SpaceVisitor, events: DemoEvent[]) {
   await page.goto(path({ spaceId, events }));

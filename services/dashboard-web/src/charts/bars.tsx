@@ -1,6 +1,6 @@
 import { type PointerEvent, useRef, useState } from 'react';
 import { formatCount } from '../format/number.ts';
-import { formatMinute } from '../format/time.ts';
+import { formatMinute, formatTick } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 
@@ -21,6 +21,7 @@ export function Bars({
   label,
   onRange,
   hasErrors = true,
+  areDays = false,
   className,
 }: {
   bars: readonly Bar[];
@@ -30,6 +31,8 @@ export function Bars({
   onRange?: (from: number, to: number) => void;
   /** Whether errors are counted, too. */
   hasErrors?: boolean;
+  /** The bars are days of UTC, whatever the person's time zone is. */
+  areDays?: boolean;
   className?: string;
 }) {
   const { zone } = useSettings();
@@ -62,6 +65,7 @@ export function Bars({
     const to = isClick ? from + bucketMs : first + Math.ceil(right * bars.length) * bucketMs;
     onRange?.(from, to);
   };
+  const nameTime = (ms: number) => (areDays ? formatTick(ms, totalMs, 'UTC') : formatMinute(ms, zone));
   const shown = hovered === undefined ? undefined : bars[hovered];
   const sum = bars.reduce((total, { events }) => total + events, 0);
   const errors = bars.reduce((total, bar) => total + bar.errors, 0);
@@ -72,11 +76,11 @@ export function Bars({
       <figcaption className="flex h-5 items-center justify-between text-faint text-xs">
         <span>
           {shown === undefined
-            ? describe({ events: sum, errors, isEstimate: bars.some(({ isEstimate }) => isEstimate) })
-            : `${formatMinute(shown.startMs, zone)}: ${describe(shown)}`}
+            ? `${describe({ events: sum, errors, isEstimate: bars.some(({ isEstimate }) => isEstimate) })}${sum === 0 ? '' : `; at most ${formatCount(max)} a ${bucketNames.get(bucketMs) ?? 'bar'}`}`
+            : `${nameTime(shown.startMs)}: ${describe(shown)}`}
         </span>
         <span className="max-md:hidden">
-          {formatMinute(first, zone)} – {formatMinute(first + totalMs, zone)}
+          {nameTime(first)} – {nameTime(areDays ? first + totalMs - bucketMs : first + totalMs)}
         </span>
       </figcaption>
       <div
@@ -120,6 +124,34 @@ export function Bars({
           />
         )}
       </div>
+      <BarTicks bars={bars} name={(ms) => formatTick(ms, totalMs, areDays ? 'UTC' : zone)} />
     </figure>
+  );
+}
+
+const bucketNames = new Map([
+  [60_000, 'minute'],
+  [3_600_000, 'hour'],
+  [86_400_000, 'day'],
+]);
+
+const ticksMax = 6;
+
+/** Where some of the bars begin. */
+function BarTicks({ bars, name }: { bars: readonly Bar[]; name: (ms: number) => string }) {
+  const every = Math.max(1, Math.ceil(bars.length / ticksMax));
+  const ticks = bars.flatMap(({ startMs }, index) => (index % every === 0 ? [{ startMs, index }] : []));
+  return (
+    <div aria-hidden className="relative mt-0.5 h-4 overflow-hidden border-line border-t text-faint text-xs">
+      {ticks.map(({ startMs, index }, place) => (
+        <span
+          key={startMs}
+          className={classes('absolute top-0 whitespace-nowrap', place % 2 === 1 && 'max-md:hidden')}
+          style={{ left: `${(index / bars.length) * 100}%` }}
+        >
+          {name(startMs)}
+        </span>
+      ))}
+    </div>
   );
 }

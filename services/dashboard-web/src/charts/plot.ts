@@ -9,6 +9,8 @@ export interface Plot {
   series: readonly TimeSeries[];
   kind: 'bars' | 'lines';
   format: (value: number) => string;
+  /** The values are counts: an axis of them has whole numbers only. */
+  isWhole: boolean;
   zone: Zone;
   onCursor: (bucket: number | undefined) => void;
   onZoom: (range: { from: number; to: number }) => void;
@@ -16,6 +18,9 @@ export interface Plot {
 
 /** Fewer pixels are a click, not a range. */
 const dragPixelsMin = 6;
+const wholeSteps = Array.from({ length: 15 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
 const axisFont = '11px ui-sans-serif, system-ui, sans-serif';
 
 /** Draws a chart over time into an element. uPlot counts time in seconds. */
@@ -81,7 +86,7 @@ function describeSeries({ label, color, values }: TimeSeries, isStacked: boolean
   };
 }
 
-function describeAxes({ starts, end, format, zone }: Plot): uPlot.Axis[] {
+function describeAxes({ starts, end, format, zone, isWhole }: Plot): uPlot.Axis[] {
   const look = {
     font: axisFont,
     stroke: resolveColor('color-faint'),
@@ -97,6 +102,13 @@ function describeAxes({ starts, end, format, zone }: Plot): uPlot.Axis[] {
       space: 70,
       values: (_, splits) => splits.map((split) => formatTick(split * 1_000, lengthMs, zone)),
     },
-    { ...look, size: 54, space: 36, values: (_, splits) => splits.map(format) },
+    {
+      ...look,
+      size: 54,
+      space: 36,
+      values: (_, splits) => splits.map(format),
+      // There is no half of an event.
+      ...(isWhole && { incrs: wholeSteps }),
+    },
   ];
 }

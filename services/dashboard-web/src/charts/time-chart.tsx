@@ -21,6 +21,7 @@ export function TimeChart({
   series,
   kind,
   format,
+  isWhole = false,
   onZoom,
 }: {
   /** What the chart shows, for screen readers. */
@@ -30,6 +31,8 @@ export function TimeChart({
   series: readonly TimeSeries[];
   kind: 'bars' | 'lines';
   format: (value: number) => string;
+  /** The values are counts. */
+  isWhole?: boolean;
   onZoom: (range: { from: number; to: number }) => void;
 }) {
   const { zone } = useSettings();
@@ -51,6 +54,7 @@ export function TimeChart({
         series,
         kind,
         format,
+        isWhole,
         zone,
         onCursor: setBucket,
         onZoom: (range) => zoom.current(range),
@@ -66,7 +70,7 @@ export function TimeChart({
       resized.disconnect();
       drawn.destroy();
     };
-  }, [starts, end, series, kind, format, zone, scheme]);
+  }, [starts, end, series, kind, format, isWhole, zone, scheme]);
 
   const last = starts.length - 1;
   const onKeyDown = (event: KeyboardEvent) => {

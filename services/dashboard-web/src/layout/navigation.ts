@@ -1,5 +1,6 @@
 import {
   ChartSpline,
+  CircleDollarSign,
   Gauge,
   KeyRound,
   LayoutDashboard,
@@ -9,6 +10,7 @@ import {
   Radio,
   ScrollText,
   ShieldAlert,
+  UserRound,
   Users,
 } from 'lucide-react';
 import { hasRole, type Role } from '../space/role.ts';
@@ -20,9 +22,11 @@ export interface NavigationEntry {
     | '/s/$spaceId/events'
     | '/s/$spaceId/charts'
     | '/s/$spaceId/threads'
+    | '/s/$spaceId/users'
     | '/s/$spaceId/live'
     | '/s/$spaceId/usage'
     | '/s/$spaceId/settings/api-keys'
+    | '/s/$spaceId/settings/prices'
     | '/s/$spaceId/members'
     | '/s/$spaceId/audit-log'
     | '/s/$spaceId/quarantine';
@@ -47,6 +51,7 @@ const navigation: readonly NavigationGroup[] = [
       { to: '/s/$spaceId', label: 'Overview', icon: LayoutDashboard, key: 'o' },
       { to: '/s/$spaceId/events', label: 'Events', icon: List, key: 'e' },
       { to: '/s/$spaceId/threads', label: 'Threads', icon: MessagesSquare, key: 't' },
+      { to: '/s/$spaceId/users', label: 'Users', icon: UserRound, key: 's' },
       { to: '/s/$spaceId/live', label: 'Live', icon: Radio, key: 'l' },
       { to: '/s/$spaceId/charts', label: 'Charts', icon: ChartSpline, key: 'c' },
     ],
@@ -56,6 +61,7 @@ const navigation: readonly NavigationGroup[] = [
     entries: [
       { to: '/s/$spaceId/settings/api-keys', label: 'API Keys', icon: KeyRound, key: 'k', least: 'admin' },
       { to: '/s/$spaceId/usage', label: 'Usage & plan', icon: Gauge, key: 'u' },
+      { to: '/s/$spaceId/settings/prices', label: 'Prices', icon: CircleDollarSign, key: 'p' },
       { to: '/s/$spaceId/members', label: 'Members', icon: Users, key: 'm', least: 'member' },
       { to: '/s/$spaceId/audit-log', label: 'Audit log', icon: ScrollText, key: 'a', least: 'admin' },
       { to: '/s/$spaceId/quarantine', label: 'Quarantine', icon: ShieldAlert, key: 'q', least: 'admin' },

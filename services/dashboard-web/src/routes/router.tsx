@@ -128,6 +128,16 @@ const apiKeys = createRoute({
   path: '/settings/api-keys',
   component: lazyRouteComponent(() => import('../pages/api-keys/page.tsx'), 'ApiKeysPage'),
 });
+const prices = createRoute({
+  getParentRoute: () => space,
+  path: '/settings/prices',
+  component: lazyRouteComponent(() => import('../pages/prices/page.tsx'), 'PricesPage'),
+});
+const users = createRoute({
+  getParentRoute: () => space,
+  path: '/users',
+  component: lazyRouteComponent(() => import('../pages/users/page.tsx'), 'UsersPage'),
+});
 const audit = createRoute({
   getParentRoute: () => space,
   path: '/audit-log',
@@ -156,10 +166,12 @@ const routeTree = root.addChildren([
     trace,
     threads,
     thread,
+    users,
     live,
     charts,
     usage,
     apiKeys,
+    prices,
     members,
     audit,
     quarantine,

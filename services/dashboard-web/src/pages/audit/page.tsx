@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Download, ScrollText } from 'lucide-react';
+import { Download, ScrollText, X } from 'lucide-react';
 import { callQuery } from '../../api/query.ts';
+import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole } from '../../space/role.ts';
@@ -16,10 +17,16 @@ import { Table } from '../../ui/table.tsx';
 export function AuditPage() {
   const { id: spaceId, role } = useSpace();
   const { zone } = useSettings();
+  const { search, set } = useFilter();
+  const { action, actor } = search;
   const list = useInfiniteQuery({
-    queryKey: ['audit.list', spaceId],
+    queryKey: ['audit.list', spaceId, action, actor],
     queryFn: ({ pageParam, signal }) =>
-      callQuery('audit.list', { spaceId, ...(pageParam === '' ? {} : { cursor: pageParam }) }, signal),
+      callQuery(
+        'audit.list',
+        { spaceId, action, actor, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        signal,
+      ),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
@@ -37,13 +44,28 @@ export function AuditPage() {
         )
       }
     >
+      {(action !== undefined || actor !== undefined) && (
+        <ul aria-label="Filter" className="mb-3 flex flex-wrap gap-2">
+          {action !== undefined && (
+            <Chosen text={`Action is ${action}`} onRemove={() => set({ action: undefined })} />
+          )}
+          {actor !== undefined && (
+            <Chosen
+              text={`Who is ${nameActor(rows.find((row) => row.actor === actor) ?? { actor, actorEmail: null })}`}
+              onRemove={() => set({ actor: undefined })}
+            />
+          )}
+        </ul>
+      )}
       <Card isFlush>
         {list.isError ? (
           <FailureNotice error={list.error} onRetry={() => void list.refetch()} isSmall />
         ) : list.isPending ? (
           <Loading />
         ) : rows.length === 0 ? (
-          <Notice icon={ScrollText} title="Nothing has been changed yet" isSmall />
+          <Notice icon={ScrollText} title="No changes" isSmall>
+            Every change of keys, members, prices and the space itself is kept here.
+          </Notice>
         ) : (
           <Table
             caption="Audit log"
@@ -58,13 +80,30 @@ export function AuditPage() {
               },
               {
                 title: 'Who',
-                cell: ({ actor, actorEmail }) => (
-                  <span className="whitespace-nowrap">
-                    {actorEmail ?? (actor === 'operator' ? 'operator' : 'a former user')}
-                  </span>
+                cell: (row) => (
+                  <button
+                    type="button"
+                    title="Only changes by them"
+                    className="min-h-6 whitespace-nowrap hover:underline"
+                    onClick={() => set({ actor: row.actor })}
+                  >
+                    {nameActor(row)}
+                  </button>
                 ),
               },
-              { title: 'Action', cell: ({ action }) => <Badge>{action}</Badge> },
+              {
+                title: 'Action',
+                cell: (row) => (
+                  <button
+                    type="button"
+                    title="Only changes of this kind"
+                    className="min-h-6 hover:underline"
+                    onClick={() => set({ action: row.action })}
+                  >
+                    <Badge>{row.action}</Badge>
+                  </button>
+                ),
+              },
               {
                 title: 'Details',
                 className: 'min-w-64 max-w-96 font-mono text-xs text-muted [overflow-wrap:anywhere]',
@@ -88,6 +127,22 @@ export function AuditPage() {
         </div>
       )}
     </Page>
+  );
+}
+
+/** The e-mail address, where there is one: an account may have been removed, and the operator has none. */
+function nameActor({ actor, actorEmail }: { actor: string; actorEmail: string | null }): string {
+  return actorEmail ?? (actor === 'operator' ? 'operator' : 'a former user');
+}
+
+function Chosen({ text, onRemove }: { text: string; onRemove: () => void }) {
+  return (
+    <li>
+      <Button size="small" aria-label={`Remove: ${text}`} onClick={onRemove}>
+        <ShownText text={text} />
+        <X aria-hidden />
+      </Button>
+    </li>
   );
 }
 

@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Input, Output } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
@@ -6,6 +7,7 @@ import { seriesColor } from '../../charts/colors.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';
 import { formatMoney, formatShare } from '../../format/number.ts';
+import { useSpace } from '../../space/space.ts';
 import { Card } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { nameGroup } from './series.ts';
@@ -23,6 +25,7 @@ export function CostCard({
   input: Input<'charts.costs'>;
   onZoom: (range: { from: number; to: number }) => void;
 }) {
+  const { id: spaceId } = useSpace();
   const { data, error, refetch } = useQuery({
     ...apiQuery('charts.costs', input),
     placeholderData: keepPreviousData,
@@ -50,8 +53,16 @@ export function CostCard({
     >
       {cost === null ? (
         <p className="py-10 text-center text-muted text-sm">
-          No token of this range has a price. Weir’s operator sets prices with{' '}
-          <code className="font-mono text-xs">weir price set</code>.
+          {tokens === 0 ? 'No tokens in this range.' : 'No token of this range has a price.'}
+          {tokens > 0 && (
+            <Link
+              to="/s/$spaceId/settings/prices"
+              params={{ spaceId }}
+              className="mt-1 block text-accent hover:underline"
+            >
+              Set prices
+            </Link>
+          )}
         </p>
       ) : (
         <>
@@ -65,7 +76,15 @@ export function CostCard({
             onZoom={onZoom}
           />
           <p className="mt-1 text-muted text-xs">
-            {formatShare(tokens === 0 ? 1 : pricedTokens / tokens)} of the tokens have a price.
+            {formatShare(tokens === 0 ? 1 : pricedTokens / tokens)} of the tokens have a{' '}
+            <Link
+              to="/s/$spaceId/settings/prices"
+              params={{ spaceId }}
+              className="text-accent underline decoration-line hover:decoration-current"
+            >
+              price
+            </Link>
+            .
           </p>
         </>
       )}

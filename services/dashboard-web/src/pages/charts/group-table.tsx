@@ -8,7 +8,7 @@ import type { ChartRange } from './range.ts';
 import { type ChartSeries, type GroupBy, nameGroup } from './series.ts';
 
 const titles: Record<GroupBy, string> = {
-  none: 'Events',
+  none: 'Group',
   type: 'Type',
   model: 'Model',
   tool: 'Tool',

@@ -156,6 +156,7 @@ function Cards({
         series={series}
         kind={kind}
         format={formats[unit]}
+        isWhole={unit !== 'duration'}
         onZoom={onZoom}
       />
     </Card>

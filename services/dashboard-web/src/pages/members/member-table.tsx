@@ -4,7 +4,7 @@ import { describeFailure } from '../../api/failure.ts';
 import type { Output } from '../../api/paths.ts';
 import { useApiMutation } from '../../api/query.ts';
 import { useMe } from '../../space/me.ts';
-import { hasRole, type Role, roles } from '../../space/role.ts';
+import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
@@ -22,6 +22,13 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
   const remove = useApiMutation('members.remove', { reload: ['members.list', 'me'] });
   const { id: spaceId } = useSpace();
   const canManage = hasRole(role, 'admin');
+  const owners = members.filter((member) => member.role === 'owner').length;
+  /** Why a member stays as it is; undefined when this role may change it. */
+  const findObstacle = (member: Member) => {
+    if (member.role !== 'owner') return undefined;
+    if (!hasRole(role, 'owner')) return 'Only an owner changes an owner.';
+    return owners === 1 ? 'A space has an owner: make somebody else one first.' : undefined;
+  };
   return (
     <>
       <Table
@@ -40,13 +47,26 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
           },
           {
             title: 'Role',
-            cell: (member) => (canManage ? <RoleField member={member} /> : <Badge>{member.role}</Badge>),
+            cell: (member) =>
+              canManage && findObstacle(member) === undefined ? (
+                <RoleField member={member} />
+              ) : (
+                <span title={findObstacle(member)}>
+                  <Badge>{member.role}</Badge>
+                </span>
+              ),
+          },
+          {
+            title: 'May',
+            className: 'text-muted max-md:hidden',
+            cell: (member) => roleTexts[member.role],
           },
           {
             title: 'Actions',
             isNumber: true,
             cell: (member) =>
-              canManage && (
+              canManage &&
+              findObstacle(member) === undefined && (
                 <IconButton label={`Remove ${member.email}`} onClick={() => setRemoved(member)}>
                   <Trash2 aria-hidden />
                 </IconButton>

@@ -1,6 +1,8 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Output } from '../../api/paths.ts';
-import { formatCompact, formatCount, formatDuration, formatShare } from '../../format/number.ts';
+import { formatCompact, formatCount, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
+import { useSpace } from '../../space/space.ts';
 import { classes } from '../../ui/classes.ts';
 
 type Total = Output<'charts.events'>['series'][number]['total'];
@@ -26,18 +28,35 @@ export function Figures({ total, costs }: { total: Total | undefined; costs: Cos
       />
       <Figure
         label="Cost"
-        value={costs?.cost == null ? '–' : `$${Number(costs.cost).toFixed(2)}`}
-        note={
-          costs === undefined || costs.tokens === 0
-            ? 'No tokens'
-            : costs.cost === null
-              ? 'No prices are set'
-              : `${formatShare(costs.pricedTokens / costs.tokens)} of tokens priced`
-        }
+        value={costs?.cost == null ? '–' : formatMoney(Number(costs.cost))}
+        note={costs !== undefined && <PricedShare costs={costs} />}
       />
-      <Figure label="Duration, median" value={total?.p50Ms == null ? '–' : formatDuration(total.p50Ms)} />
-      <Figure label="95th percentile" value={total?.p95Ms == null ? '–' : formatDuration(total.p95Ms)} />
+      <Figure
+        label="Duration, median"
+        value={total?.p50Ms == null ? '–' : formatDuration(total.p50Ms)}
+        note="p50"
+      />
+      <Figure
+        label="Duration, 95th percentile"
+        value={total?.p95Ms == null ? '–' : formatDuration(total.p95Ms)}
+        note={total?.p99Ms == null ? 'p95' : `p95; p99 is ${formatDuration(total.p99Ms)}`}
+      />
     </dl>
+  );
+}
+
+/** How much of the tokens is in the cost: a sum of a part must not pass for the whole. */
+function PricedShare({ costs: { cost, tokens, pricedTokens } }: { costs: Cost }) {
+  const { id: spaceId } = useSpace();
+  if (tokens === 0) return 'No tokens';
+  return (
+    <Link
+      to="/s/$spaceId/settings/prices"
+      params={{ spaceId }}
+      className="underline decoration-line hover:decoration-current"
+    >
+      {cost === null ? 'No token has a price' : `${formatShare(pricedTokens / tokens)} of tokens priced`}
+    </Link>
   );
 }
 

@@ -29,10 +29,10 @@ export function QuotaCard() {
           ? 'New batches are refused with 402.'
           : isNear
             ? 'The month’s limit is near.'
-            : 'Batches are accepted.'}
+            : 'Usage this month'}
       </span>
       <span>
-        {formatCount(events)} events this month
+        {formatCount(events)} events
         {limit === null
           ? ', no limit'
           : `, ${formatShare(limit === 0 ? 1 : events / limit)} of ${formatCount(limit)}`}

@@ -55,7 +55,7 @@ export function TopList({ title, series }: { title: string; series: Series }) {
               ),
             },
             {
-              title: '95th',
+              title: 'p95',
               isNumber: true,
               cell: ({ total }) => (total.p95Ms === null ? '–' : formatDuration(total.p95Ms)),
             },

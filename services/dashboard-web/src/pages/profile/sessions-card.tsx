@@ -10,6 +10,7 @@ import { Card } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toasts.tsx';
+import { nameBrowser } from './browser-name.ts';
 
 /** Where the user is signed in. */
 export function SessionsCard() {
@@ -53,7 +54,7 @@ export function SessionsCard() {
               cell: ({ userAgent, isCurrent }) => (
                 <span className="flex max-w-80 items-center gap-2">
                   <span className="truncate" title={userAgent ?? ''}>
-                    <ShownText text={userAgent ?? 'unknown'} />
+                    <ShownText text={nameBrowser(userAgent)} />
                   </span>
                   {isCurrent && <Badge tone="accent">this one</Badge>}
                 </span>

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
 import { describeFailure } from '../../api/failure.ts';
 import { callQuery, useApiMutation } from '../../api/query.ts';
+import { formatCount } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
@@ -17,6 +18,9 @@ interface Cursor {
   quarantinedAt: string;
   id: string;
 }
+
+/** The API replays no more in one call. */
+const replayedAtOnceMax = 100;
 
 /** Events that were accepted, but that Postgres refused. They are kept whole, and can be stored again. */
 export function QuarantinePage() {
@@ -38,7 +42,7 @@ export function QuarantinePage() {
   const entries = list.data?.pages.flatMap((page) => page.entries) ?? [];
   const replay = async (ids: string[]) => {
     try {
-      const { replayed, failed } = await mutateAsync({ spaceId, ids });
+      const { replayed, failed } = await mutateAsync({ spaceId, ids: ids.slice(0, replayedAtOnceMax) });
       toast(`${replayed.length} stored${failed.length > 0 ? `, ${failed.length} refused again` : ''}.`);
     } catch (error) {
       toast(describeFailure(error).message);
@@ -48,6 +52,13 @@ export function QuarantinePage() {
     <Page
       title="Quarantine"
       subtitle="Events that were accepted, and that the database refused. Nothing of them is lost."
+      actions={
+        entries.length > 1 && (
+          <Button disabled={isPending} onClick={() => void replay(entries.map(({ id }) => id))}>
+            Replay all {formatCount(Math.min(entries.length, replayedAtOnceMax))} shown
+          </Button>
+        )
+      }
     >
       <Card isFlush>
         {list.isError ? (

@@ -98,7 +98,8 @@ function LaneHead({
           <ShownText text={nameLane(lane)} />
         </span>
         <span className="whitespace-nowrap text-faint">
-          {formatCount(lane.events)} events{lane.errors > 0 && `, ${formatCount(lane.errors)} errors`}
+          {formatCount(lane.events)} events
+          {lane.errors > 0 && `, ${formatCount(lane.errors)} ${lane.errors === 1 ? 'error' : 'errors'}`}
         </span>
       </div>
     </div>

@@ -1,0 +1,104 @@
+import { type FormEvent, useState } from 'react';
+import { useApiMutation } from '../../api/query.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { allTime, isPriceText, type Price } from './price.ts';
+
+/** Sets a price of the space's own; it replaces the one of the same model and day. `price` fills the form in. */
+export function PriceDialog({ price, onClose }: { price: Partial<Price> | undefined; onClose: () => void }) {
+  return (
+    <Dialog
+      isOpen={price !== undefined}
+      onClose={onClose}
+      title="Price of a model"
+      description="US dollars per million tokens, such as 2.50. It holds for this space only."
+    >
+      {price !== undefined && <PriceForm price={price} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+const kinds = [
+  { kind: 'input', label: 'Input', isRequired: true },
+  { kind: 'output', label: 'Output', isRequired: true },
+  { kind: 'cacheRead', label: 'Cache read', isRequired: false },
+  { kind: 'cacheWrite', label: 'Cache write', isRequired: false },
+] as const;
+
+function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => void }) {
+  const { id: spaceId } = useSpace();
+  const [model, setModel] = useState(price.model ?? '');
+  const [validFrom, setValidFrom] = useState(price.validFrom === allTime ? '' : (price.validFrom ?? ''));
+  const [texts, setTexts] = useState<Record<(typeof kinds)[number]['kind'], string>>({
+    input: price.input ?? '',
+    output: price.output ?? '',
+    cacheRead: price.cacheRead ?? '',
+    cacheWrite: price.cacheWrite ?? '',
+  });
+  const { mutateAsync, error, isPending } = useApiMutation('prices.set', {
+    reload: ['prices.list', 'charts.costs'],
+  });
+  const isRefused = (text: string) => text !== '' && !isPriceText(text);
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    const { input, output, cacheRead, cacheWrite } = texts;
+    const isDone = await mutateAsync({
+      ...{ spaceId, model, input, output },
+      cacheRead: cacheRead === '' ? null : cacheRead,
+      cacheWrite: cacheWrite === '' ? null : cacheWrite,
+      ...(validFrom !== '' && { validFrom }),
+    }).then(
+      () => true,
+      () => false,
+    );
+    if (isDone) onClose();
+  };
+  return (
+    <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-4">
+      <TextField
+        label="Model"
+        hint="The name as events have it, whole."
+        required
+        maxLength={256}
+        value={model}
+        onChange={(event) => setModel(event.target.value)}
+        autoComplete="off"
+      />
+      <div className="grid grid-cols-2 gap-3">
+        {kinds.map(({ kind, label, isRequired }) => (
+          <TextField
+            key={kind}
+            label={isRequired ? label : `${label}, optional`}
+            inputMode="decimal"
+            required={isRequired}
+            value={texts[kind]}
+            problem={isRefused(texts[kind]) ? 'A decimal, such as 2.50.' : undefined}
+            onChange={(event) => setTexts({ ...texts, [kind]: event.target.value.trim() })}
+            autoComplete="off"
+          />
+        ))}
+      </div>
+      <TextField
+        label="First day, UTC, optional"
+        hint="Without it the price holds for all time."
+        type="date"
+        value={validFrom}
+        onChange={(event) => setValidFrom(event.target.value)}
+      />
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          look="primary"
+          type="submit"
+          disabled={isPending || Object.values(texts).some((text) => isRefused(text))}
+        >
+          Set the price
+        </Button>
+      </div>
+    </form>
+  );
+}

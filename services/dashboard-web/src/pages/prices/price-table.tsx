@@ -1,0 +1,110 @@
+import { Pencil, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useApiMutation } from '../../api/query.ts';
+import { useSpace } from '../../space/space.ts';
+import { describeText } from '../../text/marks.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Table } from '../../ui/table.tsx';
+import { allTime, type Price, priceOn } from './price.ts';
+
+/** All prices that hold for the space, or held. */
+export function PriceTable({
+  prices,
+  canSet,
+  onEdit,
+}: {
+  prices: readonly Price[];
+  canSet: boolean;
+  onEdit: (price: Price) => void;
+}) {
+  const { id: spaceId } = useSpace();
+  const [removed, setRemoved] = useState<Price>();
+  const { mutateAsync } = useApiMutation('prices.remove', { reload: ['prices.list', 'charts.costs'] });
+  const today = new Date().toISOString().slice(0, 10);
+  const stateOf = (price: Price) => {
+    if (priceOn(prices, price.model, today) === price) return <Badge tone="good">in force</Badge>;
+    return price.validFrom > today ? <Badge tone="accent">later</Badge> : <Badge>replaced</Badge>;
+  };
+  const money = (text: string | null) =>
+    text === null ? <span className="text-faint">none</span> : `$${text.replace(/\.0+$/, '')}`;
+  return (
+    <>
+      <Table
+        caption="Prices, US dollars per million tokens"
+        rows={prices}
+        keyOf={({ model, validFrom, spaceId: ofSpace }) => `${model} ${validFrom} ${ofSpace}`}
+        columns={[
+          {
+            title: 'Model',
+            className: 'min-w-36 max-w-72 font-medium [overflow-wrap:anywhere]',
+            cell: ({ model }) => <ShownText text={model} />,
+          },
+          { title: 'State', cell: stateOf },
+          {
+            title: 'From, UTC',
+            cell: ({ validFrom }) => (
+              <span className="whitespace-nowrap text-muted">
+                {validFrom === allTime ? 'all time' : validFrom}
+              </span>
+            ),
+          },
+          {
+            title: 'Set by',
+            cell: ({ spaceId: ofSpace }) => (
+              <span className="whitespace-nowrap text-muted">
+                {ofSpace === null ? 'operator, for all spaces' : 'this space'}
+              </span>
+            ),
+          },
+          { title: 'Input', isNumber: true, cell: ({ input }) => money(input) },
+          { title: 'Output', isNumber: true, cell: ({ output }) => money(output) },
+          { title: 'Cache read', isNumber: true, cell: ({ cacheRead }) => money(cacheRead) },
+          { title: 'Cache write', isNumber: true, cell: ({ cacheWrite }) => money(cacheWrite) },
+          ...(canSet
+            ? [
+                {
+                  title: 'Actions',
+                  isNumber: true,
+                  cell: (price: Price) => (
+                    <span className="inline-flex">
+                      <IconButton
+                        label={`Change the price of ${describeText(price.model)} from ${price.validFrom}`}
+                        onClick={() => onEdit(price)}
+                      >
+                        <Pencil aria-hidden />
+                      </IconButton>
+                      {price.spaceId === null ? (
+                        <span className="size-7" />
+                      ) : (
+                        <IconButton
+                          label={`Remove the price of ${describeText(price.model)} from ${price.validFrom}`}
+                          onClick={() => setRemoved(price)}
+                        >
+                          <Trash2 aria-hidden />
+                        </IconButton>
+                      )}
+                    </span>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      <ConfirmDialog
+        isOpen={removed !== undefined}
+        onClose={() => setRemoved(undefined)}
+        title="Remove the price"
+        action="Remove"
+        onConfirm={() =>
+          mutateAsync({ spaceId, model: removed?.model ?? '', validFrom: removed?.validFrom ?? allTime })
+        }
+      >
+        <ShownText text={removed?.model ?? ''} /> has the operator’s price again, if there is one. Costs of
+        the past change too.
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,19 @@
+import type { Output } from '../../api/paths.ts';
+
+export type Price = Output<'prices.list'>[number];
+
+/** The day from which a price holds that holds for all time. */
+export const allTime = '1970-01-01';
+
+/** Whether a text is a price as the API takes it: dollars per million tokens. */
+export function isPriceText(text: string): boolean {
+  return /^\d{1,9}(\.\d{1,6})?$/.test(text);
+}
+
+/** The price of a model on a day: the latest of the space's own, or without one of those for all spaces. */
+export function priceOn(prices: readonly Price[], model: string, day: string): Price | undefined {
+  const valid = prices
+    .filter((price) => price.model === model && price.validFrom <= day)
+    .toSorted((a, b) => a.validFrom.localeCompare(b.validFrom));
+  return valid.findLast(({ spaceId }) => spaceId !== null) ?? valid.at(-1);
+}

@@ -1,0 +1,29 @@
+/** Products by their token in a user agent. Browsers also name those that they descend from: the first that is found counts. */
+const browsers: [token: RegExp, name: string][] = [
+  [/\b(?:Edg|EdgA|EdgiOS)\/(\d+)/, 'Edge'],
+  [/\bOPR\/(\d+)/, 'Opera'],
+  [/\b(?:Firefox|FxiOS)\/(\d+)/, 'Firefox'],
+  [/\b(?:Chrome|HeadlessChrome|CriOS|Chromium)\/(\d+)/, 'Chrome'],
+  [/\bVersion\/(\d+)[\d.]*(?: Mobile\/\w+)? Safari\//, 'Safari'],
+];
+
+const systems: [token: RegExp, name: string][] = [
+  [/\b(?:iPhone|iPad)\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+/** `Firefox 121 on Linux`: a user agent as people read it; other ones as they are. */
+export function nameBrowser(userAgent: string | null): string {
+  if (userAgent === null || userAgent === '') return 'unknown';
+  for (const [token, name] of browsers) {
+    const version = token.exec(userAgent)?.[1];
+    if (version === undefined) continue;
+    const system = systems.find(([sign]) => sign.test(userAgent))?.[1];
+    return `${name} ${version}${system === undefined ? '' : ` on ${system}`}`;
+  }
+  return userAgent;
+}

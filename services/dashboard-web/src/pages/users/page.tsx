@@ -1,0 +1,36 @@
+import { Link } from '@tanstack/react-router';
+import { UserRound } from 'lucide-react';
+import { ActivityList } from '../../activity/activity-list.tsx';
+import { useSpace } from '../../space/space.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { useSearchTexts } from '../../url/use-search.ts';
+
+/** The people whose requests the events are of, by their last activity. Each leads to the events, in the same range of time. */
+export function UsersPage() {
+  const { id: spaceId } = useSpace();
+  const search = useSearchTexts();
+  return (
+    <ActivityList
+      procedure="users.list"
+      title="Users"
+      subtitle="The people your events are of, the last active first."
+      what="User"
+      name={({ id }) => (
+        <Link
+          to="/s/$spaceId/events"
+          params={{ spaceId }}
+          search={{ ...search, userId: id }}
+          className="block truncate font-medium hover:underline"
+        >
+          <ShownText text={id} />
+        </Link>
+      )}
+      empty={
+        <Notice icon={UserRound} title="No users" isSmall>
+          Events with a user id in their context are shown here.
+        </Notice>
+      }
+    />
+  );
+}

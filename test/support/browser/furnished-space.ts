@@ -1,0 +1,40 @@
+import { changeSpace } from '../../../lib/accounts/spaces.ts';
+import type { DemoEvent } from './demo-events.ts';
+import { sendRefusedEvents } from './refused-events.ts';
+import type { BrowserSystem, SpaceVisitor } from './use-browser.ts';
+
+/**
+ * Fills a visitor's space so that every page has something to show: the sample events, prices of some models, a limit that will
+ * be reached, invitations, and events in quarantine.
+ */
+export async function furnishSpace(
+  system: BrowserSystem,
+  visitor: SpaceVisitor,
+  events: DemoEvent[],
+): Promise<void> {
+  const { spaceId, page } = visitor;
+  await nameSpace(visitor);
+  await changeSpace(system.pipeline.database, spaceId, { plan: 'Team', monthlyEventLimit: 150 });
+  const from = { validFrom: '2026-01-01', cacheWrite: null };
+  const prices = [
+    { model: 'gpt-4o', input: '2.50', output: '10.00', cacheRead: '1.25', cacheWrite: null },
+    { ...from, model: 'gpt-4o', input: '2.00', output: '8.00', cacheRead: '1.00' },
+    { ...from, model: 'gpt-4o-mini', input: '0.15', output: '0.60', cacheRead: '0.075' },
+  ];
+  for (const price of prices) await mutate(visitor, 'prices.set', { spaceId, ...price });
+  await mutate(visitor, 'invitations.create', { spaceId, email: 'lena@spoke.example', role: 'viewer' });
+  await mutate(visitor, 'invitations.create', { spaceId, email: 'omar@spoke.example', role: 'admin' });
+  await sendRefusedEvents(system, visitor, 2);
+  await system.send(visitor.apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+}
+
+/** The name of the shop that the sample events are of. */
+export async function nameSpace(visitor: SpaceVisitor): Promise<void> {
+  await mutate(visitor, 'spaces.rename', { spaceId: visitor.spaceId, name: 'Spoke & Saddle' });
+}
+
+async function mutate({ context }: SpaceVisitor, procedure: string, data: object): Promise<void> {
+  const answer = await context.request.post(`/trpc/${procedure}`, { data });
+  if (!answer.ok()) throw new Error(`${procedure} failed: ${await answer.text()}`);
+}
