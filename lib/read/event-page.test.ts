@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
@@ -13,6 +13,7 @@ import type { IngestEvent } from '../event/event.ts';
 import { columnCharsMax } from '../event/limits.ts';
 import { projectEvents } from '../event/projection.ts';
 import { anyTerm, inSpace, type TermSource } from '../event/terms.ts';
+import type { Part } from '../queue/group.ts';
 import { storeParts } from '../write/store.ts';
 import type { EventCursor } from './event-cursor.ts';
 import type { EventFilter } from './event-filter.ts';
@@ -176,9 +177,31 @@ async function makeHashesEqual(spaceId: string): Promise<void> {
     .where(and(eq(segments.spaceId, spaceId), eq(segments.rawBytes, equalHashes)));
 }
 
-async function store(spaceId: string, stored: readonly IngestEvent[], origin: Origin): Promise<void> {
-  const { eventCount, columns, terms } = projectEvents(stored);
-  const part = create(PartSchema, {
+interface Request {
+  events: readonly IngestEvent[];
+  origin: Origin;
+}
+
+/** Stores requests with one statement, a segment each. */
+async function store(spaceId: string, requests: readonly Request[]): Promise<void> {
+  const parts = requests.map((request) => toPart(spaceId, request));
+  await storeParts(database, parts);
+  const withoutTerms = parts.filter((_, i) => requests[i]?.origin === 'before terms');
+  if (withoutTerms.length === 0) return;
+  await database
+    .update(segments)
+    .set({ terms: null, minStartMs: null, maxStartMs: null })
+    .where(
+      inArray(
+        segments.id,
+        withoutTerms.map(({ segmentId }) => segmentId),
+      ),
+    );
+}
+
+function toPart(spaceId: string, { events, origin }: Request): Part {
+  const { eventCount, columns, terms } = projectEvents(events);
+  return create(PartSchema, {
     spaceId,
     apiKeyId: randomUUID(),
     receivedAtMs: 1_760_000_000_000n,
@@ -190,11 +213,6 @@ async function store(spaceId: string, stored: readonly IngestEvent[], origin: Or
     terms:
       origin === 'writer' ? '' : inSpace(spaceId, origin === 'too many terms' ? [anyTerm] : terms).join(','),
   });
-  await storeParts(database, [part]);
-  const unknown = { terms: null, minStartMs: null, maxStartMs: null };
-  if (origin === 'before terms') {
-    await database.update(segments).set(unknown).where(eq(segments.id, part.segmentId));
-  }
 }
 
 /** All pages of the list, following `next`. */
@@ -270,15 +288,18 @@ async function checkLists(
     const request = values.map((own) => ({ id: randomUUID(), values: own }));
     return request.map((event) => ({ ...event, request, origin }));
   });
-  for (const [request, [first]] of Map.groupBy(stored, (event) => event.request)) {
-    const toStore = request.map(({ id, values }) => toEvent(id, values));
-    await store(spaceId, toStore, first?.origin ?? 'ingest');
-    await store(
-      otherSpaceId,
-      toStore.map((event) => ({ ...event, id: randomUUID() })),
-      'ingest',
-    );
-  }
+  const toStore = [...Map.groupBy(stored, (event) => event.request)].map(([request, [first]]) => ({
+    events: request.map(({ id, values }) => toEvent(id, values)),
+    origin: first?.origin ?? 'ingest',
+  }));
+  await store(spaceId, toStore);
+  await store(
+    otherSpaceId,
+    toStore.map(({ events }) => ({
+      events: events.map((event) => ({ ...event, id: randomUUID() })),
+      origin: 'ingest',
+    })),
+  );
   await makeHashesEqual(spaceId);
   for (const filter of filters) {
     const expected = stored
@@ -359,9 +380,12 @@ test('a rare value is found behind events that no page could examine, and the pa
     Array.from({ length: count }, () =>
       toEvent(randomUUID(), { ...common, startTimeMs, userId, durationMs: 1 }),
     );
-  await store(spaceId, events(3, 1, 'old'), 'ingest');
-  for (let request = 0; request < 50; request++)
-    await store(spaceId, events(5, 100 + request, 'new'), 'ingest');
+  const older = events(3, 1, 'old');
+  const newer = Array.from({ length: 50 }, (_, request) => events(5, 100 + request, 'new'));
+  await store(
+    spaceId,
+    [older, ...newer].map((request) => ({ events: request, origin: 'ingest' })),
+  );
   const limits = { ...listLimits, firstWalkEvents: 20, walkedEvents: 40 };
   const list = (filter: EventFilter) =>
     readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 10 }, limits);

@@ -19,7 +19,8 @@ export function composeEvent(event: WeirEvent): string {
 
 function hasText(input: unknown): input is JsonText | Record<string, unknown> {
   if (input instanceof JsonText) return true;
-  if (typeof input !== 'object' || input === null) return false;
+  // Lists have none, and to look for one in a list of a million numbers takes a second.
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return false;
   // Not read: a getter of the application may throw.
   const members = Object.values(Object.getOwnPropertyDescriptors(input));
   return members.some(({ value }) => value instanceof JsonText);
