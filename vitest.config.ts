@@ -14,6 +14,7 @@ const external = [
 export default defineConfig({
   test: {
     globalSetup: ['test/support/run/global-setup.ts'],
+    setupFiles: ['test/support/run/setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // On two cores: the files share them with the servers that they start, and wait for half of their time.

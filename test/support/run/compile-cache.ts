@@ -6,7 +6,7 @@ import { nodeOptions, type ServiceName } from '../../../launcher/supervise/servi
 
 const services: readonly ServiceName[] = ['ingest', 'writer', 'dashboard-api'];
 
-/** What a process of a test inherits of the environment. Everything else a test gives it. */
+/** What a process that a test starts inherits of the environment. Everything else the test gives it. */
 export const inheritedEnvironment = () => ({ PATH: env.PATH, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE });
 
 /**
@@ -15,12 +15,10 @@ export const inheritedEnvironment = () => ({ PATH: env.PATH, NODE_COMPILE_CACHE:
  * loads its code, and exits.
  */
 export async function fillCompileCache(directory: string): Promise<void> {
-  // The workers of vitest inherit it, and their children from them.
-  env.NODE_COMPILE_CACHE = directory;
   for (const name of services) {
     const script = fileURLToPath(new URL(`../../../services/${name}/main.ts`, import.meta.url));
     const child = spawn(execPath, [...nodeOptions, script], {
-      env: inheritedEnvironment(),
+      env: { PATH: env.PATH, NODE_COMPILE_CACHE: directory },
       stdio: 'ignore',
     });
     await once(child, 'exit');

@@ -17,6 +17,8 @@ declare module 'vitest' {
     templateDatabaseUrl: string;
     /** The nats-server program that tests start. */
     natsServerBinary: string;
+    /** Node's compile cache for the processes that tests start. */
+    compileCache: string;
     /** Removed after the run. Processes recorded in it (`pid`, `pid-*`) that still run then are leaks. */
     runDirectory: string;
   }
@@ -57,10 +59,12 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     rmSync(directory, { recursive: true, force: true });
   };
   process.once('exit', onExit);
-  const cacheFilled = fillCompileCache(join(directory, 'compile-cache'));
+  const compileCache = join(directory, 'compile-cache');
+  const cacheFilled = fillCompileCache(compileCache);
   await migrateDatabase(postgres.url);
   project.provide('templateDatabaseUrl', postgres.url);
   project.provide('natsServerBinary', nats.binary);
+  project.provide('compileCache', compileCache);
   project.provide('runDirectory', directory);
   return async () => {
     process.removeListener('exit', onExit);
