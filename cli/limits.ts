@@ -19,3 +19,6 @@ export const sendErrorsMax = 100;
 
 /** Longest statement of `weir erase`: copying a partition of a million events, or waiting for retention to end its pass. */
 export const eraseTimeoutMs = 30 * 60_000;
+
+/** Rows of the audit log that are read at once. */
+export const auditPageRows = 500;

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAuditCommand } from './commands/audit.ts';
 import { addEraseCommand } from './commands/erase.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addKeyCommands } from './commands/key.ts';
@@ -35,7 +36,8 @@ export async function runCommandLine(args: readonly string[], host: Host): Promi
   }
 }
 
-function buildProgram(host: Host): Command {
+/** All commands. Each carries out what it is asked when it is parsed. */
+export function buildProgram(host: Host): Command {
   const program = new Command('weir')
     .description("Weir's command line: JSON on stdout, text for people on stderr.")
     .exitOverride()
@@ -53,6 +55,7 @@ function buildProgram(host: Host): Command {
   addSendCommand(program, host);
   addQuarantineCommands(program, host);
   addPriceCommands(program, host);
+  addAuditCommand(program, host);
   addStorageCommand(program, host);
   addEraseCommand(program, host);
   addReprojectCommand(program, host);

@@ -181,3 +181,19 @@ test('a link for nobody, or to nowhere, is one sentence', async () => {
   const nowhere = await run(['link', '--email', newEmail()]);
   expect(nowhere).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--url') });
 });
+
+test('a new password ends the sign-in links of the user, whoever sets it', async () => {
+  const { email, password, client } = await dashboard.addSpace();
+  const newLink = async () => {
+    const { link } = await user(['link', '--email', email, '--url', 'http://x']);
+    return { token: link.split('#link=')[1] };
+  };
+  const redeem = (token: { token: string }) => openClient(dashboard.url).trpc.auth.redeemLink.mutate(token);
+  await redeem(await newLink());
+  const first = await newLink();
+  await client.trpc.auth.changePassword.mutate({ currentPassword: password, newPassword: 'my new one' });
+  await expect(redeem(first)).rejects.toMatchObject(unauthorized);
+  const second = await newLink();
+  await user(['password', '--email', email]);
+  await expect(redeem(second)).rejects.toMatchObject(unauthorized);
+});

@@ -1,5 +1,6 @@
 import { eq, type SQL, type SQLWrapper, sql, type WithSubquery } from 'drizzle-orm';
 import type { Database, Transaction } from '../db/database.ts';
+import { noSpace } from '../db/limits.ts';
 import { auditLog, memberships } from '../db/schema.ts';
 import { namesOf } from '../db/statement.ts';
 
@@ -30,7 +31,7 @@ interface AuditEntry {
  * The part of a statement that adds one audit row for each row that another part of it, `changed`, has changed. The change
  * and its audit rows are one statement, so neither is ever there without the other.
  *
- * @param entry `spaceId` is the column of `changed` with the space.
+ * @param entry `spaceId` is the column of `changed` with the space. NULL is no space: the row is the operator's (`weir audit`).
  */
 export function auditChanged(
   database: Database | Transaction,
@@ -40,14 +41,29 @@ export function auditChanged(
   return insertRows(database, sql`${changed}`, entry);
 }
 
-/** As {@link auditChanged}, for a change of users: one row in each space of each user. */
+/** As {@link auditChanged}, for a change of users: one row in each space of each user; one for a user of none, which is the operator's. */
 export function auditUsers(
   database: Database | Transaction,
   changed: WithSubquery & { readonly userId: SQLWrapper },
   entry: AuditEntry,
 ): WithSubquery {
-  const from = sql`${changed} JOIN ${memberships} ON ${eq(memberships.userId, changed.userId)}`;
+  const from = sql`${changed} LEFT JOIN ${memberships} ON ${eq(memberships.userId, changed.userId)}`;
   return insertRows(database, from, { ...entry, spaceId: memberships.spaceId });
+}
+
+/** Adds one audit row, before a change that is more than one statement. */
+export async function auditNow(
+  database: Database | Transaction,
+  {
+    spaceId,
+    actor,
+    action,
+    details = {},
+  }: { spaceId: string; actor: Actor; action: string; details?: Record<string, unknown> },
+): Promise<void> {
+  await database
+    .insert(auditLog)
+    .values({ spaceId, actor: actor.id, address: actor.address, action, details });
 }
 
 /** The user's id in a column that holds actors; NULL for the operator. */
@@ -63,7 +79,7 @@ function insertRows(
   const columns = [auditLog.spaceId, auditLog.actor, auditLog.address, auditLog.action, auditLog.target];
   const rows = sql`
     INSERT INTO ${auditLog} (${namesOf([...columns, auditLog.details])})
-    SELECT ${spaceId}, ${actor.id}::text, ${actor.address}::text, ${action}::text, ${target}::text,
+    SELECT coalesce(${spaceId}, ${noSpace}::uuid), ${actor.id}::text, ${actor.address}::text, ${action}::text, ${target}::text,
       ${JSON.stringify(details)}::jsonb
     FROM ${from}`;
   return database.$with('audited', {}).as(rows);

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { signInLinks } from '../db/schema.ts';
+import { auditUsers, operator } from './audit.ts';
 import { signInLinkTtlMs } from './limits.ts';
 import { createToken, hashToken } from './secret-token.ts';
 
@@ -17,10 +18,20 @@ export async function createSignInLink(
 ): Promise<string> {
   const token = createToken();
   await database.delete(signInLinks).where(sql`${signInLinks.expiresAt} <= now()`);
-  await database.insert(signInLinks).values({
-    tokenHash: hashToken(token),
-    userId,
-    expiresAt: sql`now() + ${signInLinkTtlMs}::float8 * interval '1 millisecond'`,
-  });
+  const created = database.$with('created').as(
+    database
+      .insert(signInLinks)
+      .values({
+        tokenHash: hashToken(token),
+        userId,
+        expiresAt: sql`now() + ${signInLinkTtlMs}::float8 * interval '1 millisecond'`,
+      })
+      .returning({ userId: signInLinks.userId }),
+  );
+  const entry = { actor: operator, action: 'user.sign_in_link', target: userId };
+  await database
+    .with(created, auditUsers(database, created, entry))
+    .select()
+    .from(created);
   return `${dashboardUrl}/sign-in#link=${token}`;
 }

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { memberships, sessions, spaces, users } from '../db/schema.ts';
+import { memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
 import { auditUsers, operator, type Transaction } from './audit.ts';
 import { normalizeEmail } from './email.ts';
 import { type Membership, setRole } from './memberships.ts';
@@ -26,11 +26,20 @@ export async function createUser(
   const email = normalizeEmail(user.email);
   const passwordHash = await hashPassword(user.password);
   return database.transaction(async (transaction) => {
+    const created = transaction
+      .$with('created')
+      .as(
+        transaction
+          .insert(users)
+          .values({ email, passwordHash })
+          .onConflictDoNothing()
+          .returning({ userId: users.id }),
+      );
+    const entry = { actor: operator, action: 'user.create', target: created.userId };
     const [row] = await transaction
-      .insert(users)
-      .values({ email, passwordHash })
-      .onConflictDoNothing()
-      .returning({ userId: users.id });
+      .with(created, auditUsers(transaction, created, entry))
+      .select()
+      .from(created);
     if (row === undefined) return undefined;
     for (const { spaceId, role } of user.memberships) {
       await setRole(transaction, spaceId, { userId: row.userId, role });
@@ -39,7 +48,7 @@ export async function createUser(
   });
 }
 
-/** Sets a user's password and ends every session of the user. Each of the user's spaces gets an audit row. */
+/** Sets a user's password and ends every session and sign-in link of the user. Each of the user's spaces gets an audit row. */
 export async function setPassword(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
   await database.transaction(async (transaction) => {
@@ -77,14 +86,23 @@ export async function createOwner(
   const passwordHash = await hashPassword(owner.password);
   // One transaction: a user without the membership could sign in and see nothing.
   await database.transaction(async (transaction) => {
+    const changed = transaction
+      .$with('changed')
+      .as(
+        transaction
+          .insert(users)
+          .values({ email, passwordHash })
+          .onConflictDoUpdate({ target: users.email, set: { passwordHash } })
+          .returning({ userId: users.id }),
+      );
+    const entry = { actor: operator, action: 'user.password', target: changed.userId };
     const [user] = await transaction
-      .insert(users)
-      .values({ email, passwordHash })
-      .onConflictDoUpdate({ target: users.email, set: { passwordHash } })
-      .returning({ id: users.id });
+      .with(changed, auditUsers(transaction, changed, entry))
+      .select()
+      .from(changed);
     if (user === undefined) throw new Error('INSERT returned no user');
-    await endSessions(transaction, user.id);
-    await setRole(transaction, owner.spaceId, { userId: user.id, role: 'owner' });
+    await endSessions(transaction, user.userId);
+    await setRole(transaction, owner.spaceId, { userId: user.userId, role: 'owner' });
   });
 }
 
@@ -119,6 +137,8 @@ export async function listUsers(database: Database): Promise<UserInfo[]> {
   return [...listed.values()];
 }
 
+/** Ends every session, and every link that would open one. */
 async function endSessions(transaction: Transaction, userId: string): Promise<void> {
   await transaction.delete(sessions).where(eq(sessions.userId, userId));
+  await transaction.delete(signInLinks).where(eq(signInLinks.userId, userId));
 }

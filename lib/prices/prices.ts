@@ -39,7 +39,7 @@ export async function listPrices(database: Database, ofSpace: string | null): Pr
     .orderBy(asc(model), asc(validFrom), asc(spaceId));
 }
 
-/** Sets the price of a model from a day on. A change for a space is in its audit log. */
+/** Sets the price of a model from a day on. A change for all spaces is in the operator's audit log. */
 export async function setPrice(database: Database, change: PriceChange, price: ModelPrice): Promise<void> {
   const { input, output, cacheRead, cacheWrite } = price;
   const changed = database.$with('changed').as(
@@ -54,11 +54,8 @@ export async function setPrice(database: Database, change: PriceChange, price: M
   );
   const { spaceId } = changed;
   const entry = { spaceId, actor: change.actor, action: 'price.set', details: { ...price } };
-  const audited = change.spaceId === null ? [] : [auditChanged(database, changed, entry)];
-  await database
-    .with(changed, ...audited)
-    .select()
-    .from(changed);
+  const audited = auditChanged(database, changed, entry);
+  await database.with(changed, audited).select().from(changed);
 }
 
 /** Removes a price. @returns whether there was one. */
@@ -86,10 +83,7 @@ export async function removePrice(
     action: 'price.remove',
     details: { ...price },
   };
-  const audited = change.spaceId === null ? [] : [auditChanged(database, changed, entry)];
-  const rows = await database
-    .with(changed, ...audited)
-    .select()
-    .from(changed);
+  const audited = auditChanged(database, changed, entry);
+  const rows = await database.with(changed, audited).select().from(changed);
   return rows.length > 0;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { and, asc, eq, gt } from 'drizzle-orm';
+import { auditNow, operator } from '../accounts/audit.ts';
 import { listSpaces } from '../accounts/spaces.ts';
 import type { Database } from '../db/database.ts';
 import { buildInitialIndexes } from '../db/initial-indexes.ts';
@@ -34,7 +35,10 @@ export async function reproject(
   const spaceIds = spaceId === undefined ? (await listSpaces(database)).map(({ id }) => id) : [spaceId];
   let total: ReprojectResult = { segments: 0, events: 0, recounted: 0, damaged: [] };
   for (const id of spaceIds) {
+    let isFirst = true;
     for await (const batch of listBatches(database, id)) {
+      if (isFirst) await auditNow(database, { spaceId: id, actor: operator, action: 'space.reproject' });
+      isFirst = false;
       const startedMs = performance.now();
       total = add(total, await reprojectBatch(database, id, batch));
       report(total);

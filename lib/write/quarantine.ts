@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { noSpace } from '../db/limits.ts';
 import { quarantine } from '../db/schema.ts';
 import { storableText } from '../event/text.ts';
 import { encodePart, type Part } from '../queue/group.ts';
 import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
 import { isolateEvent } from './slice.ts';
-
-/** Stands for the space of a message whose space cannot be read. */
-export const noSpace = '00000000-0000-0000-0000-000000000000';
 
 /** Longest reason kept with an entry, in characters. */
 const messageCharsMax = 1_000;

@@ -1,10 +1,14 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
+import { type Actor, auditNow, operator } from '../accounts/audit.ts';
 import { clientOf, type Database } from '../db/database.ts';
 import { quarantine } from '../db/schema.ts';
 import { decodePart, type Part } from '../queue/group.ts';
 import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
 import { insertParts } from './store.ts';
 import { requireWellFormed } from './well-formed.ts';
+
+/** Ids of entries that one audit row lists. */
+const auditedIdsMax = 100;
 
 export interface ReplayResult {
   /** Ids of the entries that are stored now, and no longer in quarantine. */
@@ -17,12 +21,18 @@ export interface ReplayResult {
  * Stores what is in quarantine, after an operator removed the cause. Each event counts once, in the month in which it
  * was received, however often it is replayed.
  *
- * @param which the entries of one space, with these ids; all when absent.
+ * Each space has an audit row of it, which is written before: every entry is stored in a transaction of its own.
+ *
+ * @param which the entries of one space, with these ids; all when absent. `actor`: who asks; by default the operator.
  * @throws when Postgres fails for a reason other than the data.
  */
 export async function replayQuarantined(
   database: Database,
-  { spaceId: ofSpace, ids }: { spaceId?: string; ids?: readonly string[] } = {},
+  {
+    spaceId: ofSpace,
+    ids,
+    actor = operator,
+  }: { spaceId?: string; ids?: readonly string[]; actor?: Actor } = {},
 ): Promise<ReplayResult> {
   const result: ReplayResult = { replayed: [], failed: [] };
   const entries = await database
@@ -35,6 +45,10 @@ export async function replayQuarantined(
       ),
     )
     .orderBy(asc(quarantine.quarantinedAt), asc(quarantine.id));
+  for (const [spaceId, own] of Map.groupBy(entries, (entry) => entry.spaceId)) {
+    const details = { entries: own.length, ids: own.slice(0, auditedIdsMax).map(({ id }) => id) };
+    await auditNow(database, { spaceId, actor, action: 'quarantine.replay', details });
+  }
   // One at a time: memory holds one entry, and one that is refused delays no other.
   for (const { spaceId, id } of entries) {
     const failure = await replayEntry(database, spaceId, id);

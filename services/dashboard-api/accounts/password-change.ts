@@ -2,14 +2,14 @@ import { and, eq, ne } from 'drizzle-orm';
 import { type Actor, auditUsers } from '../../../lib/accounts/audit.ts';
 import { hashPassword, verifyPassword } from '../../../lib/accounts/password.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { sessions, users } from '../../../lib/db/schema.ts';
+import { sessions, signInLinks, users } from '../../../lib/db/schema.ts';
 import { passwordChangesAtOnceMax, signInAttemptsMax, signInPairsMax, signInWindowMs } from '../limits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 /** `no_password`: the user signs in with single sign-on only. */
 export type PasswordChangeOutcome = 'changed' | 'wrong' | 'no_password' | 'too_many_attempts' | 'busy';
 
-/** Sets a new password for a user who knows the present one, and ends the user's other sessions. */
+/** Sets a new password for a user who knows the present one, and ends the user's other sessions and sign-in links. */
 export type ChangePassword = (
   user: { userId: string; sessionId: string },
   passwords: { current: string; next: string },
@@ -57,6 +57,7 @@ async function changePassword(
     return 'wrong';
   // After the change, in a statement of its own: no session opens with the old password any more, and this one sees all that did.
   await database.delete(sessions).where(and(eq(sessions.userId, userId), ne(sessions.id, sessionId)));
+  await database.delete(signInLinks).where(eq(signInLinks.userId, userId));
   return 'changed';
 }
 

@@ -6,6 +6,7 @@ import {
   rollApiKey,
 } from '../../../lib/accounts/api-keys.ts';
 import type { Actor } from '../../../lib/accounts/audit.ts';
+import { type AuditQuery, type AuditRow, listAudit } from '../../../lib/accounts/audit-list.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { changeSpace, readSpace, type Space } from '../../../lib/accounts/spaces.ts';
 import {
@@ -16,9 +17,8 @@ import {
 } from '../../../lib/accounts/usage.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { listQuarantine, type QuarantineEntry, type QuarantinePage } from '../../../lib/write/quarantine.ts';
-import type { ReplayResult } from '../../../lib/write/replay.ts';
+import { type ReplayResult, replayQuarantined } from '../../../lib/write/replay.ts';
 import { apiKeysMax, usageMonthsMax } from '../limits.ts';
-import { type AuditQuery, type AuditRow, listAudit } from './audit-list.ts';
 import {
   type CreatedInvitation,
   createInvitation,
@@ -29,7 +29,6 @@ import {
 } from './invitation-list.ts';
 import { type ListedApiKey, listKeys } from './key-list.ts';
 import { changeRole, listMembers, type Member, type MemberChange, removeMember } from './members.ts';
-import { replayAsAdmin } from './quarantine-replay.ts';
 
 /**
  * What the members of one space may see and change of it, beside its events. As a SpaceStore it holds the space's id, and in
@@ -87,6 +86,6 @@ export function openSpaceAdmin({ database, pepper }: SharedAdmin, spaceId: strin
     revokeKey: async (keyId) => (await revokeApiKey(database, keyId, { spaceId, actor })) !== undefined,
     listAudit: (query) => listAudit(database, spaceId, query),
     listQuarantine: (page) => listQuarantine(database, spaceId, page),
-    replay: (ids) => replayAsAdmin(database, spaceId, { ids, actor }),
+    replay: (ids) => replayQuarantined(database, { spaceId, ids, actor }),
   };
 }

@@ -26,7 +26,7 @@ export function openIdentityUsers(database: Database, allowedDomains: readonly s
     if (user !== undefined) return link(database, user.id, { issuer, subject, address });
     const domain = email.slice(email.lastIndexOf('@') + 1);
     if (!allowedDomains.includes(domain) && !(await isInvited(database, email))) return undefined;
-    await create(database, email, { issuer, subject });
+    await create(database, email, { issuer, subject, address });
     // Somebody else's call may have been first.
     return findLinked(database, identity);
   };
@@ -107,7 +107,7 @@ async function isInvited(database: Database, email: string): Promise<boolean> {
 async function create(
   database: Database,
   email: string,
-  { issuer, subject }: { issuer: string; subject: string },
+  { issuer, subject, address }: { issuer: string; subject: string; address: string },
 ): Promise<void> {
   const created = database
     .$with('created')
@@ -122,5 +122,11 @@ async function create(
     INSERT INTO ${identities} (${namesOf([identities.issuer, identities.subject, identities.userId])})
     SELECT ${issuer}::text, ${subject}::text, ${created.userId} FROM ${created}
     ON CONFLICT DO NOTHING`);
-  await database.with(created, linked).select().from(created);
+  const audited = auditUsers(database, created, {
+    actor: { id: sql`${created.userId}`, address },
+    action: 'user.create',
+    target: created.userId,
+    details: { issuer },
+  });
+  await database.with(created, linked, audited).select().from(created);
 }

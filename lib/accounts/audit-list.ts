@@ -1,10 +1,10 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
 import { z } from 'zod';
-import { userIdOf } from '../../../lib/accounts/audit.ts';
-import type { Database } from '../../../lib/db/database.ts';
-import { auditLog, users } from '../../../lib/db/schema.ts';
+import type { Database } from '../db/database.ts';
+import { auditLog, users } from '../db/schema.ts';
+import { userIdOf } from './audit.ts';
 
-/** A row of a space's audit log. */
+/** A row of an audit log. */
 export const auditRow = z
   .object({
     id: z.guid(),
@@ -33,7 +33,7 @@ export interface AuditQuery {
   limit: number;
 }
 
-/** The newest rows first. */
+/** The newest rows of a space first, or of what belongs to no space ({@link noSpace}). */
 export async function listAudit(
   database: Database,
   spaceId: string,
