@@ -1,10 +1,11 @@
 import { ChevronRight, Route } from 'lucide-react';
-import { formatBytes } from '../format/number.ts';
+import { readMedia } from '../media/base64.ts';
+import { MediaChip } from '../media/media-chip.tsx';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { readStringHead, sourceOf } from './node.ts';
+import { readString, readStringHead, sourceOf } from './node.ts';
 import type { JsonDocument, JsonRow } from './rows.ts';
 
 const indentPx = 14;
@@ -100,13 +101,10 @@ function StringValue({ row: { node, isOpen }, document }: { row: JsonRow; docume
   const head = readStringHead(document.text, node, headChars);
   const size = node.end - node.start - 2;
   const media =
-    /^data:([\w.+-]+\/[\w.+-]+);base64,/.exec(head)?.[1] ?? (isBase64(head, size) ? 'base64' : undefined);
-  if (media !== undefined && !isOpen) {
-    return (
-      <span className="rounded-sm border border-line bg-sunken px-1.5 text-muted">
-        {media} · {formatBytes(Math.floor((size * 3) / 4))}
-      </span>
-    );
+    readMedia(head) ?? (isBase64(head, size) ? { label: 'base64', image: undefined, prefix: 0 } : undefined);
+  if (media !== undefined && !isOpen && size > mediaChars) {
+    const base64 = () => (readString(document.text, node) ?? '').slice(media.prefix);
+    return <MediaChip media={media} chars={size - media.prefix} base64={base64} />;
   }
   if (isOpen) return <span className="text-faint">text of {size.toLocaleString('en')} characters</span>;
   return (
@@ -116,6 +114,9 @@ function StringValue({ row: { node, isOpen }, document }: { row: JsonRow; docume
     </span>
   );
 }
+
+/** Shorter texts are read, whatever they begin with. */
+const mediaChars = 80;
 
 /** Long, and nothing but digits of base64: no text that anybody reads. */
 function isBase64(head: string, size: number): boolean {

@@ -34,7 +34,22 @@ const groups: readonly KeyGroup[] = [
       [[']'], 'Later event of the list'],
     ],
   },
-  { title: 'Trace', keys: [[['e'], 'Next error']] },
+  {
+    title: 'Trace',
+    keys: [
+      [['e'], 'Next error'],
+      [['+'], 'Zoom in'],
+      [['-'], 'Show the whole trace'],
+    ],
+  },
+  {
+    title: 'Thread',
+    keys: [
+      [['j'], 'Next turn'],
+      [['k'], 'Previous turn'],
+      [['/'], 'Find in the thread'],
+    ],
+  },
   { title: 'Live', keys: [[['p'], 'Pause, and go on']] },
 ];
 

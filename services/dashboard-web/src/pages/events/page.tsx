@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { ArrowUp, Inbox, SearchX } from 'lucide-react';
+import { Inbox, SearchX } from 'lucide-react';
 import { useCallback, useEffect } from 'react';
 import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
 import { Peek } from '../../event/peek.tsx';
@@ -18,6 +18,7 @@ import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { Histogram } from './histogram.tsx';
+import { NewPill } from './new-pill.tsx';
 import { useEventPages } from './use-event-pages.ts';
 
 /** The list of events. Its address is its whole state. */
@@ -86,9 +87,13 @@ function EventList({ input }: { input: ListInput }) {
       </div>
       <div className="relative flex min-h-0 flex-1">
         <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
-          {list.newCount > 0 && (
-            <NewPill count={list.newCount} max={list.newCountMax} onShow={() => void list.refetch()} />
-          )}
+          <NewPill
+            key={JSON.stringify(input)}
+            input={input}
+            events={events}
+            isWhole={!hasNextPage}
+            onShow={() => void list.refetch()}
+          />
           {events.length === 0 && !hasNextPage ? (
             <Notice
               icon={isFiltered ? SearchX : Inbox}
@@ -120,22 +125,6 @@ function EventList({ input }: { input: ListInput }) {
         )}
       </div>
     </>
-  );
-}
-
-function NewPill({ count, max, onShow }: { count: number; max: number; onShow: () => void }) {
-  return (
-    <div role="status" className="pointer-events-none absolute inset-x-0 top-10 z-10 flex justify-center">
-      <Button
-        look="primary"
-        size="small"
-        className="pointer-events-auto rounded-full px-3 shadow-pop"
-        onClick={onShow}
-      >
-        <ArrowUp aria-hidden />
-        {count >= max ? `${max}+` : count} new
-      </Button>
-    </div>
   );
 }
 

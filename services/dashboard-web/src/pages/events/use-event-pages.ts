@@ -1,12 +1,10 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { apiQuery, callQuery } from '../../api/query.ts';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { callQuery } from '../../api/query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useSpace } from '../../space/space.ts';
 
 const pageEvents = 100;
-/** How often the list asks for newer events, in milliseconds, while its window is visible. */
-const pollMs = 5_000;
-const newestMax = 100;
 
 /** The events of a filter, page by page, newest first. Rows that are shown never move: newer ones are counted only. */
 export function useEventPages(input: ListInput) {
@@ -23,20 +21,6 @@ export function useEventPages(input: ListInput) {
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const newest = useQuery({
-    ...apiQuery('events.list', { ...input, spaceId, limit: newestMax }),
-    enabled: pages.isSuccess,
-    refetchInterval: pollMs,
-    staleTime: 0,
-  });
-  const events = pages.data?.pages.flatMap((page) => page.events) ?? [];
-  return { ...pages, events, newCount: countNew(events, newest.data?.events ?? []), newCountMax: newestMax };
-}
-
-/** Events that are not in the list, but belong before its end. */
-function countNew(shown: readonly { id: string }[], newest: readonly { id: string }[]): number {
-  const ids = new Set(shown.map(({ id }) => id));
-  const lastKnown = newest.findLastIndex(({ id }) => ids.has(id));
-  const candidates = shown.length === 0 || lastKnown === -1 ? newest : newest.slice(0, lastKnown + 1);
-  return candidates.filter(({ id }) => !ids.has(id)).length;
+  const events = useMemo(() => pages.data?.pages.flatMap((page) => page.events) ?? [], [pages.data]);
+  return { ...pages, events };
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import { subscribe } from '../../api/subscribe.ts';
+import { useIsHidden } from '../../api/use-is-hidden.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useSpace } from '../../space/space.ts';
@@ -100,14 +101,4 @@ export function useTail(input: ListInput): Tail {
     if (!next) flush();
   };
   return { events, waiting, isPaused, state, skipped, setPaused };
-}
-
-function useIsHidden(): boolean {
-  const [isHidden, setHidden] = useState(document.hidden);
-  useEffect(() => {
-    const onChange = () => setHidden(document.hidden);
-    document.addEventListener('visibilitychange', onChange);
-    return () => document.removeEventListener('visibilitychange', onChange);
-  }, []);
-  return isHidden;
 }

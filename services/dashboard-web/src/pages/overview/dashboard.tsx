@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { readRange } from '../../charts/range.ts';
@@ -13,6 +13,7 @@ import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { Figures } from './figures.tsx';
 import { QuotaCard } from './quota-card.tsx';
 import { TopList } from './top-list.tsx';
+import { useFresh } from './use-fresh.ts';
 
 const topMax = 6;
 const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
@@ -23,14 +24,22 @@ export function Dashboard() {
   const { zone } = useSettings();
   const { search, set } = useFilter();
   const navigate = useNavigate();
-  const [now] = useState(Date.now);
+  const now = useFresh();
   const range = useMemo(() => readRange(search, now, '24h'), [search, now]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const input = { spaceId, ...range, timeZone };
-  const all = useQuery(apiQuery('charts.events', input));
-  const models = useQuery(apiQuery('charts.events', { ...input, groupBy: 'model', groupsMax: topMax }));
-  const tools = useQuery(apiQuery('charts.events', { ...input, groupBy: 'tool', groupsMax: topMax }));
-  const costs = useQuery(apiQuery('charts.costs', input));
+  // While a range moves on, the figures of the one before stay.
+  const kept = { placeholderData: keepPreviousData };
+  const all = useQuery({ ...apiQuery('charts.events', input), ...kept });
+  const models = useQuery({
+    ...apiQuery('charts.events', { ...input, groupBy: 'model', groupsMax: topMax }),
+    ...kept,
+  });
+  const tools = useQuery({
+    ...apiQuery('charts.events', { ...input, groupBy: 'tool', groupsMax: topMax }),
+    ...kept,
+  });
+  const costs = useQuery({ ...apiQuery('charts.costs', input), ...kept });
   const error = all.error ?? models.error ?? tools.error;
   if (error !== null) return <FailureNotice error={error} onRetry={() => void all.refetch()} isSmall />;
   if (all.data === undefined || models.data === undefined || tools.data === undefined)

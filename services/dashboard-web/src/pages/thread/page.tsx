@@ -1,62 +1,61 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
-import { callQuery } from '../../api/query.ts';
-import { useSpace } from '../../space/space.ts';
+import { useState } from 'react';
 import { describeText } from '../../text/marks.ts';
-import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
-import { TurnCard } from './turn-card.tsx';
+import { FindField } from './find-field.tsx';
+import { TurnList } from './turn-list.tsx';
+import { keyOf, useThread } from './use-thread.ts';
 
-const pageTurns = 20;
-
-/** A conversation in turns, the oldest of those that are loaded first. */
+/** A conversation in turns. It opens at its end, where the newest are. */
 export function ThreadPage() {
   const { threadId = '' } = useParams({ strict: false });
-  const { id: spaceId } = useSpace();
-  const list = useInfiniteQuery({
-    queryKey: ['threads.turns', spaceId, threadId],
-    queryFn: ({ pageParam, signal }) =>
-      callQuery(
-        'threads.turns',
-        { spaceId, threadId, limit: pageTurns, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-  });
-  const turns = (list.data?.pages.flatMap((page) => page.turns) ?? []).toReversed();
+  return <Thread key={threadId} threadId={threadId} />;
+}
+
+function Thread({ threadId }: { threadId: string }) {
+  const thread = useThread(threadId);
+  const { turns } = thread;
+  const [currentKey, setCurrentKey] = useState<string>();
+  const show = async (eventId: string) => {
+    const place = await thread.load(eventId);
+    if (place !== undefined) setCurrentKey(eventId);
+    return place !== undefined;
+  };
+  // What was found is an event of a turn; the turn is what is shown.
+  const current = turns.findIndex(
+    (turn) => keyOf(turn) === currentKey || turn.events.some(({ id }) => id === currentKey),
+  );
   return (
     <Page
       title={describeText(threadId)}
       subtitle="Thread"
-      actions={<CopyButton label="Copy the thread id" text={threadId} />}
+      isWide
+      actions={
+        <>
+          {turns.length > 0 && <FindField threadId={threadId} onFound={show} />}
+          <CopyButton label="Copy the thread id" text={threadId} />
+        </>
+      }
     >
-      {list.isError ? (
-        <FailureNotice error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isPending ? (
+      {thread.isPending ? (
         <Loading rows={8} />
+      ) : thread.isError && turns.length === 0 ? (
+        <FailureNotice error={thread.error} onRetry={() => void thread.refetch()} />
       ) : turns.length === 0 ? (
         <Notice icon={MessagesSquare} title="No events of this thread" />
       ) : (
-        <div className="flex flex-col gap-3">
-          {list.hasNextPage && (
-            <div className="flex justify-center">
-              <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                Show earlier turns
-              </Button>
-            </div>
-          )}
-          <ol className="flex flex-col gap-3">
-            {turns.map((turn, index) => (
-              <li key={turn.events[0]?.id}>
-                <TurnCard turn={turn} before={turns[index - 1]} />
-              </li>
-            ))}
-          </ol>
-        </div>
+        <TurnList
+          turns={turns}
+          current={current === -1 ? undefined : current}
+          onCurrent={(place) => setCurrentKey(turns[place] && keyOf(turns[place]))}
+          hasEarlier={thread.hasNextPage}
+          isLoading={thread.isFetchingNextPage}
+          failure={thread.isFetchNextPageError ? thread.error : undefined}
+          onLoadEarlier={() => void thread.fetchNextPage()}
+        />
       )}
     </Page>
   );

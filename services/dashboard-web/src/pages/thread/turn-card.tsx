@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Bot, CircleX, UserRound, Wrench } from 'lucide-react';
-import { useMemo } from 'react';
-import type { Output } from '../../api/paths.ts';
+import { type Ref, useId, useMemo } from 'react';
 import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
 import { readEventText } from '../../event/event-text.ts';
 import { formatCount, formatDuration } from '../../format/number.ts';
@@ -12,25 +11,56 @@ import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { TextBlock } from '../../text/text-block.tsx';
 import { StateBadge } from '../../ui/badge.tsx';
+import { classes } from '../../ui/classes.ts';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { useSeen } from './use-seen.ts';
+import type { ThreadTurn } from './use-thread.ts';
 
-type ThreadTurn = Output<'threads.turns'>['turns'][number];
-
-/** A call of a model with the tools that followed. Its text is loaded when it comes into view. */
-export function TurnCard({ turn, before }: { turn: ThreadTurn; before?: ThreadTurn | undefined }) {
+/** A call of a model with the tools that followed, as an article of a feed. Its text is loaded when it is in the page. */
+export function TurnCard({
+  place,
+  index,
+  count,
+  top,
+  turn,
+  before,
+  isCurrent,
+  onFocus,
+}: {
+  /** Measures the card. */
+  place: Ref<HTMLElement>;
+  index: number;
+  /** The turns of the thread; undefined while earlier ones are not loaded. */
+  count: number | undefined;
+  /** Where it stands in the list, in pixels. */
+  top: number;
+  turn: ThreadTurn;
+  before: ThreadTurn | undefined;
+  isCurrent: boolean;
+  onFocus: () => void;
+}) {
   const { zone } = useSettings();
   const { id: spaceId } = useSpace();
-  const [place, isSeen] = useSeen();
+  const title = useId();
   const llm = turn.events.find(({ type }) => type === 'llm');
   const llmBefore = before?.events.find(({ type }) => type === 'llm');
   const tools = turn.events.filter(({ type }) => type === 'tool');
   const first = turn.events[0];
   return (
-    <article ref={place} className="card min-h-24 overflow-hidden">
+    <article
+      ref={place}
+      data-index={index}
+      aria-labelledby={title}
+      aria-posinset={index + 1}
+      aria-setsize={count ?? -1}
+      aria-current={isCurrent || undefined}
+      tabIndex={0}
+      onFocus={onFocus}
+      style={{ top }}
+      className={classes('card absolute inset-x-0 overflow-hidden', isCurrent && 'border-accent')}
+    >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-sunken px-4 py-2 text-sm">
         <Bot aria-hidden className="size-4 text-llm" />
-        <h2 className="font-medium">
+        <h2 id={title} className="font-medium">
           {llm === undefined ? (
             'Tools'
           ) : (
@@ -62,7 +92,7 @@ export function TurnCard({ turn, before }: { turn: ThreadTurn; before?: ThreadTu
       </header>
       <div className="flex flex-col gap-3 p-4 text-sm">
         {turn.isContinued && <p className="text-faint text-xs">The turn begins earlier.</p>}
-        {llm !== undefined && isSeen && <TurnText event={llm} />}
+        {llm !== undefined && <TurnText event={llm} />}
         {tools.length > 0 && (
           <ul className="flex flex-col gap-1">
             {tools.map((tool) => (

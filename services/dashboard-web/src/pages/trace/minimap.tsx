@@ -1,22 +1,35 @@
-import { type PointerEvent, useEffect, useRef } from 'react';
+import { type PointerEvent, useEffect, useRef, useState } from 'react';
 import { resolveColor, useScheme } from '../../charts/colors.ts';
 import { formatDuration } from '../../format/number.ts';
 import type { Trace } from './trace-rows.ts';
+import type { Span } from './zoom.ts';
 
 const height = 56;
 const barHeight = 3;
 
-/** The whole trace at a glance: thousands of events in one drawing. A click selects the event that is nearest in time. */
+/** A pointer that moves less has clicked. */
+const dragPx = 4;
+
+/**
+ * The whole trace at a glance: thousands of events in one drawing. A click selects the event that is nearest in time, a drag
+ * zooms.
+ */
 export function Minimap({
   trace,
   span,
+  zoom,
   selectedId,
   onSelect,
+  onZoom,
 }: {
   trace: Trace;
-  span: { startMs: number; endMs: number };
+  /** The time of the whole trace. */
+  span: Span;
+  /** The part that is shown below. */
+  zoom: Span | undefined;
   selectedId: string | undefined;
   onSelect: (id: string | undefined) => void;
+  onZoom: (span: Span) => void;
 }) {
   const scheme = useScheme();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -30,9 +43,25 @@ export function Minimap({
     observer.observe(target);
     return () => observer.disconnect();
   }, [trace, span, selectedId, scheme]);
-  const onClick = (event: PointerEvent<HTMLCanvasElement>) => {
-    const box = event.currentTarget.getBoundingClientRect();
-    const at = span.startMs + ((event.clientX - box.left) / box.width) * (span.endMs - span.startMs);
+  const [drag, setDrag] = useState<{ from: number; to: number }>();
+  /** The place of a pointer, as a share of the width. */
+  const placeOf = ({ currentTarget, clientX }: PointerEvent<HTMLCanvasElement>) => {
+    const box = currentTarget.getBoundingClientRect();
+    return Math.min(1, Math.max(0, (clientX - box.left) / box.width));
+  };
+  const msAt = (place: number) => span.startMs + place * (span.endMs - span.startMs);
+  const onDown = (event: PointerEvent<HTMLCanvasElement>) => {
+    event.currentTarget.setPointerCapture(event.pointerId);
+    setDrag({ from: placeOf(event), to: placeOf(event) });
+  };
+  const onUp = (event: PointerEvent<HTMLCanvasElement>) => {
+    const from = drag?.from ?? placeOf(event);
+    const to = placeOf(event);
+    setDrag(undefined);
+    if (Math.abs(to - from) * event.currentTarget.clientWidth < dragPx) selectAt(msAt(to));
+    else onZoom({ startMs: msAt(Math.min(from, to)), endMs: msAt(Math.max(from, to)) });
+  };
+  const selectAt = (at: number) => {
     const distance = ({ startTimeMs, endTimeMs }: Trace['events'][number]) =>
       Math.max(startTimeMs - at, at - endTimeMs, 0);
     const nearest = trace.events.reduce<Trace['events'][number] | undefined>(
@@ -43,19 +72,44 @@ export function Minimap({
   };
   return (
     <div className="shrink-0 border-line border-b px-3 pt-2 pb-1">
-      <canvas
-        ref={canvas}
-        height={height}
-        aria-hidden
-        onPointerUp={onClick}
-        className="block h-14 w-full cursor-pointer"
-      />
+      <div className="relative">
+        <canvas
+          ref={canvas}
+          height={height}
+          aria-hidden
+          onPointerDown={onDown}
+          onPointerMove={(event) => drag && setDrag({ ...drag, to: placeOf(event) })}
+          onPointerUp={onUp}
+          onPointerCancel={() => setDrag(undefined)}
+          className="block h-14 w-full cursor-crosshair touch-none"
+        />
+        <Shade
+          part={drag ?? (zoom && { from: shareOf(zoom.startMs, span), to: shareOf(zoom.endMs, span) })}
+        />
+      </div>
       <div className="flex justify-between text-faint text-xs">
         <span>0</span>
         <span>{formatDuration((span.endMs - span.startMs) / 2)}</span>
         <span>{formatDuration(span.endMs - span.startMs)}</span>
       </div>
     </div>
+  );
+}
+
+function shareOf(ms: number, { startMs, endMs }: Span): number {
+  return (ms - startMs) / (endMs - startMs);
+}
+
+/** What is not shown below is covered. */
+function Shade({ part }: { part: { from: number; to: number } | undefined }) {
+  if (part === undefined) return null;
+  const [from, to] = part.from < part.to ? [part.from, part.to] : [part.to, part.from];
+  const cover = 'pointer-events-none absolute inset-y-0 bg-canvas/70';
+  return (
+    <>
+      <div className={`${cover} left-0 border-accent border-r`} style={{ width: `${from * 100}%` }} />
+      <div className={`${cover} right-0 border-accent border-l`} style={{ width: `${(1 - to) * 100}%` }} />
+    </>
   );
 }
 

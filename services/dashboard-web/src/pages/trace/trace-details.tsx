@@ -1,4 +1,4 @@
-import { CircleX, RefreshCw } from 'lucide-react';
+import { CircleX, RefreshCw, ZoomIn } from 'lucide-react';
 import { useMemo } from 'react';
 import { Peek } from '../../event/peek.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -13,6 +13,7 @@ import { Page } from '../../ui/page.tsx';
 import { Minimap } from './minimap.tsx';
 import { spanOf, type Trace, toTraceRows, toTraceText } from './trace-rows.ts';
 import { Waterfall } from './waterfall.tsx';
+import { readZoom, rowsWithin, type Span, writeZoom, zoomIn } from './zoom.ts';
 
 /** The minimap, the waterfall in lanes or the outline, and the selected event beside it. */
 export function TraceDetails({
@@ -26,18 +27,34 @@ export function TraceDetails({
 }) {
   const { zone } = useSettings();
   const { search, set } = useFilter();
-  const rows = useMemo(() => toTraceRows(trace), [trace]);
-  const span = useMemo(() => spanOf(trace), [trace]);
-  const lines = useMemo(() => toTraceText(rows, span.startMs), [rows, span]);
-  const shown = rows.flatMap((row) => (row.kind === 'event' ? [row.event] : []));
-  const errors = shown.filter(({ state }) => state === 'error');
+  const allRows = useMemo(() => toTraceRows(trace), [trace]);
+  const whole = useMemo(() => spanOf(trace), [trace]);
+  const zoom = readZoom(search, whole);
+  const span = zoom ?? whole;
+  const { startMs, endMs } = span;
+  const rows = useMemo(
+    () =>
+      startMs === whole.startMs && endMs === whole.endMs ? allRows : rowsWithin(allRows, { startMs, endMs }),
+    [allRows, whole, startMs, endMs],
+  );
+  const shown = useMemo(() => rows.flatMap((row) => (row.kind === 'event' ? [row.event] : [])), [rows]);
+  const errors = useMemo(() => shown.filter(({ state }) => state === 'error'), [shown]);
   const place = shown.findIndex(({ id }) => id === search.peek);
   const select = (id: string | undefined) => id !== undefined && set({ peek: id });
   const showError = () => {
     const next = shown.slice(place + 1).find(({ state }) => state === 'error') ?? errors[0];
     select(next?.id);
   };
+  const zoomTo = (next: Span | undefined) =>
+    set(next === undefined ? { from: undefined, to: undefined } : writeZoom(next));
+  const zoomCloser = () => {
+    const selected = shown[place];
+    const around = selected ?? { startTimeMs: startMs, endTimeMs: endMs };
+    zoomTo(zoomIn(span, (around.startTimeMs + around.endTimeMs) / 2));
+  };
   useShortcuts({
+    '+': zoomCloser,
+    '-': () => zoom !== undefined && zoomTo(undefined),
     j: () => select(shown[place + 1]?.id),
     k: () => select(shown[Math.max(0, place - 1)]?.id),
     e: showError,
@@ -45,6 +62,7 @@ export function TraceDetails({
   });
   const idleMs = trace.gaps.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
   const isText = search.view === 'text';
+  const lines = useMemo(() => (isText ? toTraceText(rows, whole.startMs) : []), [isText, rows, whole]);
   return (
     <Page
       title="Trace"
@@ -55,9 +73,12 @@ export function TraceDetails({
             {traceId}
             <CopyButton label="Copy the trace id" text={traceId} />
           </span>
-          <span>{formatTime(span.startMs, zone)}</span>
-          <span>{formatDuration(span.endMs - span.startMs)}</span>
-          <span>{formatCount(shown.length)} events</span>
+          <span>{formatTime(whole.startMs, zone)}</span>
+          <span>{formatDuration(whole.endMs - whole.startMs)}</span>
+          <span>
+            {zoom !== undefined && `${formatCount(shown.length)} of `}
+            {formatCount(trace.events.length)} events
+          </span>
           {idleMs > 0 && (
             <span title="Times in which no event of the trace ran">{formatDuration(idleMs)} idle</span>
           )}
@@ -65,6 +86,14 @@ export function TraceDetails({
       }
       actions={
         <>
+          {zoom !== undefined && (
+            <Button size="small" onClick={() => zoomTo(undefined)}>
+              Whole trace <kbd>-</kbd>
+            </Button>
+          )}
+          <IconButton label="Zoom in (+)" onClick={zoomCloser}>
+            <ZoomIn aria-hidden />
+          </IconButton>
           {errors.length > 0 && (
             <Button size="small" look="danger" onClick={showError}>
               <CircleX aria-hidden />
@@ -96,7 +125,14 @@ export function TraceDetails({
             />
           ) : (
             <>
-              <Minimap trace={trace} span={span} selectedId={search.peek} onSelect={select} />
+              <Minimap
+                trace={trace}
+                span={whole}
+                zoom={zoom}
+                selectedId={search.peek}
+                onSelect={select}
+                onZoom={zoomTo}
+              />
               <Waterfall rows={rows} span={span} selectedId={search.peek} onSelect={select} />
             </>
           )}
@@ -120,7 +156,7 @@ function Warnings({ trace: { isComplete, eventsMax, areToolCallsComplete, events
   return <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">{texts.join(' ')}</p>;
 }
 
-type Rows = ReturnType<typeof toTraceRows>;
+type Rows = readonly ReturnType<typeof toTraceRows>[number][];
 
 function lineOf(rows: Rows, id: string | undefined): number | undefined {
   const place = rows.findIndex((row) => row.kind === 'event' && row.event.id === id);

@@ -133,8 +133,10 @@ const leftFrom = 0.75;
 
 function Bar({ event, span }: { event: TraceEvent; span: { startMs: number; endMs: number } }) {
   const totalMs = span.endMs - span.startMs;
-  const left = (event.startTimeMs - span.startMs) / totalMs;
-  const width = Math.max(0, event.endTimeMs - event.startTimeMs) / totalMs;
+  // What reaches out of the span is cut.
+  const share = (ms: number) => Math.min(1, Math.max(0, (ms - span.startMs) / totalMs));
+  const left = share(event.startTimeMs);
+  const width = Math.max(0, share(event.endTimeMs) - left);
   const isLeft = left + width > leftFrom;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.

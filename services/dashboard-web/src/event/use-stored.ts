@@ -1,0 +1,59 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { subscribe } from '../api/subscribe.ts';
+import { useIsHidden } from '../api/use-is-hidden.ts';
+import type { ListInput } from '../filter/event-filter.ts';
+import { useSpace } from '../space/space.ts';
+import type { ListedEvent } from './event-query.ts';
+
+/**
+ * Follows the live stream of a filter while the window can be seen. `onStored` gets the events as they are stored. It gets none where
+ * the stream begins, or has left some out: what was stored before is to be looked up.
+ *
+ * @returns whether it follows. If not, for now or for good, the page has to ask from time to time.
+ */
+export function useStored(
+  input: ListInput,
+  { isEnabled, onStored }: { isEnabled: boolean; onStored: (events: readonly ListedEvent[]) => void },
+): boolean {
+  const { id: spaceId } = useSpace();
+  const isHidden = useIsHidden();
+  const [isFollowing, setFollowing] = useState(false);
+  const lastId = useRef<string>(undefined);
+  const key = JSON.stringify(input);
+  const report = useEffectEvent(onStored);
+  const isOpen = isEnabled && !isHidden;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins anew.
+  useEffect(() => {
+    lastId.current = undefined;
+  }, [key, spaceId]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the filter.
+  useEffect(() => {
+    if (!isOpen) return;
+    let isNew = lastId.current === undefined;
+    const stream = subscribe(
+      'live.tail',
+      { ...input, spaceId, lastEventId: lastId.current ?? null },
+      {
+        onStarted: () => {},
+        onConnecting: () => setFollowing(false),
+        onError: () => setFollowing(false),
+        onData: ({ id, data }) => {
+          lastId.current = id;
+          if (isNew || data.type === 'skipped') report([]);
+          isNew = false;
+          // Delayed: the lists have what the stream still waits for.
+          setFollowing(data.type !== 'status' || !data.isDelayed);
+          if (data.type === 'events') report(data.events);
+        },
+      },
+    );
+    return () => {
+      stream.unsubscribe();
+      setFollowing(false);
+    };
+  }, [key, spaceId, isOpen]);
+
+  return isFollowing;
+}

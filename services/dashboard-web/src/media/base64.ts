@@ -1,0 +1,59 @@
+/** Images that are shown. Browsers decode them, and none of them can hold a script or a link, as SVG can. */
+export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+
+/** How the base64 of each begins. The type is what the bytes are, whatever they are called. */
+const beginnings: readonly [RegExp, ImageType][] = [
+  [/^iVBORw0KGgo/, 'image/png'],
+  [/^\/9j\//, 'image/jpeg'],
+  [/^R0lGOD[dl]h/, 'image/gif'],
+  [/^UklGR[\w+/-]{6}XRUJQ/, 'image/webp'],
+];
+
+/** The beginning of a data URL, up to its base64. */
+const dataUrl = /^data:([\w.+-]{1,80}\/[\w.+-]{1,80})(?:;[\w=.+-]{1,80}){0,4};base64,/;
+
+/** Base64 that nobody reads as text. */
+export interface Media {
+  /** What it is called: the type of a data URL, or what its bytes are. */
+  label: string;
+  /** Set when it can be shown as an image. */
+  image: ImageType | undefined;
+  /** How many characters precede the base64. */
+  prefix: number;
+}
+
+/** Reads what base64 is from its first characters; undefined when they are neither a data URL nor an image. */
+export function readMedia(head: string): Media | undefined {
+  const url = dataUrl.exec(head);
+  const prefix = url?.[0].length ?? 0;
+  const base64 = head.slice(prefix, prefix + 40);
+  const image = beginnings.find(([pattern]) => pattern.test(base64))?.[1];
+  const label = url?.[1] ?? image;
+  return label === undefined ? undefined : { label, image, prefix };
+}
+
+/** The bytes that so many characters of base64 hold, about. */
+export function bytesOf(base64Chars: number): number {
+  return Math.floor((base64Chars * 3) / 4);
+}
+
+/** A data URL, or an image's base64 without one that is longer than an id. */
+const inText =
+  /data:[\w.+-]{1,80}\/[\w.+-]{1,80}(?:;[\w=.+-]{1,80}){0,4};base64,[\w+/-]{64,}={0,2}|(?<![\w+/=-])(?:iVBORw0KGgo|\/9j\/|R0lGOD[dl]h|UklGR)[\w+/-]{400,}={0,2}/g;
+
+export type TextPiece = { text: string; media?: Media };
+
+/** Splits a text into what is read, and base64 between it. The pieces together are the text. */
+export function splitMedia(text: string): TextPiece[] {
+  const pieces: TextPiece[] = [];
+  let at = 0;
+  for (const { 0: found, index } of text.matchAll(inText)) {
+    const media = readMedia(found.slice(0, 500));
+    if (media === undefined) continue;
+    if (index > at) pieces.push({ text: text.slice(at, index) });
+    pieces.push({ text: found, media });
+    at = index + found.length;
+  }
+  if (at < text.length || pieces.length === 0) pieces.push({ text: text.slice(at) });
+  return pieces;
+}

@@ -1,0 +1,83 @@
+import { Download } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
+import { buttonClasses } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import type { ImageType } from './base64.ts';
+import { decodeImage } from './image.ts';
+
+/**
+ * An image of a payload. Its bytes become a blob of the type that they have: nothing is fetched, and the browser decodes
+ * nothing but this type.
+ */
+export function ImageDialog({
+  type,
+  title,
+  base64,
+  onClose,
+}: {
+  type: ImageType;
+  title: string;
+  base64: () => string;
+  onClose: () => void;
+}) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is decoded once, when it is opened.
+  const image = useMemo(() => decodeImage(base64(), type), [type]);
+  const [url, setUrl] = useState<string>();
+  const [hasFailed, setFailed] = useState(false);
+  useEffect(() => {
+    if (typeof image === 'string') return;
+    const made = URL.createObjectURL(new Blob([image.bytes], { type }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [image, type]);
+  const problem =
+    typeof image === 'string' ? image : hasFailed ? 'The browser cannot draw this image.' : undefined;
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={title}
+      description={typeof image === 'string' ? undefined : `${image.width} × ${image.height} pixels`}
+      width="wide"
+    >
+      {/* Clicks in the dialog are none in the line that has opened it. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it only ends events. */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
+      <div onClick={(event) => event.stopPropagation()}>
+        {problem !== undefined ? (
+          <p role="alert" className="py-6 text-center text-bad text-sm">
+            {problem}
+          </p>
+        ) : (
+          typeof image !== 'string' &&
+          url !== undefined && (
+            <img
+              src={url}
+              alt="What the payload has"
+              width={image.width}
+              height={image.height}
+              onError={() => setFailed(true)}
+              className="mx-auto h-auto max-h-[55vh] w-auto max-w-full rounded-md bg-sunken object-contain"
+            />
+          )
+        )}
+        <div className="mt-4 flex justify-end gap-2">
+          <CopyButton label="Copy the base64" text={base64}>
+            Copy base64
+          </CopyButton>
+          {problem === undefined && url !== undefined && (
+            <a
+              href={url}
+              download={`image.${type.slice('image/'.length)}`}
+              className={buttonClasses('plain', 'small')}
+            >
+              <Download aria-hidden />
+              Download
+            </a>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,65 @@
+import { useQuery } from '@tanstack/react-query';
+import { ArrowUp } from 'lucide-react';
+import { useState } from 'react';
+import { apiQuery } from '../../api/query.ts';
+import { useInterval } from '../../api/use-interval.ts';
+import type { ListedEvent } from '../../event/event-query.ts';
+import { useStored } from '../../event/use-stored.ts';
+import type { ListInput } from '../../filter/event-filter.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { countNew } from './count-new.ts';
+
+/** How often the list asks for newer events where there is no live stream, in milliseconds. */
+const pollMs = 5_000;
+/** More are not counted. */
+const newestMax = 100;
+
+/**
+ * Says how many events a list does not show yet, by the live stream of its filter. A component of its own: new events draw
+ * this, and not the list.
+ */
+export function NewPill({
+  input,
+  events,
+  isWhole,
+  onShow,
+}: {
+  input: ListInput;
+  /** What the list shows. */
+  events: readonly ListedEvent[];
+  /** Whether no later page follows. */
+  isWhole: boolean;
+  onShow: () => void;
+}) {
+  const { id: spaceId } = useSpace();
+  const [stored, setStored] = useState<readonly ListedEvent[]>([]);
+  const isFollowing = useStored(input, {
+    isEnabled: true,
+    onStored: (arrived) => {
+      // Between the list and the begin of its stream some may have been stored.
+      if (arrived.length === 0) void newest.refetch();
+      else setStored((before) => [...before, ...arrived].slice(-newestMax));
+    },
+  });
+  const newest = useQuery({
+    ...apiQuery('events.list', { ...input, spaceId, limit: newestMax }),
+    enabled: false,
+  });
+  useInterval(() => void newest.refetch(), isFollowing ? undefined : pollMs);
+  const count = countNew(events, { isWhole, others: [...(newest.data?.events ?? []), ...stored] });
+  if (count === 0) return null;
+  return (
+    <div role="status" className="pointer-events-none absolute inset-x-0 top-10 z-10 flex justify-center">
+      <Button
+        look="primary"
+        size="small"
+        className="pointer-events-auto rounded-full px-3 shadow-pop"
+        onClick={onShow}
+      >
+        <ArrowUp aria-hidden />
+        {count >= newestMax ? `${newestMax}+` : count} new
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import { Search } from 'lucide-react';
+import { type FormEvent, useRef, useState } from 'react';
+import { describeFailure } from '../../api/failure.ts';
+import { callQuery } from '../../api/query.ts';
+import { useShortcuts } from '../../settings/shortcuts.ts';
+import { useSpace } from '../../space/space.ts';
+
+/** Events that are found at a time; later ones are found by a longer text. */
+const foundMax = 500;
+
+interface Finding {
+  text: string;
+  /** The newest first. */
+  ids: string[];
+  place: number;
+}
+
+/**
+ * Finds a text in the whole thread: the browser's own search sees only the turns that are in the page. Enter goes to the
+ * next older turn with the text, Shift-Enter back.
+ */
+export function FindField({
+  threadId,
+  onFound,
+}: {
+  threadId: string;
+  /** Shows the turn of an event, and loads it before. @returns whether it could be shown. */
+  onFound: (eventId: string) => Promise<boolean>;
+}) {
+  const { id: spaceId } = useSpace();
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const [status, setStatus] = useState('');
+  const finding = useRef<Finding>(undefined);
+  const running = useRef<AbortController>(undefined);
+  useShortcuts({ '/': () => field.current?.focus() });
+
+  const find = async (step: 1 | -1) => {
+    running.current?.abort();
+    if (text === '') return setStatus('');
+    const abort = new AbortController();
+    running.current = abort;
+    try {
+      let found = finding.current;
+      if (found?.text !== text) {
+        setStatus('Searching …');
+        found = { text, ids: await search({ spaceId, threadId, text }, abort.signal), place: -1 };
+        if (abort.signal.aborted) return;
+        finding.current = found;
+      }
+      const { length } = found.ids;
+      if (length === 0) return setStatus('Nothing found');
+      found.place = (found.place + step + length) % length;
+      setStatus(`${found.place + 1} of ${length}${length === foundMax ? '+' : ''}`);
+      if (!(await onFound(found.ids[found.place] ?? ''))) setStatus('The turn could not be loaded');
+    } catch (error) {
+      if (!abort.signal.aborted) setStatus(describeFailure(error).message);
+    }
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void find(1);
+  };
+  return (
+    <search>
+      <form
+        onSubmit={onSubmit}
+        className="flex h-8 items-center gap-2 rounded-md border border-edge bg-surface px-2"
+      >
+        <Search aria-hidden className="size-3.5 text-faint" />
+        <input
+          ref={field}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !event.shiftKey) return;
+            event.preventDefault();
+            void find(-1);
+          }}
+          aria-label="Find in the thread"
+          placeholder="Find in the thread"
+          className="h-7 w-44 bg-transparent text-sm placeholder:text-faint"
+        />
+        <span role="status" className="text-faint text-xs whitespace-nowrap">
+          {status}
+        </span>
+      </form>
+    </search>
+  );
+}
+
+/** The events of a thread whose payload has a text, the newest first. */
+async function search(
+  { spaceId, threadId, text }: { spaceId: string; threadId: string; text: string },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found: { id: string; startTimeMs: number }[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page = await callQuery(
+      'events.search',
+      { spaceId, threadId, payload: text, ...(cursor ? { cursor } : {}) },
+      signal,
+    );
+    found.push(...page.events);
+    cursor = page.nextCursor;
+  } while (cursor !== null && found.length < foundMax && !signal.aborted);
+  return found
+    .toSorted((a, b) => b.startTimeMs - a.startTimeMs)
+    .slice(0, foundMax)
+    .map(({ id }) => id);
+}

@@ -1,0 +1,55 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Output } from '../../api/paths.ts';
+import { callQuery } from '../../api/query.ts';
+import { useSpace } from '../../space/space.ts';
+
+export type ThreadTurn = Output<'threads.turns'>['turns'][number];
+
+/** As many as the API gives at once: who looks for something old asks for many pages. */
+const pageTurns = 50;
+
+/** The turns of a thread that are loaded, the oldest first. Earlier ones come page by page. */
+export function useThread(threadId: string) {
+  const { id: spaceId } = useSpace();
+  const list = useInfiniteQuery({
+    queryKey: ['threads.turns', spaceId, threadId],
+    queryFn: ({ pageParam, signal }) =>
+      callQuery(
+        'threads.turns',
+        { spaceId, threadId, limit: pageTurns, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    // All pages of a long thread are not loaded again: who comes back sees the newest ones anew.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const { data, fetchNextPage } = list;
+  const turns = useMemo(() => turnsOf(data?.pages), [data]);
+
+  /** Loads earlier turns until one has the event. @returns the turn's place; undefined when none has it. */
+  const load = async (eventId: string): Promise<number | undefined> => {
+    let known = turns;
+    for (let hasMore = list.hasNextPage; ; ) {
+      const place = known.findIndex(({ events }) => events.some(({ id }) => id === eventId));
+      if (place !== -1) return place;
+      if (!hasMore) return undefined;
+      const next = await fetchNextPage();
+      if (next.isError) return undefined;
+      known = turnsOf(next.data?.pages);
+      hasMore = next.hasNextPage;
+    }
+  };
+  return { ...list, turns, load };
+}
+
+function turnsOf(pages: readonly { turns: ThreadTurn[] }[] | undefined): ThreadTurn[] {
+  return (pages ?? []).flatMap((page) => page.turns).toReversed();
+}
+
+/** What a turn is called in lists: its first event. */
+export function keyOf({ events }: ThreadTurn): string {
+  return events[0]?.id ?? '';
+}
