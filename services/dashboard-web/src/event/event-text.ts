@@ -1,4 +1,12 @@
-import { childrenOf, find, type JsonNode, nodeAt, readString, sourceOf } from '../json/node.ts';
+import {
+  find,
+  type JsonNode,
+  type JsonSource,
+  nodeAt,
+  openSource,
+  readString,
+  sourceOf,
+} from '../json/node.ts';
 
 /** A call that the model asked for. */
 export interface ToolCall {
@@ -38,21 +46,22 @@ export interface Usage {
 
 /** @throws SyntaxError when the text is no JSON, which the API never returns. */
 export function readEventText(text: string): EventText {
+  const source = openSource(text);
   const root = nodeAt(text);
-  const at = (...names: string[]) => find(text, root, ...names);
+  const at = (...names: string[]) => find(source, root, ...names);
   const llm = at('properties', 'llm');
   const tool = at('properties', 'tool');
   return {
     text,
-    ...(llm && { llm: readLlm(text, llm) }),
+    ...(llm && { llm: readLlm(source, llm) }),
     ...(tool && {
       tool: {
-        input: readAny(text, find(text, tool, 'input')),
-        output: readAny(text, find(text, tool, 'output')),
-        callId: readString(text, find(text, tool, 'callId')),
+        input: readAny(text, find(source, tool, 'input')),
+        output: readAny(text, find(source, tool, 'output')),
+        callId: readString(text, find(source, tool, 'callId')),
       },
     }),
-    attributes: elements(text, at('additionalProperties')).map(({ key, node }) => ({
+    attributes: elements(source, at('additionalProperties')).map(({ key, node }) => ({
       key: key ?? '',
       value: readAny(text, node) ?? '',
     })),
@@ -61,19 +70,20 @@ export function readEventText(text: string): EventText {
   };
 }
 
-function readLlm(text: string, llm: JsonNode): NonNullable<EventText['llm']> {
-  const at = (...names: string[]) => find(text, llm, ...names);
+function readLlm(source: JsonSource, llm: JsonNode): NonNullable<EventText['llm']> {
+  const { text } = source;
+  const at = (...names: string[]) => find(source, llm, ...names);
   const count = (...names: string[]) => readNumber(text, at('usage', ...names));
   return {
     system: readAny(text, at('input', 'system')),
     prompt: readAny(text, at('input', 'prompt')),
     response: readAny(text, at('output', 'response')),
-    tools: elements(text, at('input', 'tools')).map(({ node, index }) => ({
-      name: nameIn(text, node) ?? `tool ${index + 1}`,
+    tools: elements(source, at('input', 'tools')).map(({ node, index }) => ({
+      name: nameIn(source, node) ?? `tool ${index + 1}`,
       source: sourceOf(text, node),
     })),
-    toolCalls: elements(text, at('output', 'toolCalls')).map(({ node, index }) =>
-      readCall(text, node, index),
+    toolCalls: elements(source, at('output', 'toolCalls')).map(({ node, index }) =>
+      readCall(source, node, index),
     ),
     usage: {
       input: count('inputTokens'),
@@ -87,27 +97,27 @@ function readLlm(text: string, llm: JsonNode): NonNullable<EventText['llm']> {
 }
 
 /** Providers name the parts of a call differently; the contract does not say how. */
-function readCall(text: string, node: JsonNode, index: number): ToolCall {
+function readCall(source: JsonSource, node: JsonNode, index: number): ToolCall {
   const first = (...paths: string[][]) => {
     for (const path of paths) {
-      const found = find(text, node, ...path);
-      if (found !== undefined) return readAny(text, found);
+      const found = find(source, node, ...path);
+      if (found !== undefined) return readAny(source.text, found);
     }
     return undefined;
   };
   return {
-    name: nameIn(text, node) ?? `call ${index + 1}`,
+    name: nameIn(source, node) ?? `call ${index + 1}`,
     callId: first(['callId'], ['toolCallId'], ['call_id'], ['id']),
     input: first(['input'], ['arguments'], ['args'], ['function', 'arguments']),
   };
 }
 
-function nameIn(text: string, node: JsonNode): string | undefined {
+function nameIn(source: JsonSource, node: JsonNode): string | undefined {
   return (
-    readString(text, find(text, node, 'name')) ??
-    readString(text, find(text, node, 'toolName')) ??
-    readString(text, find(text, node, 'function', 'name')) ??
-    (node.kind === 'string' ? readString(text, node) : undefined)
+    readString(source.text, find(source, node, 'name')) ??
+    readString(source.text, find(source, node, 'toolName')) ??
+    readString(source.text, find(source, node, 'function', 'name')) ??
+    (node.kind === 'string' ? readString(source.text, node) : undefined)
   );
 }
 
@@ -123,6 +133,6 @@ function readNumber(text: string, node: JsonNode | undefined): number | undefine
   return node?.kind === 'number' ? Number(sourceOf(text, node)) : undefined;
 }
 
-function elements(text: string, node: JsonNode | undefined) {
-  return node === undefined ? [] : childrenOf(text, node);
+function elements(source: JsonSource, node: JsonNode | undefined) {
+  return node === undefined ? [] : source.childrenOf(node);
 }

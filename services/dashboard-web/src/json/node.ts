@@ -58,10 +58,35 @@ export function childrenOf(text: string, parent: JsonNode): JsonChild[] {
   return children;
 }
 
+/** A text whose objects and arrays are each read once: finding many values in megabytes would else scan them many times. */
+export interface JsonSource {
+  text: string;
+  childrenOf: (parent: JsonNode) => readonly JsonChild[];
+}
+
+export function openSource(text: string): JsonSource {
+  const known = new Map<number, JsonChild[]>();
+  return {
+    text,
+    childrenOf(parent) {
+      let children = known.get(parent.start);
+      if (children === undefined) {
+        children = childrenOf(text, parent);
+        known.set(parent.start, children);
+      }
+      return children;
+    },
+  };
+}
+
 /** Follows member names from a value. Of several members of one name it takes the last, as JSON.parse does. */
-export function find(text: string, from: JsonNode | undefined, ...names: string[]): JsonNode | undefined {
+export function find(
+  source: JsonSource,
+  from: JsonNode | undefined,
+  ...names: string[]
+): JsonNode | undefined {
   return names.reduce<JsonNode | undefined>(
-    (node, name) => node && childrenOf(text, node).findLast(({ key }) => key === name)?.node,
+    (node, name) => node && source.childrenOf(node).findLast(({ key }) => key === name)?.node,
     from,
   );
 }
