@@ -16,7 +16,7 @@ const singleConnections = 128;
 
 /** Measures every figure once, each close to its baseline, so that other work on the machine affects both alike. */
 export async function measureRound(weir: RunningWeir, workload: Workload, seconds: number): Promise<Figures> {
-  const stored = await measureHttpToPostgres(weir, workload, seconds);
+  const { events: _, ...stored } = await measureHttpToPostgres(weir, workload, seconds);
   const copied = await measureCopy(weir.sql, workload.events);
   const parseMs = measureJsonParse(workload.nextBatch());
   const alone = await whileWriterRests(weir, () => measureIngestAlone(weir, workload, seconds));
@@ -27,7 +27,7 @@ export async function measureRound(weir: RunningWeir, workload: Workload, second
   return { ...stored, copied, parseMs, ...alone, published, ...latency, ...visible };
 }
 
-/** Measures throughput until the last accepted event is stored. */
+/** Measures throughput until the last accepted event is stored. @returns the events, and how many were stored in a second. */
 export async function measureHttpToPostgres(
   { connection, sql }: RunningWeir,
   workload: Workload,
@@ -43,7 +43,7 @@ export async function measureHttpToPostgres(
   });
   const events = requests * eventsPerBatchMax;
   while ((await countStored(sql)) < before + events) await sleep(5);
-  return { storedPerSecond: events / ((performance.now() - startedMs) / 1_000) };
+  return { events, storedPerSecond: events / ((performance.now() - startedMs) / 1_000) };
 }
 
 async function measureIngestAlone({ connection, pidOf }: RunningWeir, workload: Workload, seconds: number) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { processTree } from './process-tree.ts';
 
 /** Linux reports CPU time to user space in units of 10 ms. */
 const tickMs = 10;
@@ -7,6 +8,13 @@ const tickMs = 10;
 export function cpuTimeMs(pid: number): number {
   const fields = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
   return (Number(fields?.[11]) + Number(fields?.[12])) * tickMs;
+}
+
+/** The CPU time of a process and its children, also of those that have ended, in milliseconds; NaN without /proc. */
+export function processTreeCpuMs(pid: number): number {
+  const ended = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
+  const endedMs = (Number(ended?.[13]) + Number(ended?.[14])) * tickMs;
+  return processTree(pid).reduce((sum, one) => sum + (cpuTimeMs(one) || 0), endedMs);
 }
 
 /** The peak resident memory of a process, in bytes; NaN without /proc. */

@@ -8,6 +8,7 @@ import { auditPath, sendAuditLog } from './downloads/audit.ts';
 import { createExport, exportPath } from './downloads/export.ts';
 import { rawPath, sendRawEvent } from './downloads/raw.ts';
 import { dashboardBodyBytesMax, dashboardCallsMax } from './limits.ts';
+import { opensLiveTail, sendLiveTail } from './live-tail.ts';
 import { logFailure, logRequest } from './request-log.ts';
 import { appRouter } from './router.ts';
 import { createSsoRoutes, type Sso } from './sso/sso-routes.ts';
@@ -131,7 +132,8 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     // Responses hold the content of events: no cache may store them, and no browser may guess their type.
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    answerTrpc(request, response);
+    if (opensLiveTail(request)) void sendLiveTail({ services, log }, request, response);
+    else answerTrpc(request, response);
   };
 }
 

@@ -8,12 +8,12 @@ import { partOf } from '../../fixtures/part.ts';
 import { peakResidentBytes } from '../../system/process-stats.ts';
 import type { RunningWeir } from '../../system/weir.ts';
 import { growSpace } from '../filters/growth.ts';
-import { measureHttpToPostgres } from '../measures.ts';
 import type { Workload } from '../workload.ts';
 import { openDashboardClient } from './dashboard-client.ts';
 import { measureExport } from './export.ts';
 import { measureTailLatency, openTails } from './live-tails.ts';
 import { type CallFigure, measureProcedures } from './procedures.ts';
+import { measureSlowdown, renderSlowdown } from './slowdown.ts';
 
 const smallSpaces = 1_000;
 const smallSpaceEvents = 20;
@@ -56,18 +56,17 @@ export async function measureDashboard(
   const { tailP50Ms, tailP99Ms } = await withTails((tails) =>
     measureTailLatency(connection, tails, { workload, samples: tailSamples }),
   );
-  const [alone, watched]: [number[], number[]] = [[], []];
-  for (let pair = 0; pair < slowdownPairs; pair++) {
-    const measure = async () => (await measureHttpToPostgres(weir, workload, seconds)).storedPerSecond;
-    alone.push(await measure());
-    watched.push(await withTails(measure));
-  }
+  const slowdown = await measureSlowdown(weir, workload, {
+    pairs: slowdownPairs,
+    seconds,
+    withStreams: (measure) => withTails(measure),
+  });
   const bytes = peakResidentBytes(weir.pidOf('dashboard-api'));
   return [
     ...renderCalls(calls),
     line(`202 to ${tailCount} streams`, tailP50Ms, tailP99Ms, 1_000),
-    `stored/s alone ${render(alone)}, with ${tailCount} streams ${render(watched)}: ${slowdown(alone, watched)} slower, goal 5 %`,
-    `export of ${exported.rows} rows as CSV: ${render([exported.rowsPerSecond])} rows/s, goal 20,000; memory ${mebibytes(exported.peakBytes)}, goal 150 MiB`,
+    ...renderSlowdown(slowdown, tailCount),
+    `export of ${exported.rows} rows as CSV: ${Math.round(exported.rowsPerSecond).toLocaleString('en')} rows/s, goal 20,000; memory ${mebibytes(exported.peakBytes)}, goal 150 MiB`,
     `peak memory of dashboard-api ${mebibytes(bytes)}`,
   ].join('\n');
 
@@ -111,13 +110,4 @@ function line(name: string, p50Ms: number, p99Ms: number, goalMs: number): strin
 
 function mebibytes(bytes: number): string {
   return `${Math.round(bytes / 1024 ** 2)} MiB`;
-}
-
-function render(figures: readonly number[]): string {
-  return figures.map((figure) => Math.round(figure).toLocaleString('en')).join(', ');
-}
-
-function slowdown(alone: readonly number[], watched: readonly number[]): string {
-  const sum = (figures: readonly number[]) => figures.reduce((total, figure) => total + figure, 0);
-  return `${(100 * (1 - sum(watched) / sum(alone))).toFixed(1)} %`;
 }

@@ -1,5 +1,7 @@
 import type { TrackedEnvelope } from '@trpc/server';
 import { z } from 'zod';
+import { formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
+import type { TailLag } from '../../../lib/tail/stored-entries.ts';
 import { listedEvent } from '../events/listed-event.ts';
 
 const skippedEvents = z
@@ -13,7 +15,6 @@ const skippedEvents = z
     until: z.string(),
   })
   .meta({ id: 'SkippedEvents' });
-export type SkippedEvents = z.infer<typeof skippedEvents>;
 
 /** A message of a live stream. Its tracked id is the position after it: a client that sends it back misses nothing. */
 export const liveMessage = z
@@ -38,3 +39,12 @@ export type LiveMessage = z.infer<typeof liveMessage>;
 export const liveMessages = z
   .custom<AsyncGenerator<TrackedEnvelope<LiveMessage>, void>>()
   .meta({ messages: liveMessage });
+
+/** The message of a stream that goes on at the edge of a lag. `events` of the lag is null when it is not known. */
+export function skippedMessage(
+  after: TailPosition,
+  { events, isAtLeast, edge }: Omit<TailLag, 'events'> & { events: number | null },
+): LiveMessage {
+  const [from, until] = [formatPosition(after), formatPosition(edge)];
+  return { type: 'skipped', skipped: { events, isAtLeast, after: from, until } };
+}

@@ -1,23 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type TrackedEnvelope, tracked } from '@trpc/server';
 import type { Database } from '../../../lib/db/database.ts';
 import { type Limiter, openLimiter } from '../../../lib/limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { lagEventsMax, lateSegmentDays } from '../../../lib/tail/limits.ts';
-import { comparePositions, formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
+import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
 import { readEdge, readLag } from '../../../lib/tail/stored-entries.ts';
+import { EncodedMessage, type TrackedMessage } from './encoded-message.ts';
 import {
   liveCatchUpsMax,
   liveCostsMs,
   liveMessageEventsMax,
   livePositionMs,
-  liveQueuedEventsMax,
+  liveQueuedBytesMax,
   liveRecheckMs,
 } from './limits.ts';
-import type { LiveMessage, SkippedEvents } from './live-message.ts';
+import { toBatches } from './live-batch.ts';
+import { skippedMessage } from './live-message.ts';
 import { readLivePage } from './live-page.ts';
-import { type LiveItem, LiveStream } from './live-stream.ts';
+import { LiveStream } from './live-stream.ts';
 import { Pacer } from './pacer.ts';
 import { QueueBudget } from './queue-budget.ts';
 import { SpaceFeed } from './space-feed.ts';
@@ -36,14 +37,12 @@ export interface LiveQuery {
   checkAccess: () => Promise<void>;
 }
 
-export type TrackedMessage = TrackedEnvelope<LiveMessage>;
-
 /** The live streams of one process, over all spaces. */
 export class LiveStreams {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #pacer = new Pacer(() => performance.now());
-  readonly #budget = new QueueBudget(liveQueuedEventsMax);
+  readonly #budget = new QueueBudget(liveQueuedBytesMax);
   readonly #slots = new StreamSlots();
   readonly #catchUps: Limiter = openLimiter(liveCatchUpsMax);
   readonly #feeds = new Map<string, SpaceFeed>();
@@ -59,8 +58,8 @@ export class LiveStreams {
   }
 
   /**
-   * The messages of one subscriber, until its signal is aborted. It holds a bounded number of events: a subscriber that does
-   * not take them reads them from Postgres later, or skips when it is too far behind.
+   * The messages of one subscriber, until its signal is aborted. It holds a bounded number of bytes: a subscriber that does
+   * not take its messages reads them from Postgres later, or skips when it is too far behind.
    *
    * @throws TRPCError TOO_MANY_REQUESTS beyond the limits; what `checkAccess` throws.
    */
@@ -74,7 +73,10 @@ export class LiveStreams {
     const feed = this.#feedOf(query.spaceId);
     feed.users += 1;
     try {
-      if (isLost) yield skipped(edge, { events: null, isAtLeast: false, after: formatPosition(after) });
+      if (isLost) {
+        const unknown = { events: null, isAtLeast: false, edge };
+        yield new EncodedMessage(edge, skippedMessage(after, unknown)).envelope;
+      }
       yield* this.#run(stream, feed, query);
     } finally {
       stream.close();
@@ -94,12 +96,10 @@ export class LiveStreams {
         await checkAccess();
         checkedAtMs = performance.now();
       }
-      const item = stream.take();
-      if (item !== undefined) {
-        for (const message of toMessages(item)) {
-          yield message;
-          sentAtMs = performance.now();
-        }
+      const message = stream.take();
+      if (message !== undefined) {
+        yield message.envelope;
+        sentAtMs = performance.now();
       } else if (!stream.isMember) {
         feed.leave(stream);
         // Joined only with an empty queue, so that nothing comes twice.
@@ -107,7 +107,7 @@ export class LiveStreams {
         if (!stream.isMember) yield* this.#catchUp(stream, query);
       } else if (stream.isDelayed !== isDelayed || performance.now() - sentAtMs >= livePositionMs) {
         isDelayed = stream.isDelayed;
-        yield tracked(formatPosition(stream.position), { type: 'status', isDelayed });
+        yield new EncodedMessage(stream.position, { type: 'status', isDelayed }).envelope;
         sentAtMs = performance.now();
       } else {
         await stream.wait(Math.min(livePositionMs, liveRecheckMs), signal);
@@ -115,26 +115,22 @@ export class LiveStreams {
     }
   }
 
-  /** Reads one page that the feed has passed already. */
+  /** Reads what one message can hold and the feed has passed already. Nothing else of it is held while the client reads. */
   async *#catchUp(stream: LiveStream, { spaceId, signal }: LiveQuery): AsyncGenerator<TrackedMessage> {
     const after = stream.position;
     const page = await this.#catchUps(async () => {
       await sleep(this.#pacer.waitMs, undefined, { signal });
-      return readLivePage(this.#database, spaceId, { after, filters: [stream.filter] });
+      const query = { after, filters: [stream.filter], rowsMax: liveMessageEventsMax };
+      const { events, end, isComplete } = await readLivePage(this.#database, spaceId, query);
+      this.#pacer.spend(liveCostsMs.message + (liveCostsMs.row + liveCostsMs.encoding) * events.length);
+      return { message: toBatches(events, end)[0]?.after(after), end, isComplete };
     });
-    this.#pacer.spend(liveCostsMs.message + (liveCostsMs.row + liveCostsMs.delivery) * page.events.length);
-    for (let at = 0; at < page.events.length; at += liveMessageEventsMax) {
-      const events = page.events.slice(at, at + liveMessageEventsMax);
-      const isLast = at + liveMessageEventsMax >= page.events.length;
-      const end = isLast ? page.end : (events.at(-1)?.position ?? page.end);
-      yield* toMessages({ events, end });
-      stream.position = end;
-    }
+    if (page.message !== undefined) yield page.message.envelope;
     stream.position = page.end;
     if (page.isComplete) return;
     const lag = await readLag(this.#database, spaceId, page.end);
     if (lag.events <= lagEventsMax && !lag.isAtLeast) return;
-    yield* toMessages({ events: [], end: lag.edge, skipped: { after: page.end, lag } });
+    yield new EncodedMessage(lag.edge, skippedMessage(page.end, lag)).envelope;
     stream.position = lag.edge;
   }
 
@@ -145,19 +141,4 @@ export class LiveStreams {
     this.#feeds.set(spaceId, feed);
     return feed;
   }
-}
-
-function* toMessages({ events, end, skipped: gap }: LiveItem): Generator<TrackedMessage> {
-  if (gap !== undefined) {
-    const { events: count, isAtLeast } = gap.lag;
-    yield skipped(end, { events: count, isAtLeast, after: formatPosition(gap.after) });
-  }
-  if (events.length > 0) {
-    yield tracked(formatPosition(end), { type: 'events', events: events.map(({ event }) => event) });
-  }
-}
-
-function skipped(until: TailPosition, gap: Omit<SkippedEvents, 'until'>): TrackedMessage {
-  const text = formatPosition(until);
-  return tracked(text, { type: 'skipped', skipped: { ...gap, until: text } });
 }

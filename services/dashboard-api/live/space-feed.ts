@@ -4,16 +4,20 @@ import type { Logger } from '../../../lib/log.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { lagEventsMax } from '../../../lib/tail/limits.ts';
 import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
-import { readLag, type TailLag } from '../../../lib/tail/stored-entries.ts';
+import { readLag } from '../../../lib/tail/stored-entries.ts';
+import { EncodedMessage } from './encoded-message.ts';
 import {
   liveCostsMs,
   liveDelayedMs,
   liveHeldBackPollMs,
   liveLagMsMax,
+  liveMessageEventsMax,
   livePollMs,
   liveReadCostMsMax,
 } from './limits.ts';
-import { type LiveEvent, type LivePage, readLivePage } from './live-page.ts';
+import { type LiveBatch, toBatches } from './live-batch.ts';
+import { skippedMessage } from './live-message.ts';
+import { type LivePage, readLivePage } from './live-page.ts';
 import type { Pacer } from './pacer.ts';
 
 /** A stream that gets what the feed reads. */
@@ -22,9 +26,9 @@ export interface FeedMember {
   readonly filterKey: string;
   readonly filter: EventFilter;
   /** Events that match the filter, and the position up to which there are no others. */
-  receive(events: readonly LiveEvent[], end: TailPosition): void;
-  /** The feed goes on at the edge of the lag. */
-  skip(after: TailPosition, lag: TailLag): void;
+  receive(batches: readonly LiveBatch[], end: TailPosition): void;
+  /** The feed goes on where the message, of skipped events, ends. */
+  skip(message: EncodedMessage): void;
   /** The feed cannot serve this member now: it has to catch up by itself, and to join again. */
   part(): void;
   setDelayed(isDelayed: boolean): void;
@@ -141,9 +145,13 @@ export class SpaceFeed {
 
   #deliver({ events, end }: LivePage, filterKeys: readonly string[]): void {
     const byKey = new Map(
-      filterKeys.map((key, place) => [key, events.filter(({ matches }) => matches[place] === '1')]),
+      filterKeys.map((key, place) => {
+        const matching = events.filter(({ matches }) => matches[place] === '1');
+        return [key, { count: matching.length, batches: toBatches(matching, end) }];
+      }),
     );
     let costMs = liveCostsMs.row * events.length;
+    for (const { count } of byKey.values()) costMs += liveCostsMs.encoding * count;
     for (const member of this.#members) {
       const matching = byKey.get(member.filterKey);
       // It joined while this was read.
@@ -152,8 +160,8 @@ export class SpaceFeed {
         member.part();
         continue;
       }
-      if (matching.length > 0) costMs += liveCostsMs.message + liveCostsMs.delivery * matching.length;
-      member.receive(matching, end);
+      costMs += liveCostsMs.message * matching.batches.length + liveCostsMs.delivery * matching.count;
+      member.receive(matching.batches, end);
     }
     this.#dependencies.pacer.spend(costMs);
   }
@@ -163,12 +171,15 @@ export class SpaceFeed {
     const lagMax = Math.min(lagEventsMax, liveLagMsMax / this.#eventCostMs);
     if (lag.events <= lagMax && !lag.isAtLeast) return;
     this.#position = lag.edge;
-    for (const member of this.#members) member.skip(after, lag);
+    const message = new EncodedMessage(lag.edge, skippedMessage(after, lag));
+    for (const member of this.#members) member.skip(message);
   }
 
   /** What an event costs when every member gets it. */
   get #eventCostMs(): number {
-    return liveCostsMs.row + liveCostsMs.delivery * this.#members.size;
+    const filters = new Set([...this.#members].map(({ filterKey }) => filterKey)).size;
+    const perMember = liveCostsMs.delivery + liveCostsMs.message / liveMessageEventsMax;
+    return liveCostsMs.row + liveCostsMs.encoding * filters + perMember * this.#members.size;
   }
 
   get #rowsMax(): number {

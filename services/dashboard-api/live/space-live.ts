@@ -4,8 +4,9 @@ import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
 import { readEdge } from '../../../lib/tail/stored-entries.ts';
 import { listedEvent } from '../events/listed-event.ts';
+import type { TrackedMessage } from './encoded-message.ts';
 import { readLivePage } from './live-page.ts';
-import type { LiveQuery, LiveStreams, TrackedMessage } from './live-streams.ts';
+import type { LiveQuery, LiveStreams } from './live-streams.ts';
 
 /** What one space stores, in the order in which it was stored. */
 export interface SpaceLive {
