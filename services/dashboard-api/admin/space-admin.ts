@@ -78,7 +78,10 @@ export function openSpaceAdmin({ database, pepper }: SharedAdmin, spaceId: strin
     usageMonths: () => readUsageMonths(database, spaceId, usageMonthsMax),
     listKeys: () => listKeys(database, spaceId),
     createKey: async (key) => {
-      const inForce = (await listApiKeys(database, spaceId)).filter(({ revokedAt }) => revokedAt === null);
+      const now = Date.now();
+      const inForce = (await listApiKeys(database, spaceId)).filter(
+        ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt?.getTime() ?? Infinity) > now,
+      );
       if (inForce.length >= apiKeysMax) return 'too_many';
       return issueApiKey(database, spaceId, { ...key, pepper, actor });
     },

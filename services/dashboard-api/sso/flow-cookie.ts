@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { ssoFlowTtlMs } from '../limits.ts';
 import type { SsoFlow } from './provider.ts';
+import { returnPath } from './return-path.ts';
 
 const flowShape = z.object({
   state: z.string().min(1),
   nonce: z.string().min(1),
   codeVerifier: z.string().min(1),
-  to: z.string(),
+  // Under clear text another host of the domain can set the cookie.
+  to: z.string().transform(returnPath),
 });
 
 /**

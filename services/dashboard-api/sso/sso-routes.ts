@@ -5,11 +5,12 @@ import { withTimeout } from '../../../lib/timeout.ts';
 import { type FindAddress, networkOf } from '../accounts/client-address.ts';
 import type { RateLimiter } from '../accounts/rate-limiter.ts';
 import type { Sessions } from '../accounts/session.ts';
-import { dashboardCallTimeoutMs, returnPathCharsMax } from '../limits.ts';
+import { dashboardCallTimeoutMs } from '../limits.ts';
 import { type RequestFacts, readRequest } from '../trpc/request.ts';
 import { flowCookie, readFlowCookie } from './flow-cookie.ts';
 import type { FindIdentityUser } from './identity-users.ts';
 import { callbackPath, type SsoProvider } from './provider.ts';
+import { returnPath } from './return-path.ts';
 
 export interface Sso {
   publicUrl: string;
@@ -49,7 +50,7 @@ async function start(sso: Sso, request: IncomingMessage, response: ServerRespons
     state: randomState(),
     nonce: randomNonce(),
     codeVerifier: randomPKCECodeVerifier(),
-    to: ownPath(new URLSearchParams(queryOf(request)).get('to')),
+    to: returnPath(new URLSearchParams(queryOf(request)).get('to')),
   };
   redirect(response, await sso.provider.authorizationUrl(flow), [flowCookie(sso.publicUrl, flow)]);
 }
@@ -88,14 +89,6 @@ function redirect(response: ServerResponse, location: string, cookies: readonly 
 
 function failurePath(reason: SsoFailure): string {
   return `/sign-in?sso=${reason}`;
-}
-
-/** A path of the dashboard. Anything else, such as `//evil.example`, would send the browser to another site. */
-function ownPath(text: string | null): string {
-  if (text === null || text.length > returnPathCharsMax || !/^\/[\x21-\x7e]*$/.test(text)) return '/';
-  const base = 'http://dashboard.invalid';
-  const url = URL.parse(text, base);
-  return url?.origin === base && !text.startsWith('//') && !text.includes('\\') ? text : '/';
 }
 
 function queryOf({ url = '' }: IncomingMessage): string {

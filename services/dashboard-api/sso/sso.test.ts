@@ -185,6 +185,7 @@ test('the request has PKCE, state and nonce, and its cookie is HttpOnly', async 
 test.each([
   'https://evil.example/',
   '//evil.example',
+  '/.//evil.example',
   '/\\evil.example',
   '/\t/evil.example',
   'javascript:alert(1)',

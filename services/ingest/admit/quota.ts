@@ -92,6 +92,8 @@ export class Quota {
       });
       await usage.settling;
     }
+    // It began anew while this waited: what the old one had used is over, and so is its header.
+    if (usage.month !== monthOf(Date.now())) return this.#admitWithin(limit, spaceId);
     if (usage.stored < limit) return { limit, used: usage.stored };
     throw new IngestError(
       'usage_limit_exceeded',

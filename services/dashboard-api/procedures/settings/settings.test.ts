@@ -1,6 +1,8 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dayOf, monthOf } from '../../../../lib/accounts/month.ts';
 import { changeSpace } from '../../../../lib/accounts/spaces.ts';
+import { readUsage } from '../../../../lib/accounts/usage.ts';
 import {
   addEvents,
   newSpaceMonthlyEvents,
@@ -8,6 +10,7 @@ import {
   openDashboard,
   type TestDashboard,
 } from '../../../../test/support/dashboard.ts';
+import { apiKeysMax } from '../../limits.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -206,4 +209,44 @@ test('quarantine is listed in pages, and replayed for the own space only', async
   expect(failed.map(({ id }) => id).sort()).toEqual(ids.sort());
   const [row] = (await trpc.audit.list.query({ action: 'quarantine.replay' })).rows;
   expect(row?.details).toEqual({ entries: 5, ids: expect.arrayContaining(ids) });
+});
+
+test('keys that have expired or were revoked leave room for others', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const add = (count: number, ended: { expires_at?: Date; revoked_at?: Date }) =>
+    dashboard.sql`INSERT INTO api_keys ${dashboard.sql(
+      Array.from({ length: count }, () => ({
+        ...{ space_id: spaceId, name: 'k', hash: randomBytes(32), last_four: 'xxxx' },
+        ...{ expires_at: null, revoked_at: null, ...ended },
+      })),
+    )}`;
+  await add(apiKeysMax, { expires_at: new Date(Date.now() - 1_000) });
+  await add(apiKeysMax, { revoked_at: new Date() });
+  await add(apiKeysMax - 1, { expires_at: new Date(Date.now() + 60_000) });
+  await client.trpc.apiKeys.create.mutate({ name: 'last' });
+  await expect(client.trpc.apiKeys.create.mutate({ name: 'one more' })).rejects.toMatchObject(
+    code('TOO_MANY_REQUESTS'),
+  );
+});
+
+test('the month of usage ends at midnight UTC, and the forecast goes on over its end', async () => {
+  const { spaceId } = await dashboard.addSpace();
+  const { sql, database } = dashboard;
+  await changeSpace(database, spaceId, { monthlyEventLimit: 1_000 });
+  await sql`UPDATE spaces SET created_at = '2020-01-01' WHERE id = ${spaceId}`;
+  await sql`INSERT INTO usage_months (space_id, month, events) VALUES (${spaceId}, '2026-12', 900)`;
+  const keyId = randomUUID();
+  for (const day of ['2026-12-26', '2026-12-31']) {
+    await sql`
+      INSERT INTO usage_days (space_id, day, api_key_id, events, repeats) VALUES (${spaceId}, ${day}, ${keyId}, 70, 0)`;
+  }
+  expect(await readUsage(database, spaceId, new Date('2026-12-31T23:59:59.999Z'))).toMatchObject({
+    ...{ month: '2026-12', events: 900, resetsAt: '2027-01-01T00:00:00.000Z' },
+    ...{ forecast: 900, limitReachedAt: null },
+  });
+  // Six whole days have 140 events: 31 days have 723.
+  expect(await readUsage(database, spaceId, new Date('2027-01-01T00:00:00.000Z'))).toMatchObject({
+    ...{ month: '2027-01', events: 0, resetsAt: '2027-02-01T00:00:00.000Z' },
+    ...{ forecast: Math.round((140 / 6) * 31), limitReachedAt: null },
+  });
 });

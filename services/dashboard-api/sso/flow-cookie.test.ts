@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { flowCookie, readFlowCookie } from './flow-cookie.ts';
+
+const site = 'https://weir.example';
+const flow = { state: 's', nonce: 'n', codeVerifier: 'v', to: '/s/x?name=a' };
+const header = (to: string) => flowCookie(site, { ...flow, to }).split(';')[0];
+
+test('a flow is read as it was kept, in a cookie that scripts and subdomains cannot set', () => {
+  expect(flowCookie(site, flow)).toMatch(
+    /^__Host-weir_sso_443=[\w-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+  );
+  expect(readFlowCookie(header(flow.to), site)).toEqual(flow);
+});
+
+test.each([
+  '//evil.example',
+  '/.//evil.example',
+  '/a/../..//evil.example',
+  'https://evil.example',
+  '/\\evil.example',
+])('a cookie that somebody else has set leads to no other site: %j', (to) => {
+  expect(readFlowCookie(header(to), site)).toEqual({ ...flow, to: '/' });
+});

@@ -1,0 +1,34 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { createSpace } from '../../../lib/accounts/spaces.ts';
+import { openPostgres } from '../../../lib/db/connect.ts';
+import { openDatabase } from '../../../lib/db/database.ts';
+import { usageMonths } from '../../../lib/db/schema.ts';
+import { createDatabase } from '../../../test/support/test-servers.ts';
+import { Quota } from './quota.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+test('a request that waits over the end of the month is counted in the new one', async () => {
+  await using owned = await createDatabase();
+  await using sql = openPostgres(owned.url, {
+    ...{ applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 10_000 },
+  });
+  const database = openDatabase(sql);
+  const { id: spaceId } = await createSpace(database, 'x', { monthlyEventLimit: 10 });
+  await database.insert(usageMonths).values({ spaceId, month: '2026-12', events: 9 });
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-12-31T23:59:59.900Z') });
+  const quota = new Quota({
+    database,
+    // What is queued is stored, and uses the last of the old month, as the new one begins.
+    awaitStored: async () => {
+      await database.update(usageMonths).set({ events: 10 });
+      vi.setSystemTime(Date.parse('2027-01-01T00:00:00.100Z'));
+    },
+    broadcast: { listen: () => {}, announce: async () => {}, caughtUp: async () => {} },
+  });
+  const principal = {
+    ...{ spaceId, keyId: '', monthlyEventLimit: 10, billingState: 'active' as const },
+  };
+  await quota.noteAccepted({ spaceId, events: 1, position: { stream: 's', sequence: 1 } });
+  expect(await quota.admit(principal)).toEqual({ limit: 10, used: 0 });
+});
