@@ -7,7 +7,7 @@ import { openClients } from './protocols.ts';
 import { type Abuse, abuses } from './requests.ts';
 
 /**
- * `npm run abuse [-- --rounds N --at-once N --only NAME]`: sends some thousand kinds of abuse to a Weir of its own, through
+ * `npm run abuse [-- --rounds N --at-once N --only NAME]`: sends hundreds of kinds of abuse to a Weir of its own, through
  * every protocol, and prints how much memory ingest had at most and after ten idle seconds. It fails when ingest answers
  * one of them with 500, has ended, or had more memory than `residentBytesMax`.
  */

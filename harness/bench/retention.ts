@@ -12,8 +12,8 @@ import type { RunningWeir } from '../system/weir.ts';
 import type { Figures } from './measures.ts';
 
 /** How many statements store events at the same time, as a writer's do, and how long each pauses: the machine is not idle. */
-const lanes = 3;
-const lanePauseMs = 20;
+const concurrency = 3;
+const pauseMs = 20;
 
 const quietMs = 10_000;
 
@@ -159,7 +159,7 @@ async function whileWriting(
 ): Promise<{ seconds: number; slowestMs: number }> {
   await using sql = openPostgres(connection.databaseUrl, {
     applicationName: 'weir-harness-writes',
-    connectionsMax: lanes,
+    connectionsMax: concurrency,
     statementTimeoutMs: 0,
   });
   const database = openDatabase(sql);
@@ -172,9 +172,9 @@ async function whileWriting(
     if (isMeasured) slowestMs = Math.max(slowestMs, performance.now() - startedMs);
   };
   // Connecting and preparing is not measured.
-  for (let i = 0; i < 2; i++) await Promise.all(Array.from({ length: lanes }, () => write(false)));
-  const writing = Array.from({ length: lanes }, async () => {
-    for (; !isOver; await sleep(lanePauseMs)) await write(true);
+  for (let i = 0; i < 2; i++) await Promise.all(Array.from({ length: concurrency }, () => write(false)));
+  const writing = Array.from({ length: concurrency }, async () => {
+    for (; !isOver; await sleep(pauseMs)) await write(true);
   });
   const startedMs = performance.now();
   await run();

@@ -14,7 +14,7 @@ export interface SpaceChange {
   billingState?: BillingState;
   /** Days for which events are kept; null is for ever. */
   retentionDays?: number | null;
-  /** What people call its plan. */
+  /** The name of its plan, for display. */
   plan?: string | null;
 }
 

@@ -19,7 +19,7 @@ export interface SpanRequestBody {
   bytes: Buffer;
 }
 
-/** How a file of spans begins: exporters write nothing before the spans. */
+/** The beginning of every file of spans: exporters write this member first. */
 const firstMember = /^\uFEFF?\s*\{\s*"resourceSpans"\s*:/;
 
 /**

@@ -15,8 +15,8 @@ interface InitialIndex {
 }
 
 /**
- * The indexes that the first partitions of a migrated database lack and need. Of the others of schema.ts they have
- * something as good: their primary key finds an id, and their own index on start times also orders by id.
+ * The indexes that the first partitions of a migrated database lack and need. They need none of the others of schema.ts:
+ * their primary key finds an id, and their own index on start times also orders by id.
  */
 const initialIndexes: readonly InitialIndex[] = [
   {

@@ -4,6 +4,7 @@ import { segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { boundOf } from '../db/weeks.ts';
 import { anyTerm, inSpace } from '../event/terms.ts';
+import { divideSegments } from '../segment/batches.ts';
 import type { Erasure } from './erasure-row.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { termOf } from './subject.ts';
@@ -25,7 +26,7 @@ export async function* listBatches(
   let after: string | undefined;
   do {
     const listed: Candidate[] = await listCandidates(database, erasure, after);
-    yield* divide(listed);
+    yield* divideSegments(listed, { segmentsMax: batchSegmentsMax, bytesMax: batchBytesMax });
     after = listed[segmentsListed - 1]?.id;
   } while (after !== undefined);
 }
@@ -55,19 +56,4 @@ async function listCandidates(
 
 function hasTerm(term: bigint | undefined): SQL {
   return sql`${segments.terms} @> ${`{${term}}`}::bigint[]`;
-}
-
-function* divide(listed: readonly Candidate[]): Generator<Batch> {
-  let ids: string[] = [];
-  let bytes = 0;
-  for (const { id, rawBytes } of listed) {
-    if (ids.length > 0 && (ids.length === batchSegmentsMax || bytes + rawBytes > batchBytesMax)) {
-      yield ids;
-      ids = [];
-      bytes = 0;
-    }
-    ids.push(id);
-    bytes += rawBytes;
-  }
-  if (ids.length > 0) yield ids;
 }

@@ -11,7 +11,7 @@ export const batchBytesMax = 16 * 1024 * 1024;
 /** How often the queue is asked whether the messages of before the start are stored. */
 export const queuePollMs = 200;
 
-/** How long it is waited for a queue that does not advance. */
+/** The erasure gives up when the queue has not advanced for this long. */
 export const queueStuckMs = 60_000;
 
 /**

@@ -5,7 +5,7 @@ import type { RewrittenFiles } from './rewritten-files.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** When a place has forgotten what was erased, and by which settings. */
+/** When a storage location no longer holds what was erased, and the settings that decide it. */
 export interface Forgotten {
   /** ISO 8601; null when it cannot be told. */
   readonly at: string | null;

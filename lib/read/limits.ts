@@ -16,7 +16,7 @@ export interface ListLimits {
   readonly segmentsListed: number;
   /** Each slice of time is so many times as long as the one before. */
   readonly sliceGrowth: number;
-  /** Slices of time. The last one has no beginning. */
+  /** Slices of time. The last one is unbounded at its beginning. */
   readonly slices: number;
 }
 

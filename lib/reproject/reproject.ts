@@ -5,6 +5,7 @@ import { listSpaces } from '../accounts/spaces.ts';
 import type { Database } from '../db/database.ts';
 import { buildInitialIndexes } from '../db/initial-indexes.ts';
 import { segments } from '../db/schema.ts';
+import { divideSegments } from '../segment/batches.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { deleteEmptyCounts } from './old-counts.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
@@ -73,23 +74,8 @@ async function* listBatches(database: Database, spaceId: string): AsyncGenerator
       )
       .orderBy(asc(segments.id))
       .limit(segmentsListed);
-    yield* divide(listed);
+    yield* divideSegments(listed, { segmentsMax: batchSegmentsMax, bytesMax: batchBytesMax });
     after = listed.at(-1)?.id;
     if (after === undefined) return;
   }
-}
-
-function* divide(listed: readonly { id: string; rawBytes: number }[]): Generator<string[]> {
-  let ids: string[] = [];
-  let bytes = 0;
-  for (const { id, rawBytes } of listed) {
-    if (ids.length > 0 && (ids.length === batchSegmentsMax || bytes + rawBytes > batchBytesMax)) {
-      yield ids;
-      ids = [];
-      bytes = 0;
-    }
-    ids.push(id);
-    bytes += rawBytes;
-  }
-  if (ids.length > 0) yield ids;
 }

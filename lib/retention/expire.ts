@@ -134,7 +134,7 @@ async function deleteInTurns(
       if (batch.last === undefined) continue;
       deleted += batch.events;
       next.push({ space, after: batch.last });
-      // Half of the time belongs to others.
+      // Pauses as long as the batch took, so that deleting uses at most half of the capacity.
       await sleep(performance.now() - startedMs, undefined, { signal });
     }
     turn = next;

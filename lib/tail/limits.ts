@@ -1,11 +1,11 @@
 /**
- * A segment that is stored so long after its receipt is noted apart by the writer. A tail looks for new segments among those
- * that were received since then and a day more, so that it never reads the index of an old partition.
+ * A segment that is stored so long after its receipt is recorded separately by the writer (`segment_additions`). A tail looks for
+ * new segments among those that were received since then and a day more, so that it never reads the index of an old partition.
  */
 export const lateSegmentDays = 7;
 export const tailSegmentDays = lateSegmentDays + 1;
 
-/** A tail resumes where it was up to `lateSegmentDays` ago. What was noted apart is deleted a day later. */
+/** A tail resumes where it was up to `lateSegmentDays` ago. Those separate records are deleted a day later. */
 export const additionDays = lateSegmentDays + 1;
 
 /** Segments that one read of a tail lists, and the events after which it lists no more. */

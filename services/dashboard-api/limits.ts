@@ -14,7 +14,7 @@ export const userAgentCharsMax = 300;
 export const signInAttemptsMax = 10;
 export const signInWindowMs = 15 * 60 * 1_000;
 
-/** Wrong tokens of links from one network address in one window. Nobody guesses 256 bits: this bounds what trying costs. */
+/** Wrong link tokens from one network address in one window. A token has 256 bits and cannot be guessed: this bounds the cost of attempts. */
 export const tokenAttemptsMax = 30;
 
 /** Most pairs of e-mail and network address whose attempts are counted; the oldest is dropped first. */

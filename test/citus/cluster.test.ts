@@ -32,7 +32,7 @@ import { runWeir } from '../support/cli/command-line.ts';
 import { citusUrl, createCitusDatabase } from './citus-database.ts';
 
 /** How many connections store at the same time. */
-const lanes = 4;
+const concurrency = 4;
 
 describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS_URL', () => {
   const resources = new AsyncDisposableStack();
@@ -41,7 +41,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
   let database: Database;
   beforeAll(async () => {
     url = resources.use(await createCitusDatabase(citusUrl ?? '')).url;
-    const pool = { applicationName: 'test', connectionsMax: lanes, statementTimeoutMs: 60_000 };
+    const pool = { applicationName: 'test', connectionsMax: concurrency, statementTimeoutMs: 60_000 };
     sql = resources.use(openPostgres(url, pool));
     database = openDatabase(resources.use(openPostgres(url, pool)));
   });
@@ -235,7 +235,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     const spaceIds = Array.from({ length: 6 }, () => randomUUIDv7());
     let isMoved = false;
     let sent = 0;
-    const lane = async () => {
+    const store = async () => {
       for (; !isMoved; sent += 10) {
         const batch = someEvents(10);
         const parts = spaceIds.map((spaceId) => partOf(spaceId, batch));
@@ -244,12 +244,12 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
         await storeUntilDone(database, parts);
       }
     };
-    const storing = Array.from({ length: lanes }, lane);
+    const storing = Array.from({ length: concurrency }, store);
     const moves = await moveShards(sql, nodes);
     isMoved = true;
     await Promise.all(storing);
     expect(moves).toBeGreaterThan(3);
-    expect(sent).toBeGreaterThan(lanes * 10);
+    expect(sent).toBeGreaterThan(concurrency * 10);
     for (const spaceId of spaceIds) expect(await totals(spaceId)).toEqual(exactly(sent));
   });
 });

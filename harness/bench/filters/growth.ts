@@ -8,7 +8,7 @@ import { projectEvents } from '../../../lib/event/projection.ts';
 import { inSpace } from '../../../lib/event/terms.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 
-/** The events fill this time until now, whatever their number. */
+/** The events are spread over this time until now. */
 export const grownDays = 30;
 const dayMs = 24 * 60 * 60 * 1_000;
 
@@ -19,14 +19,14 @@ const singleEvery = 20;
 /** Bytes of a segment for each event, of real events compressed 500 at a time and alone. */
 const segmentBytes = { many: 164, one: 900 };
 
-/** Values that few events have, at any time, and values that a fifth of the older half have. */
+/** Rare values, spread over the whole time, and values that a fifth of the events of the older half have. */
 export const rare = 'rare';
 export const retired = 'retired';
 /** One in so many events has a rare value. */
 const rareEvery = 400_000;
 
 /** Statements that run concurrently. */
-const lanes = 3;
+const concurrency = 3;
 
 /** Fills a space with so many events, as the writer stores them. */
 export async function growSpace(
@@ -49,7 +49,7 @@ export async function growSpace(
       if ((from / requestEvents) % 200 === 0) say(`${from} of ${rows} events`);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, fill));
+  await Promise.all(Array.from({ length: concurrency }, fill));
   await database.execute('VACUUM ANALYZE');
 }
 

@@ -6,7 +6,7 @@ import { medianFigures } from '../report.ts';
 import type { Workload } from '../workload.ts';
 import { type PartSource, partEvents, preparePartSource } from './parts.ts';
 import { measureSizes } from './sizes.ts';
-import { createStore, lanes, type Store, variantNames } from './stores.ts';
+import { concurrency, createStore, type Store, variantNames } from './stores.ts';
 
 export interface StorageOptions {
   /** Events of the database in which storing is measured a second time. */
@@ -117,10 +117,10 @@ async function grow(
   await store.sql`CHECKPOINT`;
 }
 
-/** Runs a step in each lane until it returns false. */
+/** Runs a step concurrently, again and again, until it returns false. */
 async function inLanes(step: () => Promise<boolean>): Promise<void> {
   await Promise.all(
-    Array.from({ length: lanes }, async () => {
+    Array.from({ length: concurrency }, async () => {
       while (await step());
     }),
   );
@@ -128,7 +128,7 @@ async function inLanes(step: () => Promise<boolean>): Promise<void> {
 
 async function findBackends({ sql, variant }: Store): Promise<number[]> {
   // All connections at once, so that all are open.
-  await Promise.all(Array.from({ length: lanes }, () => sql`SELECT pg_sleep(0.05)`));
+  await Promise.all(Array.from({ length: concurrency }, () => sql`SELECT pg_sleep(0.05)`));
   const rows = await sql<{ pid: number }[]>`
     SELECT pid FROM pg_stat_activity WHERE application_name = ${`weir-bench-${variant}`}`;
   return rows.map(({ pid }) => pid);

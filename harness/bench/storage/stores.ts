@@ -7,11 +7,11 @@ import { migrateToBaseline } from '../../fixtures/baseline/database.ts';
 import { baselineParameters, baselineStatement } from '../../fixtures/baseline/statement.ts';
 
 /** Statements that run at the same time, as the writer's do. */
-export const lanes = 3;
+export const concurrency = 3;
 
 /** What is compared: a schema and a statement that stores parts in it. */
 interface Variant {
-  /** Gives the schema to an empty database. */
+  /** Creates the schema in an empty database. */
   readonly prepare: (url: string, sql: Sql) => Promise<unknown>;
   readonly statement: string;
   readonly parameters: (parts: readonly Part[]) => (string | Buffer)[];
@@ -38,7 +38,7 @@ const variants = {
   },
   now,
   uncounted: { ...now, statement: uncountedStatement },
-  /** The index on terms sorts its entries in when they are 4 MB, as is the default, instead of 256 KiB. */
+  /** The index on terms merges its pending list at 4 MB, the default, instead of 256 KiB. */
   longPendingList: {
     ...now,
     prepare: async (url, sql) => {
@@ -70,7 +70,7 @@ export async function createStore(
   await administration`CREATE DATABASE ${administration(url.pathname.slice(1))} TEMPLATE template1`;
   const sql = openPostgres(url.href, {
     applicationName: `weir-bench-${variant}`,
-    connectionsMax: lanes,
+    connectionsMax: concurrency,
     statementTimeoutMs: 0,
   });
   await prepare(url.href, sql);

@@ -54,7 +54,7 @@ export async function measureWeb(
     .join('\n');
 }
 
-/** In a window that has its code: what one waits for while one works. */
+/** Measures navigation with a warm cache: the code of every page is loaded before. */
 async function measureWarm(page: Page, spaceId: string): Promise<WebFigure[]> {
   const link = (name: string) =>
     page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
@@ -85,7 +85,7 @@ async function measureWarm(page: Page, spaceId: string): Promise<WebFigure[]> {
       (await timeClick(page, link('Usage & plan'), 'a[aria-current=page][href$="/usage"]')).shownMs,
     );
     await titled('Usage');
-    // Another document: the list is not in the cache of queries.
+    // A new document starts with an empty query cache.
     await page.goto(`/s/${spaceId}/usage`);
     lists.push((await timeClick(page, link('Events'), rowSelector)).shownMs);
     domRows = Math.max(domRows, await page.locator('[role=grid] [role=row]').count());
@@ -105,7 +105,7 @@ async function measureWarm(page: Page, spaceId: string): Promise<WebFigure[]> {
   ];
 }
 
-/** A window without anything in its cache, signed in. */
+/** Runs a measurement in a new signed-in window with an empty cache. */
 async function inWindow<Result>(
   browser: Browser,
   { dashboardUrl, email, password }: Connection,
@@ -121,7 +121,7 @@ async function inWindow<Result>(
   }
 }
 
-/** Many small events, and the newest one of 4 MB. */
+/** Stores many small events, and a newest one of 4 MB. */
 async function fill(connection: Connection, rows: number, say: (text: string) => void): Promise<void> {
   const { databaseUrl, spaceId, ingestUrl: url, apiKey } = connection;
   const options = { applicationName: 'weir-bench', connectionsMax: 4, statementTimeoutMs: 0 };

@@ -10,7 +10,7 @@ const sources = [
   'package-lock.json',
 ];
 
-/** A hash that is another one when a build would be another one. */
+/** The hash of everything that a build depends on: it changes when a new build is necessary. */
 export function hashWebSources(root: string): string {
   const hash = createHash('sha256');
   const files = globSync(sources, { cwd: root, exclude: (name) => /node_modules|\.test\.ts$/.test(name) });

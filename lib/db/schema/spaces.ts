@@ -18,7 +18,7 @@ export const spaces = pgTable(
     createdAt: createdAt(),
     /** Days after its receipt for which an event is kept; null is for ever, or for as long as RETENTION_DAYS_MAX says. */
     retentionDays: integer('retention_days'),
-    /** What people call its plan; null when the operator named none. The limits are those of this row. */
+    /** The name of its plan, for display; null without one. The limits are in this row, not in the plan. */
     plan: text('plan'),
   },
   (table) => [

@@ -32,7 +32,7 @@ export interface Cell extends Sums {
   bucket: number;
   /** The place of the group among those with the most events, from 1; 0 stands for all others. */
   rank: number;
-  /** What the group is called; null for all others. */
+  /** The name of the group; null for all others. */
   group: string | null;
   /** The merged sketch of the durations, as lib/event/latency.ts has it. */
   latency: number[];

@@ -48,7 +48,7 @@ function nextOf(step: ChartStep, at: Temporal.ZonedDateTime): Temporal.ZonedDate
   return Temporal.ZonedDateTime.compare(floor, at) > 0 ? floor : later;
 }
 
-/** Zones once had offsets with seconds; statistics know minutes. */
+/** Historic time zone offsets have seconds; statistics are kept by minute. */
 function toMinute(ms: number): number {
   return Math.floor(ms / stepMs.minute) * stepMs.minute;
 }

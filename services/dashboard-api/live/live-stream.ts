@@ -86,7 +86,7 @@ export class LiveStream implements FeedMember {
     this.#changed = Promise.withResolvers<void>();
   }
 
-  /** Lets go of what is queued. */
+  /** Discards what is queued. */
   close(): void {
     this.isMember = false;
     for (const message of this.#messages.splice(0)) this.#release(message);

@@ -1,5 +1,5 @@
 /**
- * Bounds the share of the machine that live streams take. Each piece of work says what it costs, as the time in which no other
+ * Bounds the share of the machine that live streams take. Each piece of work declares its cost, as the time in which no other
  * one should begin; a little may be spent at once.
  */
 export class Pacer {

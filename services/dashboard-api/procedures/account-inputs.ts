@@ -24,7 +24,7 @@ export const role = z.enum(roles);
 /** The token of a link. Whatever it is, a wrong one is answered like one that has expired. */
 export const token = z.string().max(100);
 
-/** What people call a space or a key. */
+/** The display name of a space or a key. */
 export const name = z
   .string()
   .trim()

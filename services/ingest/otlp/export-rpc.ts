@@ -3,7 +3,7 @@ import { TraceService } from '../../../gen/opentelemetry/proto/collector/trace/v
 import { IngestError } from '../../../lib/errors.ts';
 import { ClientGoneError } from '../body/body.ts';
 import { sendRpcMessage } from '../rpc/answer.ts';
-import { parseRpcEncoding } from '../rpc/encoding.ts';
+import { requireRpcEncoding } from '../rpc/encoding.ts';
 import type { RespondRpcError } from '../rpc/respond-error.ts';
 import { encodeExportResponse } from './answer/export-response.ts';
 import type { SpanDecoders } from './decoders.ts';
@@ -30,13 +30,7 @@ export async function exportRpc(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const encoding = parseRpcEncoding(request.headers['content-type'] ?? '');
-  if (encoding === undefined) {
-    throw new IngestError(
-      'unsupported_media_type',
-      'The Content-Type is not one of Connect, gRPC or gRPC-Web.',
-    );
-  }
+  const encoding = requireRpcEncoding(request);
   try {
     const decoder = dependencies.spanDecoders.rpc(encoding);
     const { batch, headers } = await exportSpans(dependencies, request, decoder);

@@ -1,3 +1,6 @@
+import type { IncomingMessage } from 'node:http';
+import { IngestError } from '../../../lib/errors.ts';
+
 /** How a call is encoded: its protocol, and whether its message is protobuf or protobuf's JSON. */
 export interface RpcEncoding {
   readonly protocol: 'connect' | 'grpc' | 'grpc-web';
@@ -13,6 +16,16 @@ export function parseRpcEncoding(contentType: string): RpcEncoding | undefined {
   const [, envelope, envelopedCodec, bareCodec] = match;
   const protocol = (envelope?.toLowerCase() ?? 'connect') as RpcEncoding['protocol'];
   return { protocol, isJson: (envelopedCodec ?? bareCodec)?.toLowerCase() === 'json' };
+}
+
+/** The encoding of a call. @throws IngestError `unsupported_media_type`: the request names no protocol to answer in. */
+export function requireRpcEncoding({ headers }: IncomingMessage): RpcEncoding {
+  const encoding = parseRpcEncoding(headers['content-type'] ?? '');
+  if (encoding !== undefined) return encoding;
+  throw new IngestError(
+    'unsupported_media_type',
+    'The Content-Type is not one of Connect, gRPC or gRPC-Web.',
+  );
 }
 
 /** The Content-Type of the response to such a call. */

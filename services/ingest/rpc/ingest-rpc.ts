@@ -3,7 +3,7 @@ import { IngestError } from '../../../lib/errors.ts';
 import { ClientGoneError } from '../body/body.ts';
 import { type BatchDecoder, type BatchDependencies, ingestBatch } from '../ingest-batch.ts';
 import { sendReceipt } from './answer.ts';
-import { parseRpcEncoding, type RpcEncoding } from './encoding.ts';
+import { type RpcEncoding, requireRpcEncoding } from './encoding.ts';
 import type { RespondRpcError } from './respond-error.ts';
 
 export interface RpcDependencies extends BatchDependencies {
@@ -23,13 +23,7 @@ export async function ingestEventsRpc(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const encoding = parseRpcEncoding(request.headers['content-type'] ?? '');
-  if (encoding === undefined) {
-    throw new IngestError(
-      'unsupported_media_type',
-      'The Content-Type is not one of Connect, gRPC or gRPC-Web.',
-    );
-  }
+  const encoding = requireRpcEncoding(request);
   try {
     const decoder = dependencies.rpcDecoder(encoding);
     sendReceipt(response, encoding, await ingestBatch(dependencies, request, decoder));

@@ -11,8 +11,8 @@ export interface Found {
 }
 
 /**
- * Takes the attributes of one span into the fields of an event, by the rows of the table. What is not taken is the rest,
- * which the event keeps as it came.
+ * Takes the attributes of one span into the fields of an event, by the rows of the table. Attributes that no row
+ * takes stay in the event unchanged.
  */
 export class AttributeReader {
   readonly #attributes: Attributes;

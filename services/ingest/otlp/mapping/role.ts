@@ -3,7 +3,7 @@ import { type Attributes, textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import type { Convention } from './table.ts';
 
-/** What a span is to Weir. */
+/** How Weir treats a span. */
 export type Role =
   /** A call of a model or of a tool: an event, by the convention that says so. */
   | { readonly kind: 'llm' | 'tool'; readonly by: Convention }
@@ -66,7 +66,7 @@ export function findRole({ attributes, endNs }: Span): Role {
 
 type Word = 'llm' | 'tool' | 'agent' | 'embeddings';
 
-/** A rule by an attribute whose words say what a span is. Words that are not known are left to the next rule. */
+/** A rule by an attribute whose words say what a span is. Unknown values are left to the next rule. */
 function byWord(name: string, by: Convention, words: Readonly<Record<string, Word>>): Rule {
   return (attributes) => {
     const text = textOf(attributes, name);
@@ -86,7 +86,7 @@ function byVercelOperation(attributes: Attributes): Role | undefined {
   return { kind: 'none', reason: 'aggregate' };
 }
 
-/** Attributes that say of a span that it is no call, whatever numbers it carries. */
+/** Attributes that mark a span as no call, even if it has token counts. */
 const kindAttributes = ['langfuse.observation.type', 'openinference.span.kind', 'traceloop.span.kind'];
 const modelAttributes = ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name'];
 const usageAttributes = [
