@@ -47,6 +47,8 @@ export const partColumns: readonly PartColumn[] = [
 /** The names of the other parameters, beside those of partColumns and the queue's columns, which have their names. */
 export const parameterNames = {
   bodies: 'bodies',
+  /** The column of ids, a parameter apart. */
+  id: 'id',
   /** The part of each event, counted from 1. */
   part: 'part',
   /** The positions of events whose id an earlier event of the statement has. */

@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { eventIds, events, segmentAdditions, segments, usageDays, usageMonths } from '../db/schema.ts';
 import { arrayParameter, compileStatement, listOf, nameOf, namesOf, numberOf } from '../db/statement.ts';
-import { columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
+import { columnInDatabase, columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
 import { lateSegmentDays } from '../tail/limits.ts';
 import { parameterNames, parameterValues, partColumns } from './parameters.ts';
-import { addTo, countByAgent, countByName, inMeasures } from './statistics.ts';
+import { addTo, countByAgent, countByName } from './statistics.ts';
 
 /**
  * The one statement that stores events (ADR 0004). A statement is its own transaction: ids, rows, usage counter,
@@ -29,12 +29,11 @@ export function storeParameters(parts: readonly Part[]): (string | Buffer)[] {
 }
 
 function buildStatement(): SQL {
+  const { part, id, repeated } = parameterNames;
   const ofPart = [events.spaceId, events.segmentId, events.receivedAt];
-  const ofEvent = storedColumnNames.map((name) => events[name]);
-  const stored = namesOf([...ofPart, ...ofEvent]);
-  const counted = countedColumnNames.map((name) => inMeasures[name]);
+  const stored = namesOf([...ofPart, ...storedColumnNames.map((name) => events[name])]);
+  const unfolded = [...storedColumnNames.filter((name) => name !== id), ...countedColumnNames];
   const key = namesOf([eventIds.spaceId, eventIds.id]);
-  const { part, repeated } = parameterNames;
   const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
   return sql`
 WITH parts AS (
@@ -42,10 +41,8 @@ WITH parts AS (
     WITH ORDINALITY AS part(${listOf(partColumns.map(({ name }) => sql`${sql.identifier(name)}`))}, part)
 ), incoming AS (
   SELECT ${listOf(ofPart.map((column) => sql`parts.${nameOf(column)}`))}, event.*
-  FROM unnest(${listOf([
-    arrayParameter(part, 'integer'),
-    ...[...storedColumnNames, ...countedColumnNames].map((name) => arrayParameter(name, columnTypes[name])),
-  ])}) WITH ORDINALITY AS event(part, ${namesOf([...ofEvent, ...counted])}, position)
+  FROM unnest(${arrayParameter(part, 'integer')}, ${arrayParameter(id, columnTypes.id)})
+    WITH ORDINALITY AS event(part, ${nameOf(events.id)}, position)
   JOIN parts USING (part)
   -- Of equal ids in one statement the first counts.
   WHERE position <> ALL (${arrayParameter(repeated, 'bigint')})
@@ -56,14 +53,17 @@ WITH parts AS (
   ON CONFLICT DO NOTHING
   RETURNING ${key}
 ), new_events AS MATERIALIZED (
-  SELECT incoming.* FROM incoming JOIN new_ids USING (${key})
+  -- The other columns are unfolded here: events are wide, and each copy of them takes time.
+  SELECT *
+  FROM unnest(${listOf(unfolded.map((name) => arrayParameter(name, columnTypes[name])))})
+    WITH ORDINALITY AS event(${listOf(unfolded.map((name) => sql`${sql.identifier(columnInDatabase(name))}`))}, position)
+  JOIN (SELECT incoming.* FROM incoming JOIN new_ids USING (${key})) AS fresh USING (position)
 ), part_counts AS MATERIALIZED (
   SELECT part, count(*) AS stored, min(${nameOf(events.startTimeMs)}) AS first_ms, max(${nameOf(events.startTimeMs)}) AS last_ms
   FROM new_events GROUP BY part
 ), inserted AS (
   INSERT INTO ${events} (${stored})
-  -- The events of a segment are read together.
-  SELECT ${stored} FROM new_events ORDER BY position
+  SELECT ${stored} FROM new_events
   -- Without it Citus stores the rows by COPY, and reports a row that Postgres refuses as an internal error, XX000: it would
   -- be tried for ever.
   RETURNING ${nameOf(events.id)}
