@@ -32,13 +32,15 @@ interface AuditEntry {
  * and its audit rows are one statement, so neither is ever there without the other.
  *
  * @param entry `spaceId` is the column of `changed` with the space. NULL is no space: the row is the operator's (`weir audit`).
+ * @param name of the part, where a statement has several.
  */
 export function auditChanged(
   database: Database | Transaction,
   changed: WithSubquery,
   entry: AuditEntry & { spaceId: SQLWrapper },
+  name?: string,
 ): WithSubquery {
-  return insertRows(database, sql`${changed}`, entry);
+  return insertRows(database, sql`${changed}`, entry, name);
 }
 
 /** As {@link auditChanged}, for a change of users: one row in each space of each user; one for a user of none, which is the operator's. */
@@ -75,6 +77,7 @@ function insertRows(
   database: Database | Transaction,
   from: SQL,
   { spaceId, actor, action, target = sql`NULL`, details = {} }: AuditEntry & { spaceId: SQLWrapper },
+  name = 'audited',
 ): WithSubquery {
   const columns = [auditLog.spaceId, auditLog.actor, auditLog.address, auditLog.action, auditLog.target];
   const rows = sql`
@@ -82,5 +85,5 @@ function insertRows(
     SELECT coalesce(${spaceId}, ${noSpace}::uuid), ${actor.id}::text, ${actor.address}::text, ${action}::text, ${target}::text,
       ${JSON.stringify(details)}::jsonb
     FROM ${from}`;
-  return database.$with('audited', {}).as(rows);
+  return database.$with(name, {}).as(rows);
 }

@@ -1,9 +1,10 @@
-import { and, asc, eq, ne, or, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, isNull, ne, or, type SQLWrapper, sql, type WithSubquery } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Actor, auditChanged } from '../../../lib/accounts/audit.ts';
 import { hasRole, type Role, roles } from '../../../lib/accounts/role.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { memberships, users } from '../../../lib/db/schema.ts';
+import { invitations, memberships, users } from '../../../lib/db/schema.ts';
+import { nameOf } from '../../../lib/db/statement.ts';
 
 /** A member of a space. */
 export const member = z
@@ -27,7 +28,7 @@ export async function listMembers(database: Database, spaceId: string): Promise<
     .orderBy(asc(users.email));
 }
 
-/** Changes a member's role. `actorRole` is the role in the space of whoever asks. */
+/** Changes a member's role. Who may invite nobody any more has no open invitations left. `actorRole` is the role in the space of whoever asks. */
 export async function changeRole(
   database: Database,
   spaceId: string,
@@ -54,11 +55,17 @@ export async function changeRole(
     target: userId,
     details: { role },
   });
-  const rows = await database.with(owners, changed, audited).select().from(changed);
+  const revoked = hasRole(role, 'admin')
+    ? []
+    : revokeInvitationsOf(database, { userId, spaceId: changed.spaceId, from: changed, actor });
+  const rows = await database
+    .with(owners, changed, audited, ...revoked)
+    .select()
+    .from(changed);
   return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, actorRole });
 }
 
-/** Removes a member from a space. */
+/** Removes a member from a space, and revokes the open invitations that the member has made. */
 export async function removeMember(
   database: Database,
   spaceId: string,
@@ -77,8 +84,31 @@ export async function removeMember(
     action: 'member.remove',
     target: userId,
   });
-  const rows = await database.with(owners, removed, audited).select().from(removed);
+  const revoked = revokeInvitationsOf(database, { userId, spaceId: removed.spaceId, from: removed, actor });
+  const rows = await database
+    .with(owners, removed, audited, ...revoked)
+    .select()
+    .from(removed);
   return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, actorRole });
+}
+
+/** Parts of a statement that revoke the open invitations of somebody whom nobody trusts with them any more. `from` is the change of the member. */
+function revokeInvitationsOf(
+  database: Database,
+  { userId, spaceId, from, actor }: { userId: string; spaceId: SQLWrapper; from: WithSubquery; actor: Actor },
+): WithSubquery[] {
+  const revoked = database.$with('revoked', { id: invitations.id, spaceId: invitations.spaceId }).as(sql`
+    UPDATE ${invitations} SET ${nameOf(invitations.revokedAt)} = now() FROM ${from}
+    WHERE ${and(
+      eq(invitations.spaceId, spaceId),
+      eq(invitations.createdBy, userId),
+      isNull(invitations.acceptedAt),
+      isNull(invitations.revokedAt),
+      gt(invitations.expiresAt, sql`now()`),
+    )}
+    RETURNING ${invitations.id}, ${invitations.spaceId}`);
+  const entry = { spaceId: revoked.spaceId, actor, action: 'invitation.revoke', target: revoked.id };
+  return [revoked, auditChanged(database, revoked, entry, 'audited_revoked')];
 }
 
 /**

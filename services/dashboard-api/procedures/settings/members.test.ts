@@ -220,3 +220,31 @@ test('an output that is not as documented is not sent', async () => {
     data: { code: 'INTERNAL_SERVER_ERROR' },
   });
 });
+
+test('the open invitations of an admin end with the role, and no others', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const admins = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const ids = await Promise.all(admins.map(async (one) => (await one.client.trpc.me.query()).user.id));
+  for (const userId of ids) {
+    await dashboard.sql`INSERT INTO memberships (space_id, user_id, role) VALUES (${spaceId}, ${userId}, 'admin')`;
+  }
+  const invite = (one: TestSpace['client'], email: string) =>
+    one.trpc.invitations.create.mutate({ spaceId, email, role: 'viewer' });
+  const open = async () => (await client.trpc.invitations.list.query()).map(({ email }) => email).toSorted();
+  await invite(client, 'owner@example.org');
+  for (const [i, admin] of admins.entries()) await invite(admin.client, `admin-${i}@example.org`);
+  // Among the spaces of their own, too.
+  await admins[0]?.client.trpc.invitations.create.mutate({
+    ...{ spaceId: admins[0].spaceId, email: 'elsewhere@example.org', role: 'viewer' },
+  });
+  const [first = '', second = ''] = ids;
+  await client.trpc.members.setRole.mutate({ userId: first, role: 'admin' });
+  expect(await open()).toEqual(['admin-0@example.org', 'admin-1@example.org', 'owner@example.org']);
+  await client.trpc.members.setRole.mutate({ userId: first, role: 'member' });
+  expect(await open()).toEqual(['admin-1@example.org', 'owner@example.org']);
+  await client.trpc.members.remove.mutate({ userId: second });
+  expect(await open()).toEqual(['owner@example.org']);
+  expect((await client.trpc.audit.list.query({ action: 'invitation.revoke' })).rows).toHaveLength(2);
+  const elsewhere = await admins[0]?.client.trpc.invitations.list.query({ spaceId: admins[0].spaceId });
+  expect(elsewhere).toHaveLength(1);
+});
