@@ -1,28 +1,58 @@
 import type { Locator, Page } from 'playwright-core';
+import { waitMaxMs } from './window.ts';
+
+// All of it runs in the page: the way of a command to the browser and back is in no figure. As texts, because this folder is
+// checked without the types of browsers. Not waitForFunction: it needs eval, which the pages do not allow.
 
 /** Tasks of a page that blocked it for longer than 50 ms, which is where the browser begins to report them. */
-const observeTasks = `globalThis.longTasks = [];
-new PerformanceObserver((list) => globalThis.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
-  .observe({ type: 'longtask', buffered: true });`;
+const observeTasks = `if (globalThis.longTasks === undefined) {
+  globalThis.longTasks = [];
+  new PerformanceObserver((list) => globalThis.longTasks.push(...list.getEntries()))
+    .observe({ type: 'longtask', buffered: true });
+}`;
 
 /** Resolves to the time of the frame after the one in which something is in the page. */
-const shown = (selector: string) => `new Promise((resolve) => {
-  const look = () => requestAnimationFrame(() =>
-    document.querySelector(${JSON.stringify(selector)}) === null
-      ? look()
-      : requestAnimationFrame(() => resolve(performance.now())));
+const shown = (selector: string) => `new Promise((resolve, reject) => {
+  const endMs = performance.now() + ${waitMaxMs};
+  const look = () => requestAnimationFrame(() => {
+    if (document.querySelector(${JSON.stringify(selector)}) !== null)
+      return requestAnimationFrame(() => resolve(performance.now()));
+    if (performance.now() > endMs) return reject(new Error(${JSON.stringify(`never shown: ${selector}`)}));
+    look();
+  });
   look();
 })`;
 
-/** The time from the start of the navigation until the page shows what a CSS selector finds, in milliseconds. */
-export async function timeNavigation(page: Page, path: string, selector: string): Promise<number> {
+/** A task is reported a moment after its end. */
+const reportedMs = 200;
+/** The page is at rest when no long task began for so long. */
+const quietMs = 1_000;
+
+/**
+ * The times from the start of a navigation until the page shows what a CSS selector finds, and until it also has had its last
+ * long task, in milliseconds.
+ */
+export async function timeNavigation(
+  page: Page,
+  path: string,
+  selector: string,
+): Promise<{ shownMs: number; interactiveMs: number }> {
   await page.goto(path, { waitUntil: 'commit' });
-  return await page.evaluate<number>(shown(selector));
+  await page.evaluate(observeTasks);
+  const shownMs = await page.evaluate<number>(shown(selector));
+  const lastTaskMs = await page.evaluate<number>(`new Promise((resolve) => {
+    const last = () => Math.max(0, ...globalThis.longTasks.map(({ startTime, duration }) => startTime + duration));
+    const fromMs = performance.now();
+    const look = () =>
+      performance.now() - Math.max(fromMs, last()) > ${quietMs} ? resolve(last()) : setTimeout(look, 100);
+    look();
+  })`);
+  return { shownMs, interactiveMs: Math.max(shownMs, lastTaskMs) };
 }
 
 /**
- * The time from a click until the page shows what a CSS selector finds, and the longest task meanwhile, both measured in
- * the page: the way of a command to the browser and back is not in it. A task of up to 50 ms counts as 0.
+ * The time from a click until the page shows what a CSS selector finds, and the longest task meanwhile, in milliseconds. A
+ * task of up to 50 ms counts as 0.
  */
 export async function timeClick(
   page: Page,
@@ -31,20 +61,52 @@ export async function timeClick(
 ): Promise<{ shownMs: number; longestTaskMs: number }> {
   await target.hover();
   await page.evaluate(observeTasks);
-  await page.evaluate(
-    `globalThis.shownMs = new Promise((resolve) =>
+  await page.evaluate(`void (globalThis.shownMs = new Promise((resolve, reject) =>
     addEventListener('click', ({ timeStamp }) => {
       globalThis.longTasks.length = 0;
-      ${shown(selector)}.then((atMs) => resolve(atMs - timeStamp));
-    }, { once: true, capture: true }));`
-      .replace(/^/, 'void (')
-      .replace(/;$/, ')'),
-  );
+      ${shown(selector)}.then((atMs) => resolve(atMs - timeStamp), reject);
+    }, { once: true, capture: true })))`);
   await target.click();
   const shownMs = await page.evaluate<number>('globalThis.shownMs');
-  // The task that drew it is reported a moment later.
-  const longestTaskMs = await page.evaluate<number>(
-    'new Promise((resolve) => setTimeout(() => resolve(Math.max(0, ...globalThis.longTasks)), 200))',
+  return { shownMs, longestTaskMs: await longestTask(page) };
+}
+
+/** The longest task of a page since the last reset, in milliseconds. */
+async function longestTask(page: Page): Promise<number> {
+  return await page.evaluate<number>(
+    `new Promise((resolve) => setTimeout(
+      () => resolve(Math.max(0, ...globalThis.longTasks.map(({ duration }) => duration))), ${reportedMs}))`,
   );
-  return { shownMs, longestTaskMs };
+}
+
+/** Resolves to the wall clock at which a selector finds a text. The promise begins to look at once. */
+export async function timeText(page: Page, selector: string, text: string): Promise<number> {
+  return await page.evaluate<number>(`new Promise((resolve, reject) => {
+    const endMs = performance.now() + ${waitMaxMs};
+    const look = () => requestAnimationFrame(() => {
+      const isThere = [...document.querySelectorAll(${JSON.stringify(selector)})]
+        .some(({ textContent }) => textContent.includes(${JSON.stringify(text)}));
+      if (isThere) return requestAnimationFrame(() => resolve(performance.timeOrigin + performance.now()));
+      if (performance.now() > endMs) return reject(new Error(${JSON.stringify(`never shown: ${text}`)}));
+      look();
+    });
+    look();
+  })`);
+}
+
+/**
+ * The longest time from an input to the frame that answers it (INP) while something is done, in milliseconds. The browser
+ * reports in steps of 8, and nothing below 16.
+ */
+export async function measureInputs(page: Page, act: () => Promise<void>): Promise<number> {
+  await page.evaluate(`{
+    globalThis.inputs = [];
+    new PerformanceObserver((list) =>
+      globalThis.inputs.push(...list.getEntries().filter(({ interactionId }) => interactionId > 0).map(({ duration }) => duration)))
+      .observe({ type: 'event', durationThreshold: 16 });
+  }`);
+  await act();
+  return await page.evaluate<number>(
+    `new Promise((resolve) => setTimeout(() => resolve(Math.max(16, ...globalThis.inputs)), ${reportedMs}))`,
+  );
 }

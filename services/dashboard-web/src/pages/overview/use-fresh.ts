@@ -7,7 +7,7 @@ import { useStored } from '../../event/use-stored.ts';
 const shownQueries = ['events.list', 'charts.events', 'charts.costs', 'usage.current'];
 
 /** How often it is loaded again at most while events come, and how often where there is no live stream, in milliseconds. */
-const restMs = 3_000;
+const restMs = 1_500;
 const pollMs = 10_000;
 
 /**

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { openIngestClient } from '../../../lib/client/ingest-client.ts';
+import { openPostgres } from '../../../lib/db/connect.ts';
+import { openDatabase } from '../../../lib/db/database.ts';
+import type { Connection } from '../../../lib/local-system.ts';
+import { llmEvent, toolEvent } from '../../fixtures/events.ts';
+import { until } from '../../wait.ts';
+import { growSpace } from '../filters/growth.ts';
+
+/** The contract's limit of a request is 4 MiB. */
+const largeChars = 4_100_000;
+/** As many as the page shows, 500 in a request. */
+const traceEvents = 5_000;
+const requestEvents = 500;
+
+/** The names of the newest events, by which the measurements find them. */
+export const largeName = 'large';
+export const firstWords = 'The first words';
+export const tracedName = 'traced';
+
+/** Many small events, a trace of 5,000, and the newest event of 4 MB. */
+export async function fillSpace(
+  connection: Connection,
+  rows: number,
+  say: (text: string) => void,
+): Promise<void> {
+  const { databaseUrl, spaceId, ingestUrl: url, apiKey } = connection;
+  const options = { applicationName: 'weir-bench', connectionsMax: 4, statementTimeoutMs: 0 };
+  await using sql = openPostgres(databaseUrl, options);
+  await growSpace(openDatabase(sql), spaceId, { rows, nowMs: Date.now(), say });
+  await using client = openIngestClient({ url, apiKey, connections: 1, timeoutMs: 30_000 });
+  const events = [...makeTrace(), makeLarge()];
+  for (let from = 0; from < events.length; from += requestEvents) {
+    const body = JSON.stringify({ events: events.slice(from, from + requestEvents) });
+    const { status, body: answer } = await client.post(Buffer.from(body));
+    if (status !== 202) throw new Error(`ingest answered ${status}: ${answer}`);
+  }
+  const first = String(events[0]?.id);
+  const last = String(events.at(-1)?.id);
+  const isStored = async () => {
+    const [row] = await sql`
+      SELECT count(*) FROM events WHERE space_id = ${spaceId} AND (id = ${first} OR id = ${last})`;
+    return Number(row?.count) === 2;
+  };
+  await until(isStored, 60_000);
+}
+
+/** Agents that work side by side, each calling a model and then tools; one call in fifty fails. */
+function makeTrace(): ReturnType<typeof llmEvent>[] {
+  const traceId = randomUUID();
+  const fromMs = Date.now();
+  return Array.from({ length: traceEvents }, (_, i) => {
+    const startTimeMs = fromMs + i * 10;
+    const durationMs = 5 + ((i * 7919) % 400);
+    const isLast = i === traceEvents - 1;
+    const agent = `agent-${i % 12}`;
+    const common = {
+      traceId,
+      startTimeMs,
+      endTimeMs: startTimeMs + durationMs,
+      durationMs,
+      status: i % 50 === 7 ? { state: 'error', error: { code: 'timeout' } } : { state: 'ok' },
+      context: { agentId: agent, threadId: `${agent}-thread` },
+    };
+    if (i % 4 !== 0 && !isLast) return toolEvent(common);
+    return llmEvent({
+      ...common,
+      properties: {
+        llm: {
+          model: isLast ? tracedName : 'planner',
+          input: { prompt: `step ${i}` },
+          output: { toolCalls: [{ name: 'get_weather', input: { city: 'Bern' } }] },
+          usage: {},
+        },
+      },
+    });
+  });
+}
+
+function makeLarge(): ReturnType<typeof llmEvent> {
+  // After the trace, whose events are a few minutes long: the newest of the list.
+  const endTimeMs = Date.now() + 120_000;
+  const prompt = `${firstWords} ${'x'.repeat(largeChars)}`;
+  return llmEvent({
+    startTimeMs: endTimeMs - 10,
+    endTimeMs,
+    durationMs: 10,
+    properties: { llm: { model: largeName, input: { prompt }, output: { response: 'ok' }, usage: {} } },
+  });
+}
