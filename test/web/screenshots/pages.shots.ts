@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type DemoEvent, demoEvents } from '../../support/browser/demo-events.ts';
 import { furnishSpace, nameSpace } from '../../support/browser/furnished-space.ts';
@@ -9,6 +10,8 @@ import { type SpaceVisitor, useBrowser } from '../../support/browser/use-browser
 
 /** Where the pictures are written. */
 const directory = fileURLToPath(new URL('../../../screenshots', import.meta.url));
+/** Pixels below the content of a picture for the documents. */
+const cutMargin = 24;
 const windows = [
   { name: 'wide', width: 1_360, height: 850 },
   { name: 'narrow', width: 420, height: 860 },
@@ -27,11 +30,29 @@ test.for(['light', 'dark'] as const)('every page in the %s theme', { timeout: 30
     for (const shown of shownPages) {
       const owner = shown.isEmpty ? newcomer : visitor;
       await show(shown, owner, events);
+      if (shown.name === 'live') await fillLive(owner);
       await owner.page.screenshot({ path: join(directory, `${shown.name}-${theme}-${name}.png`) });
+      if (theme === 'light' && name === 'wide') await cut(shown.name, owner.page, size);
     }
   }
   expect(shownPages.length).toBeGreaterThan(5);
 });
+
+/** The live page shows what comes while it is open. */
+async function fillLive({ apiKey, page }: SpaceVisitor) {
+  await system.send(apiKey, demoEvents());
+  await page.getByRole('row').nth(5).waitFor();
+}
+
+/** The picture for the documents: cut below the content, to be reduced to few colours. */
+async function cut(name: string, page: Page, { width, height }: { width: number; height: number }) {
+  const bottom = await page.evaluate<number>(`(() => {
+    const parts = document.querySelectorAll('main section, main figure, main table, main [role=row], main [role=treeitem], main header, nav a');
+    return parts.length === 0 ? innerHeight : Math.max(...[...parts].map((part) => part.getBoundingClientRect().bottom));
+  })()`);
+  const clip = { x: 0, y: 0, width, height: Math.min(height, Math.ceil(bottom) + cutMargin) };
+  await page.screenshot({ path: join(directory, 'documents', `${name}.png`), clip });
+}
 
 async function show({ path, ready }: ShownPage, { page, spaceId }: SpaceVisitor, events: DemoEvent[]) {
   await page.goto(path({ spaceId, events }));
