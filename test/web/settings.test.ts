@@ -120,7 +120,7 @@ test('a 402 is seen coming on the overview and the usage page, and explained whe
   await limitTo(events.length + 10);
   await system.send(apiKey, events);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-  await page.getByRole('link', { name: /The month’s limit is near/ }).click();
+  await page.getByRole('link', { name: /the month’s limit is reached on/ }).click();
   await page.getByText(/At this pace the limit is reached on/).waitFor();
   await page.getByText(String(events.length + 10), { exact: true }).waitFor();
   const meter = page.getByRole('meter', { name: 'Share of the monthly limit' });
@@ -155,7 +155,7 @@ test('an owner prices a model that has none, and costs appear', async () => {
   await dialog.getByRole('button', { name: 'Set the price' }).click();
   const row = page.getByRole('table', { name: /^Prices/ }).getByRole('row', { name: /gpt-4o/ });
   await row.getByText('in force').waitFor();
-  await row.getByText('$2.5', { exact: true }).waitFor();
+  await row.getByText('$2.50', { exact: true }).waitFor();
   // Nothing is known of cached tokens: they stay without a price, and the page says so.
   const unpriced = page.getByRole('table', { name: 'Models without a price' });
   await unpriced

@@ -14,7 +14,7 @@ export async function furnishSpace(
 ): Promise<void> {
   const { spaceId, page } = visitor;
   await nameSpace(visitor);
-  await changeSpace(system.pipeline.database, spaceId, { plan: 'Team', monthlyEventLimit: 150 });
+  await changeSpace(system.pipeline.database, spaceId, { plan: 'Team', monthlyEventLimit: 240 });
   const from = { validFrom: '2026-01-01', cacheWrite: null };
   const prices = [
     { model: 'gpt-4o', input: '2.50', output: '10.00', cacheRead: '1.25', cacheWrite: null },

@@ -3,6 +3,7 @@ import { formatCount } from '../format/number.ts';
 import { formatMinute, formatTick } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
+import { BarTicks } from './bar-ticks.tsx';
 
 export interface Bar {
   startMs: number;
@@ -134,24 +135,3 @@ const bucketNames = new Map([
   [3_600_000, 'hour'],
   [86_400_000, 'day'],
 ]);
-
-const ticksMax = 6;
-
-/** Where some of the bars begin. */
-function BarTicks({ bars, name }: { bars: readonly Bar[]; name: (ms: number) => string }) {
-  const every = Math.max(1, Math.ceil(bars.length / ticksMax));
-  const ticks = bars.flatMap(({ startMs }, index) => (index % every === 0 ? [{ startMs, index }] : []));
-  return (
-    <div aria-hidden className="relative mt-0.5 h-4 overflow-hidden border-line border-t text-faint text-xs">
-      {ticks.map(({ startMs, index }, place) => (
-        <span
-          key={startMs}
-          className={classes('absolute top-0 whitespace-nowrap', place % 2 === 1 && 'max-md:hidden')}
-          style={{ left: `${(index / bars.length) * 100}%` }}
-        >
-          {name(startMs)}
-        </span>
-      ))}
-    </div>
-  );
-}

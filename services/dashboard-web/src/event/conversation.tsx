@@ -1,10 +1,10 @@
-import { Bot, LogIn, LogOut, ScrollText, TriangleAlert, UserRound, Wrench } from 'lucide-react';
-import { describeText } from '../text/marks.ts';
+import { Bot, LogIn, LogOut, ScrollText, TriangleAlert, UserRound } from 'lucide-react';
 import { ShownText } from '../text/shown-text.tsx';
 import { TextBlock } from '../text/text-block.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import type { WholeEvent } from './event-query.ts';
 import type { EventText } from './event-text.ts';
+import { OfferedTools } from './offered-tools.tsx';
 import { Payload } from './payload.tsx';
 import { Prose, ProseActions } from './prose.tsx';
 import { ToolCallCard } from './tool-call-card.tsx';
@@ -95,30 +95,6 @@ function size(text: string) {
 function isEmpty({ llm, tool }: EventText): boolean {
   const hasLlm = llm && (llm.system || llm.prompt || llm.response || llm.toolCalls.length > 0);
   return !hasLlm && !tool?.input && !tool?.output;
-}
-
-function OfferedTools({ tools }: { tools: { name: string; source: string }[] }) {
-  return (
-    <Turn
-      icon={Wrench}
-      title={`${tools.length} ${tools.length === 1 ? 'tool' : 'tools'} offered`}
-      tone="neutral"
-      isFolded={tools.length > 6}
-    >
-      <ul className="flex flex-wrap gap-1.5">
-        {tools.map(({ name, source }, index) => (
-          <li
-            // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and the order never changes.
-            key={index}
-            title={describeText(source.slice(0, 500))}
-            className="rounded-sm bg-sunken px-1.5 py-0.5 font-mono text-xs"
-          >
-            <ShownText text={name} />
-          </li>
-        ))}
-      </ul>
-    </Turn>
-  );
 }
 
 function ErrorTurn({ event }: { event: WholeEvent }) {

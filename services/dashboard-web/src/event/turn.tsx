@@ -31,7 +31,9 @@ export function Turn({
         <button
           type="button"
           aria-expanded={!isFolded}
+          id={`${id}-fold`}
           aria-label={isFolded ? 'Unfold' : 'Fold'}
+          aria-labelledby={`${id}-fold ${id}`}
           onClick={() => setFolded(!isFolded)}
           className="grid size-6 place-items-center rounded-md text-faint hover:bg-hover hover:text-ink"
         >

@@ -46,7 +46,7 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
       return <ShownText text={token.text} />;
     case 'link':
       return (
-        <TextLink address={token.href} source={token.raw}>
+        <TextLink address={token.href} text={token.text} source={token.raw}>
           <Inlines tokens={token.tokens} depth={depth + 1} />
         </TextLink>
       );
@@ -67,7 +67,17 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
 }
 
 /** A link that says where it leads; an address that is not of the web, or hides its host, is a text. */
-function TextLink({ address, source, children }: { address: string; source: string; children: ReactNode }) {
+function TextLink({
+  address,
+  text,
+  source,
+  children,
+}: {
+  address: string;
+  text: string;
+  source: string;
+  children: ReactNode;
+}) {
   const link = safeLink(address);
   if (link === undefined) return <ShownText text={source} />;
   return (
@@ -77,7 +87,13 @@ function TextLink({ address, source, children }: { address: string; source: stri
       rel="noopener noreferrer nofollow"
       className="text-accent underline decoration-line hover:decoration-current"
     >
-      {children} <span className="text-muted text-xs">({<ShownText text={link.target} />})</span>
+      {children}
+      {text !== address && text !== link.target && (
+        <span className="text-muted text-xs">
+          {' '}
+          (<ShownText text={link.target} />)
+        </span>
+      )}
       <ExternalLink aria-label="opens a new tab" className="ml-0.5 inline size-3" />
     </a>
   );

@@ -38,8 +38,10 @@ test.for([
 
 test('a link says where it leads, and tells nobody where it was clicked', () => {
   expect(draw('[bank](https://evil.example/x?y=1)')).toMatch(
-    /^<p><a href="https:\/\/evil\.example\/x\?y=1" target="_blank" rel="noopener noreferrer nofollow">bank <span>\(evil\.example\)<\/span>/,
+    /^<p><a href="https:\/\/evil\.example\/x\?y=1" target="_blank" rel="noopener noreferrer nofollow">bank<span> \(evil\.example\)<\/span>/,
   );
+  expect(draw('see https://weir.example/a and a@b.example')).not.toContain('<span>');
+  expect(draw('[https://good.example](https://evil.example)')).toContain('(evil.example)');
   expect(safeLink('mailto:a@b.example')).toEqual({ href: 'mailto:a@b.example', target: 'a@b.example' });
 });
 

@@ -7,6 +7,8 @@ export interface Column<Row> {
   /** Numbers stand at the right. */
   isNumber?: boolean;
   className?: string;
+  /** Left out in narrow windows: the other columns say what matters. */
+  isExtra?: boolean;
 }
 
 /** A table of few rows, all of them in the page. */
@@ -27,11 +29,15 @@ export function Table<Row>({
       <caption className="sr-only">{caption}</caption>
       <thead>
         <tr className="border-line border-b">
-          {columns.map(({ title, isNumber }) => (
+          {columns.map(({ title, isNumber, isExtra }) => (
             <th
               key={title}
               scope="col"
-              className={classes('label h-8 px-4 whitespace-nowrap', isNumber ? 'text-right' : 'text-left')}
+              className={classes(
+                'label h-8 px-4 whitespace-nowrap',
+                isNumber ? 'text-right' : 'text-left',
+                isExtra && 'max-md:hidden',
+              )}
             >
               {title}
             </th>
@@ -41,10 +47,15 @@ export function Table<Row>({
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)} className="border-line border-b last:border-0 hover:bg-hover">
-            {columns.map(({ title, cell, isNumber, className }) => (
+            {columns.map(({ title, cell, isNumber, className, isExtra }) => (
               <td
                 key={title}
-                className={classes('h-10 px-4 py-1.5', isNumber && 'text-right whitespace-nowrap', className)}
+                className={classes(
+                  'h-10 px-4 py-1.5',
+                  isNumber && 'text-right whitespace-nowrap',
+                  isExtra && 'max-md:hidden',
+                  className,
+                )}
               >
                 {cell(row)}
               </td>

@@ -54,12 +54,12 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
           },
           {
             title: 'Last used',
-            cell: ({ lastUsedAt }) => (
+            cell: ({ lastUsedAt, days }) => (
               <span
                 className="whitespace-nowrap text-muted"
                 title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt), zone)}
               >
-                {lastUsedAt === null ? 'never' : formatAgo(Date.parse(lastUsedAt), Date.now())}
+                {lastUsedAt === null ? nameLastDay(days) : formatAgo(Date.parse(lastUsedAt), Date.now())}
               </span>
             ),
           },
@@ -87,6 +87,11 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
       <RevokeKeyDialog apiKey={revoked} onClose={() => setRevoked(undefined)} />
     </>
   );
+}
+
+/** The instant of a use is written a while after it; until then the day is known, by the events that were stored. */
+function nameLastDay(days: ApiKey['days']): string {
+  return days.findLast(({ events }) => events > 0)?.day ?? 'never';
 }
 
 function State({ apiKey: { state, expiresAt, replacedBy } }: { apiKey: ApiKey }) {

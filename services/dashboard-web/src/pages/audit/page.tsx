@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Download, ScrollText, X } from 'lucide-react';
+import { Download, ScrollText } from 'lucide-react';
 import { callQuery } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
@@ -12,6 +12,7 @@ import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { AuditFilter, nameActor } from './audit-filter.tsx';
 
 /** Who changed what in the space, and when. */
 export function AuditPage() {
@@ -44,19 +45,7 @@ export function AuditPage() {
         )
       }
     >
-      {(action !== undefined || actor !== undefined) && (
-        <ul aria-label="Filter" className="mb-3 flex flex-wrap gap-2">
-          {action !== undefined && (
-            <Chosen text={`Action is ${action}`} onRemove={() => set({ action: undefined })} />
-          )}
-          {actor !== undefined && (
-            <Chosen
-              text={`Who is ${nameActor(rows.find((row) => row.actor === actor) ?? { actor, actorEmail: null })}`}
-              onRemove={() => set({ actor: undefined })}
-            />
-          )}
-        </ul>
-      )}
+      <AuditFilter rows={rows} />
       <Card isFlush>
         {list.isError ? (
           <FailureNotice error={list.error} onRetry={() => void list.refetch()} isSmall />
@@ -127,22 +116,6 @@ export function AuditPage() {
         </div>
       )}
     </Page>
-  );
-}
-
-/** The e-mail address, where there is one: an account may have been removed, and the operator has none. */
-function nameActor({ actor, actorEmail }: { actor: string; actorEmail: string | null }): string {
-  return actorEmail ?? (actor === 'operator' ? 'operator' : 'a former user');
-}
-
-function Chosen({ text, onRemove }: { text: string; onRemove: () => void }) {
-  return (
-    <li>
-      <Button size="small" aria-label={`Remove: ${text}`} onClick={onRemove}>
-        <ShownText text={text} />
-        <X aria-hidden />
-      </Button>
-    </li>
   );
 }
 

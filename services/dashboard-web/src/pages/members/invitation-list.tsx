@@ -39,7 +39,9 @@ export function InvitationList() {
           {
             title: 'Valid until',
             cell: ({ expiresAt }) => (
-              <span className="text-muted">{formatMinute(Date.parse(expiresAt), zone)}</span>
+              <span className="whitespace-nowrap text-muted">
+                {formatMinute(Date.parse(expiresAt), zone)}
+              </span>
             ),
           },
           {

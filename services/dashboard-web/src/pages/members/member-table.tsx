@@ -58,7 +58,8 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
           },
           {
             title: 'May',
-            className: 'text-muted max-md:hidden',
+            className: 'text-muted',
+            isExtra: true,
             cell: (member) => roleTexts[member.role],
           },
           {

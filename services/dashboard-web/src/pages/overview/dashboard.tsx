@@ -58,6 +58,7 @@ export function Dashboard() {
     });
   return (
     <div className="flex flex-col gap-4">
+      <QuotaCard place="first" />
       <Figures total={all.data.series[0]?.total} costs={costs.data?.total} />
       <Card title="Events over time" actions={<RangeField search={search} fallback="24h" onChange={set} />}>
         <Bars bars={bars} bucketMs={stepMs[range.step]} label="events" onRange={openList} />
@@ -66,7 +67,7 @@ export function Dashboard() {
         <TopList title="Models" series={models.data.series} />
         <TopList title="Tools" series={tools.data.series} />
       </div>
-      <QuotaCard />
+      <QuotaCard place="last" />
     </div>
   );
 }

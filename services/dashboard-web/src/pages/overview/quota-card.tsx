@@ -2,19 +2,23 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../../api/query.ts';
 import { formatCount, formatShare } from '../../format/number.ts';
+import { formatMinute } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { classes } from '../../ui/classes.ts';
 
 const warnShare = 0.8;
 
-/** A line for the month's limit: a 402 should surprise nobody. */
-export function QuotaCard() {
+/** A line for the month's limit: a 402 should surprise nobody. It is the first thing when it is near, and the last one otherwise. */
+export function QuotaCard({ place }: { place: 'first' | 'last' }) {
   const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
   const { data } = useQuery(apiQuery('usage.current', { spaceId }));
   if (data === undefined) return null;
   const { events, monthlyEventLimit: limit, limitReachedAt, billingState } = data;
   const isBad = billingState !== 'active' || (limit !== null && events >= limit);
   const isNear = limitReachedAt !== null || (limit !== null && events >= limit * warnShare);
+  if ((isBad || isNear) !== (place === 'first')) return null;
   return (
     <Link
       to="/s/$spaceId/usage"
@@ -28,7 +32,9 @@ export function QuotaCard() {
         {isBad
           ? 'New batches are refused with 402.'
           : isNear
-            ? 'The month’s limit is near.'
+            ? limitReachedAt === null
+              ? 'The month’s limit is near.'
+              : `At this pace the month’s limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}.`
             : 'Usage this month'}
       </span>
       <span>

@@ -8,7 +8,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Table } from '../../ui/table.tsx';
-import { allTime, type Price, priceOn } from './price.ts';
+import { allTime, type Price, priceOn, withCents } from './price.ts';
 
 /** All prices that hold for the space, or held. */
 export function PriceTable({
@@ -29,7 +29,7 @@ export function PriceTable({
     return price.validFrom > today ? <Badge tone="accent">later</Badge> : <Badge>replaced</Badge>;
   };
   const money = (text: string | null) =>
-    text === null ? <span className="text-faint">none</span> : `$${text.replace(/\.0+$/, '')}`;
+    text === null ? <span className="text-faint">none</span> : `$${withCents(text)}`;
   return (
     <>
       <Table

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPriceText, type Price, priceOn } from './price.ts';
+import { isPriceText, type Price, priceOn, withCents } from './price.ts';
 
 const price = (validFrom: string, spaceId: string | null): Price => ({
   ...{ model: 'm', validFrom, spaceId, input: '1', output: '2', cacheRead: null, cacheWrite: null },
@@ -28,4 +28,13 @@ test.for([
   ['1.1234567', false],
 ] as const)('%s as a price: %s', ([text, isOne]) => {
   expect(isPriceText(text)).toBe(isOne);
+});
+
+test.for([
+  ['2', '2.00'],
+  ['2.500000', '2.50'],
+  ['0.075', '0.075'],
+  ['10.0', '10.00'],
+])('%s is shown as %s', ([price = '', shown]) => {
+  expect(withCents(price)).toBe(shown);
 });

@@ -17,3 +17,9 @@ export function priceOn(prices: readonly Price[], model: string, day: string): P
     .toSorted((a, b) => a.validFrom.localeCompare(b.validFrom));
   return valid.findLast(({ spaceId }) => spaceId !== null) ?? valid.at(-1);
 }
+
+/** An exact decimal with two digits behind the point at least, and no zeros behind them: `2.50`, `0.075`. */
+export function withCents(price: string): string {
+  const [whole = '0', decimals = ''] = price.split('.');
+  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+}

@@ -64,13 +64,17 @@ export function SessionsCard() {
             {
               title: 'Signed in',
               cell: ({ createdAt }) => (
-                <span className="text-muted">{formatTime(Date.parse(createdAt), zone).slice(0, 16)}</span>
+                <span className="whitespace-nowrap text-muted">
+                  {formatTime(Date.parse(createdAt), zone).slice(0, 16)}
+                </span>
               ),
             },
             {
               title: 'Last used',
               cell: ({ lastUsedAt }) => (
-                <span className="text-muted">{formatAgo(Date.parse(lastUsedAt), Date.now())}</span>
+                <span className="whitespace-nowrap text-muted">
+                  {formatAgo(Date.parse(lastUsedAt), Date.now())}
+                </span>
               ),
             },
             {

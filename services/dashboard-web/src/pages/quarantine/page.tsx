@@ -83,7 +83,10 @@ export function QuarantinePage() {
                   </span>
                 ),
               },
-              { title: 'Event', cell: ({ id }) => <code className="font-mono text-xs">{id}</code> },
+              {
+                title: 'Event',
+                cell: ({ id }) => <code className="whitespace-nowrap font-mono text-xs">{id}</code>,
+              },
               {
                 title: 'Why',
                 cell: ({ sqlstate, message }) => (

@@ -95,16 +95,12 @@ export function TraceDetails({
             <ZoomIn aria-hidden />
           </IconButton>
           {errors.length > 0 && (
-            <Button size="small" look="danger" onClick={showError}>
+            <Button size="small" look="danger" aria-keyshortcuts="e" onClick={showError}>
               <CircleX aria-hidden />
-              {errors.length} {errors.length === 1 ? 'error' : 'errors'} <kbd>e</kbd>
+              {errors.length} {errors.length === 1 ? 'error' : 'errors'} <kbd aria-hidden>e</kbd>
             </Button>
           )}
-          <Button
-            size="small"
-            aria-pressed={isText}
-            onClick={() => set({ view: isText ? undefined : 'text' })}
-          >
+          <Button size="small" onClick={() => set({ view: isText ? undefined : 'text' })}>
             {isText ? 'Waterfall' : 'Text'}
           </Button>
           <IconButton label="Load the trace again" onClick={onReload}>

@@ -18,14 +18,14 @@ export function PlanCard({ usage }: { usage: Usage }) {
   return (
     <div className="flex flex-col gap-4">
       <Verdict usage={usage} />
-      <div className="grid gap-4 sm:grid-cols-3">
+      <dl className="grid gap-4 sm:grid-cols-3">
         <Figure label={`Events in ${month}`} value={formatCount(events)} />
         <Figure
           label={plan === null ? 'Monthly limit' : `Monthly limit of ${plan}`}
           value={limit === null ? 'None' : formatCount(limit)}
         />
         <Figure label="Forecast for the month" value={formatCount(usage.forecast)} />
-      </div>
+      </dl>
       {limit !== null && (
         <Card title="This month">
           <Bar share={limit === 0 ? 1 : events / limit} />
@@ -98,8 +98,8 @@ function Code({ children }: { children: string }) {
 function Figure({ label, value }: { label: string; value: string }) {
   return (
     <div className="card px-4 py-3">
-      <div className="label">{label}</div>
-      <div className="mt-0.5 font-semibold text-2xl tracking-tight">{value}</div>
+      <dt className="label">{label}</dt>
+      <dd className="mt-0.5 font-semibold text-2xl tracking-tight">{value}</dd>
     </div>
   );
 }
