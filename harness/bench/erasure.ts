@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import process from 'node:process';
 import { createSpace } from '../../lib/accounts/spaces.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
@@ -6,6 +7,7 @@ import { eraseEvents } from '../../lib/erasure/erase.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { bodyPart } from '../fixtures/part.ts';
+import { cpuTimeMs } from '../system/process-stats.ts';
 import type { RunningWeir } from '../system/weir.ts';
 import type { Figures } from './measures.ts';
 import type { Workload } from './workload.ts';
@@ -37,7 +39,9 @@ export async function measureErasure(
   }
   await weir.sql`VACUUM ANALYZE`;
   log('measuring …');
-  const startedMs = performance.now();
+  const [backend] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+  const usedMs = () => cpuTimeMs(backend?.pid ?? 0) + cpuTimeMs(process.pid);
+  const [usedBeforeMs, startedMs] = [usedMs(), performance.now()];
   let rowsMs = startedMs;
   const { erased } = await eraseEvents(database, nats, spaceId, {
     subject: { kind: 'user', value: 'erased' },
@@ -50,5 +54,6 @@ export async function measureErasure(
     erasedSegments: erased.segmentsRewritten,
     erasureRowsSeconds: (rowsMs - startedMs) / 1_000,
     erasureSeconds: (performance.now() - startedMs) / 1_000,
+    erasureCpuSeconds: (usedMs() - usedBeforeMs) / 1_000,
   };
 }

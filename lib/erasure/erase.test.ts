@@ -170,6 +170,18 @@ test('copies of an erased event in other segments are erased, though no row poin
   expect(await countOf(events, spaceId)).toBe(2);
 });
 
+test('the text of an erased event that was sent again beside a new one is erased by the next run', async () => {
+  const spaceId = await newSpace();
+  const gone = eventOf('gone');
+  await insertParts(database, [partOf(spaceId, [gone])]);
+  await erase(spaceId, ofUser('gone'));
+  const fresh = eventOf('kept');
+  expect(await insertParts(database, [partOf(spaceId, [gone, fresh])])).toBe(1);
+  const { erased } = await erase(spaceId, ofUser('gone'));
+  expect(erased).toMatchObject({ events: 0, copies: 1, segmentsRewritten: 1 });
+  expect(await textsOf(spaceId)).toEqual(new Map([[fresh.id, JSON.stringify(fresh)]]));
+});
+
 test('segments without terms, of before the index, are searched too, and those with too many terms', async () => {
   const spaceId = await newSpace();
   const many = Array.from({ length: 60 }, (_, i) => [`key${i}`, i]);

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableName, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { hasCitus } from '../db/distribution.ts';
 import { serverTimeMs } from '../db/partitions.ts';
 import { events, quarantine, segments } from '../db/schema.ts';
 import { expireLock } from '../retention/expire.ts';
-import { isLockTimeout } from '../retention/expired-segments.ts';
+import { isLockConflict } from '../retention/expired-segments.ts';
 import { rewrittenEventsMax } from '../retention/limits.ts';
 import { readFill } from '../retention/partition-fill.ts';
 import { copyPartitions } from '../retention/partition-rewrite.ts';
@@ -30,7 +31,7 @@ export interface RewrittenFiles {
  * Writes the tables that had erased rows into new files. Deleting a row frees its place in a page, and VACUUM does not overwrite
  * it: only a new file is certain to be without it. Readers go on; writers of the same week wait for the copy.
  *
- * @returns `left` are partitions with too many events to be copied while writers wait, and what could not be locked.
+ * @returns `left` are partitions with too many events to be copied while writers wait, and what could not be locked; on Citus all.
  */
 export async function rewriteFiles(
   database: Database,
@@ -42,6 +43,8 @@ export async function rewriteFiles(
   const tables = unwritten.toSorted((a, b) => Number(a === statisticsTable) - Number(b === statisticsTable));
   const rewritten: string[] = [];
   const left: string[] = [];
+  // There it would be the shards and the statistics of the workers, of which the coordinator knows nothing.
+  if (await hasCitus(database)) return { rewritten, left: tables };
   if (tables.length === 0) return { rewritten, left };
   await database.execute(sql`SELECT pg_advisory_lock(${expireLock})`);
   try {
@@ -143,7 +146,7 @@ async function tryVacuum(database: Database, table: string): Promise<boolean> {
     await database.execute(sql`VACUUM (FULL, ANALYZE) ${sql.identifier(table)}`);
     return true;
   } catch (error) {
-    if (isLockTimeout(error)) return false;
+    if (isLockConflict(error)) return false;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { hasCitus } from '../db/distribution.ts';
 import { segments } from '../db/schema.ts';
-import { isLockTimeout } from './expired-segments.ts';
+import { isLockConflict } from './expired-segments.ts';
 import { segmentIdDelayMs } from './limits.ts';
 import { isAmong } from './literals.ts';
 import type { SpaceExpiry } from './policy.ts';
@@ -72,7 +72,7 @@ async function dropPartitions(
     );
     return true;
   } catch (error) {
-    if (isLockTimeout(error)) return false;
+    if (isLockConflict(error)) return false;
     throw error;
   }
 }

@@ -81,7 +81,7 @@ async function tryDelete(database: Database, spaceId: string, ids: readonly stri
     await database.execute(deleteSegments(spaceId, ids));
     return true;
   } catch (error) {
-    if (isLockTimeout(error)) return false;
+    if (isLockConflict(error)) return false;
     throw error;
   }
 }
@@ -105,7 +105,7 @@ BEGIN
 END $$`;
 }
 
-/** lock_not_available */
-export function isLockTimeout(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && error.code === '55P03';
+/** lock_not_available; deadlock_detected, which on Citus is also found between its nodes. In either case nothing has changed. */
+export function isLockConflict(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && ['55P03', '40P01'].includes(error.code);
 }

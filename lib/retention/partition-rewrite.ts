@@ -4,7 +4,7 @@ import { type PartitionedTable, partitionedTables } from '../db/partitions.ts';
 import { events } from '../db/schema.ts';
 import { nameOf, namesOf } from '../db/statement.ts';
 import { boundOf, dateOf, type TimeRange } from '../db/weeks.ts';
-import { isLockTimeout } from './expired-segments.ts';
+import { isLockConflict } from './expired-segments.ts';
 import { rewrittenBytesMin, rewrittenEventsMax, rewrittenLiveShare } from './limits.ts';
 import { readFill, type TableFill } from './partition-fill.ts';
 import { changePartitions } from './table-lock.ts';
@@ -40,7 +40,7 @@ export async function copyPartitions(
     await database.execute(rewritePartitions(week, isWritten));
     return true;
   } catch (error) {
-    if (isLockTimeout(error)) return false;
+    if (isLockConflict(error)) return false;
     throw error;
   }
 }

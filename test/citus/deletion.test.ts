@@ -1,0 +1,147 @@
+import { count, eq } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { agedPart } from '../../harness/fixtures/aged-part.ts';
+import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { changeSpace, createSpace } from '../../lib/accounts/spaces.ts';
+import { readUsage } from '../../lib/accounts/usage.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
+import { ensurePartitions } from '../../lib/db/partitions.ts';
+import { eventIds, events, segments } from '../../lib/db/schema.ts';
+import { eraseEvents } from '../../lib/erasure/erase.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import type { EventFilter } from '../../lib/read/event-filter.ts';
+import { readEventPage } from '../../lib/read/event-page.ts';
+import { expireData } from '../../lib/retention/expire.ts';
+import { readEventTexts } from '../../lib/segment/read.ts';
+import { insertParts } from '../../lib/write/store.ts';
+import { startNats } from '../support/test-servers.ts';
+import { citusUrl, createCitusDatabase } from './citus-database.ts';
+
+const ofUser = (value: string) => ({ subject: { kind: 'user', value } }) as const;
+const eventOf = (userId: string, changes: object = {}) => llmEvent({ context: { userId }, ...changes });
+
+describe.skipIf(citusUrl === undefined)('deleting on the Citus cluster of WEIR_TEST_CITUS_URL', () => {
+  const resources = new AsyncDisposableStack();
+  let database: Database;
+  let erasing: Database;
+  let expiring: Database;
+  let nats: Awaited<ReturnType<typeof connectQueue>>;
+  beforeAll(async () => {
+    const { url } = resources.use(await createCitusDatabase(citusUrl ?? ''));
+    const open = (connectionsMax: number) =>
+      openDatabase(
+        resources.use(
+          openPostgres(url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 60_000 }),
+        ),
+      );
+    [database, erasing, expiring] = [open(4), open(1), open(1)];
+    const server = resources.use(await startNats());
+    nats = resources.use(await connectQueue(server.url, 'test'));
+  });
+  afterAll(() => resources.disposeAsync());
+
+  const expire = () => expireData(expiring, { retentionDaysMax: undefined, nowMs: Date.now() });
+  const countIn = async (table: typeof events | typeof segments | typeof eventIds, spaceId: string) =>
+    (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows;
+  async function textsOf(spaceId: string): Promise<Map<string, string | undefined>> {
+    const rows = await database
+      .select({ id: events.id, segmentId: events.segmentId, segmentIndex: events.segmentIndex })
+      .from(events)
+      .where(eq(events.spaceId, spaceId));
+    const texts = await readEventTexts(database, spaceId, rows);
+    return new Map(rows.map(({ id }, i) => [id, texts[i]]));
+  }
+
+  test('the events of a user are erased, with copies; others keep their bytes; sent again they are not stored', async () => {
+    const { id: spaceId } = await createSpace(database, 'erased');
+    const gone = eventOf('gone');
+    const sent = [eventOf('a'), gone, eventOf('b'), eventOf('gone')];
+    await insertParts(database, [partOf(spaceId, sent), agedPart(spaceId, [eventOf('gone')], 20)]);
+    await insertParts(database, [partOf(spaceId, [gone, eventOf('c')])]);
+    const kept = new Map([...(await textsOf(spaceId))].filter(([, text]) => !text?.includes('"gone"')));
+    expect(kept.size).toBe(3);
+    const { erased, rewrittenTables, notReached } = await eraseEvents(erasing, nats, spaceId, ofUser('gone'));
+    expect(erased).toMatchObject({ events: 3, copies: 1, segmentsRewritten: 2, segmentsDeleted: 1 });
+    expect(await textsOf(spaceId)).toEqual(kept);
+    // The files of the workers are not rewritten, and the receipt says so.
+    expect(rewrittenTables).toEqual([]);
+    expect(notReached).toContainEqual(expect.stringMatching(/^segments_\S*: not written into a new file/));
+    expect(notReached).toContainEqual(expect.stringMatching(/^pg_statistic: not written/));
+    const usage = await readUsage(database, spaceId);
+    expect(await insertParts(database, [partOf(spaceId, sent)])).toBe(0);
+    expect(await readUsage(database, spaceId)).toEqual(usage);
+    expect(await countIn(eventIds, spaceId)).toBe(6);
+  });
+
+  test('an event that has expired, by a drop or in a batch, is not stored and not billed when it is sent again', async () => {
+    const { id: spaceId } = await createSpace(database, 'expired', {});
+    const keeper = await createSpace(database, 'keeper', {});
+    const [dropped, deleted, fresh] = [someEvents(3), someEvents(2), someEvents(1)];
+    await insertParts(database, [
+      agedPart(spaceId, dropped, 60),
+      agedPart(spaceId, deleted, 20),
+      agedPart(keeper.id, someEvents(1), 20),
+      partOf(spaceId, fresh),
+    ]);
+    await ensurePartitions(expiring, Date.now());
+    await changeSpace(database, spaceId, { retentionDays: 7 });
+    const result = await expire();
+    expect(result).toMatchObject({ locked: [], events: 2 });
+    expect(result?.dropped.length).toBeGreaterThan(0);
+    const usage = await readUsage(database, spaceId);
+    expect(await insertParts(database, [partOf(spaceId, [...dropped, ...deleted])])).toBe(0);
+    expect(await insertParts(database, [partOf(spaceId, [...deleted, ...someEvents(1)])])).toBe(1);
+    expect(await countIn(events, spaceId)).toBe(2);
+    expect(await readUsage(database, spaceId)).toMatchObject({ events: (usage?.events ?? 0) + 1 });
+  });
+
+  test('erasure and retention at the same time, in one space, both end, and leave no half of a segment', async () => {
+    const { id: spaceId } = await createSpace(database, 'both', { retentionDays: 7 });
+    const aged = (days: number) => agedPart(spaceId, [eventOf('gone'), eventOf('kept')], days);
+    const parts = Array.from({ length: 300 }, (_, i) => aged(i % 2 === 0 ? 20 : 1));
+    const keeper = await createSpace(database, 'keeper', {});
+    await insertParts(database, [...parts, agedPart(keeper.id, someEvents(2), 20)]);
+    await ensurePartitions(expiring, Date.now());
+    const [receipt] = await Promise.all([eraseEvents(erasing, nats, spaceId, ofUser('gone')), expire()]);
+    await expire();
+    expect(receipt.erased.events).toBeGreaterThanOrEqual(150);
+    expect([await countIn(events, spaceId), await countIn(segments, spaceId)]).toEqual([150, 150]);
+    const texts = [...(await textsOf(spaceId)).values()];
+    expect(texts).toHaveLength(150);
+    for (const text of texts) expect(text).toContain('"userId":"kept"');
+  });
+
+  test('filters find what is frequent, rare, old and absent, alone and together, over several weeks', async () => {
+    const { id: spaceId } = await createSpace(database, 'filtered');
+    const model = (name: string) => ({ properties: { llm: { model: name } } });
+    const old = Array.from({ length: 40 }, (_, i) =>
+      eventOf('frequent', { startTimeMs: 1_000 + i, ...model('retired') }),
+    );
+    const rare = eventOf('rare', { startTimeMs: 1_500, ...model('retired'), additionalProperties: { n: 1 } });
+    const recent = Array.from({ length: 40 }, (_, i) =>
+      eventOf('frequent', { startTimeMs: 9_000 + i, ...model('new') }),
+    );
+    await insertParts(database, [
+      agedPart(spaceId, [...old, rare], 30),
+      agedPart(spaceId, recent.slice(0, 20), 9),
+      partOf(spaceId, recent.slice(20)),
+    ]);
+    await ensurePartitions(expiring, Date.now());
+    const columns = { id: events.id, startTimeMs: events.startTimeMs };
+    const find = async (filter: EventFilter) => {
+      const page = await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 100 });
+      expect(page.isComplete).toBe(true);
+      return page.rows.map(({ id }) => id);
+    };
+    const newest = (list: readonly Record<string, unknown>[]) => list.map(({ id }) => id).toReversed();
+    expect(await find({ userId: 'frequent' })).toEqual(newest([...old, ...recent]));
+    expect(await find({ userId: 'rare' })).toEqual([rare.id]);
+    expect(await find({ userId: 'absent' })).toEqual([]);
+    expect(await find({ name: 'retired' })).toEqual(newest([...old, rare]));
+    expect(await find({ name: 'retired', userId: 'rare' })).toEqual([rare.id]);
+    expect(await find({ name: 'new', userId: 'rare' })).toEqual([]);
+    expect(await find({ name: 'new', from: 9_030 })).toEqual(newest(recent.slice(30)));
+  });
+});
