@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { timeMsMax } from '../limits.ts';
-import { countBits, latencyAccuracy, latencyBucketOf, latencyMsMin, latencyQuantile } from './latency.ts';
+import { countBits, latencyAccuracy, latencyBucketOf, latencyBuckets, latencyMsMin } from './latency.ts';
+import { LatencySketch, latencyQuantile } from './latency-sketch.ts';
 
 const sketchOf = (durations: readonly number[]) =>
   durations.map((duration) => (BigInt(latencyBucketOf(duration)) << BigInt(countBits)) | 1n);
@@ -29,4 +30,44 @@ test('quantiles of merged sketches are those of all durations together, within 5
     expect(Math.abs(estimate - exact) / exact).toBeLessThanOrEqual(latencyAccuracy + 1e-9);
   }
   expect(latencyQuantile([[]], 0.5)).toBeUndefined();
+});
+
+test('a sketch has a place for the largest duration', () => {
+  expect(latencyBucketOf(timeMsMax)).toBeLessThan(latencyBuckets);
+  expect(latencyQuantile([sketchOf([timeMsMax])], 1)).toBeDefined();
+});
+
+/** A sketch as `array_send` has it. */
+function binaryOf(elements: readonly bigint[]): Buffer {
+  const head = Buffer.alloc(elements.length === 0 ? 12 : 20);
+  head.writeInt32BE(elements.length === 0 ? 0 : 1, 0);
+  head.writeInt32BE(20, 8);
+  if (elements.length > 0) head.writeInt32BE(elements.length, 12);
+  const body = elements.map((element) => {
+    const bytes = Buffer.alloc(12);
+    bytes.writeInt32BE(8);
+    bytes.writeBigInt64BE(element, 4);
+    return bytes;
+  });
+  return Buffer.concat([head, ...body]);
+}
+
+test('binary sketches say the same as their elements, and a sketch that was cleared has forgotten', () => {
+  const [short, long] = [sketchOf([3, 3, 70, 900]), [...sketchOf([0, 12, 40_000]), (9n << 40n) + 2n ** 39n]];
+  const sketch = new LatencySketch();
+  sketch.addBinary(binaryOf(sketchOf([5])));
+  sketch.clear();
+  expect(sketch.quantiles([0.5])).toEqual([undefined]);
+  sketch.addBinary(Buffer.concat([binaryOf(short), binaryOf([]), binaryOf(short)]));
+  const other = new LatencySketch();
+  other.addBinary(binaryOf(long));
+  sketch.merge(other);
+  for (const elements of [[short, short], [long]]) {
+    const one = new LatencySketch();
+    for (const element of elements.flat()) one.add(Number(element));
+    sketch.merge(one);
+  }
+  const quantiles = [0, 1e-12, 3e-12, 0.5, 1];
+  const all = [short, short, long, short, short, long];
+  expect(sketch.quantiles(quantiles)).toEqual(quantiles.map((one) => latencyQuantile(all, one)));
 });

@@ -1,3 +1,5 @@
+import { timeMsMax } from '../limits.ts';
+
 /**
  * The latency sketch of the statistics: DDSketch (Masson, Rim, Lee: "DDSketch: a fast and fully-mergeable quantile sketch
  * with relative-error guarantees", VLDB 2019) without a bound on its buckets. Bucket i counts the durations in
@@ -32,51 +34,10 @@ export function latencyBucketOf(durationMs: number): number {
   return Math.ceil(Math.log(durationMs) * bucketsPerLogMs) + bucketOffset;
 }
 
+/** How many buckets there are. One more than the largest duration needs: Postgres computes the logarithm by itself. */
+export const latencyBuckets = latencyBucketOf(timeMsMax) + 2;
+
 /** The duration that stands for a bucket, in milliseconds. */
-function latencyOf(bucket: number): number {
+export function latencyOf(bucket: number): number {
   return bucket === 0 ? 0 : (2 * gamma ** (bucket - bucketOffset)) / (gamma + 1);
-}
-
-/**
- * A quantile of the durations that stored sketches counted together, in milliseconds, within 5 %.
- *
- * @param quantile 0 to 1.
- * @returns undefined when nothing was counted.
- */
-export function latencyQuantile(sketches: Iterable<StoredSketch>, quantile: number): number | undefined {
-  return latencyQuantiles(sketches, [quantile])[0];
-}
-
-/** The elements of a stored sketch. They are whole numbers below 2^53, so that doubles hold them. */
-export type StoredSketch = readonly bigint[] | readonly number[];
-
-/**
- * Several quantiles at once: the sketches are merged once.
- *
- * @param quantiles 0 to 1.
- */
-export function latencyQuantiles(
-  sketches: Iterable<StoredSketch>,
-  quantiles: readonly number[],
-): (number | undefined)[] {
-  const counts = new Map<number, number>();
-  let total = 0;
-  for (const sketch of sketches) {
-    for (const stored of sketch) {
-      const element = Number(stored);
-      const bucket = Math.floor(element / 2 ** countBits);
-      const count = element - bucket * 2 ** countBits;
-      counts.set(bucket, (counts.get(bucket) ?? 0) + count);
-      total += count;
-    }
-  }
-  const buckets = [...counts].toSorted(([a], [b]) => a - b);
-  return quantiles.map((quantile) => {
-    let rank = Math.floor(quantile * (total - 1));
-    for (const [bucket, count] of buckets) {
-      if (rank < count) return latencyOf(bucket);
-      rank -= count;
-    }
-    return undefined;
-  });
 }

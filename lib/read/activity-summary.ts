@@ -28,8 +28,12 @@ export interface SummaryQuery {
   range: Pick<EventFilter, 'from' | 'to'>;
   /** The last event that the pages before have looked at; undefined for the first page. */
   position: EventCursor | undefined;
-  segmentsMax: number;
+  /** Events of the segments that are read; the last segment may exceed it. */
+  eventsMax: number;
 }
+
+/** Segments that are read at most: each takes as long as some events. */
+const segmentsMax = 400;
 
 /** Candidates that are sorted by time to choose the newest of. */
 const sortedSegmentsMax = 20_000;
@@ -37,15 +41,16 @@ const sortedSegmentsMax = 20_000;
 /**
  * Counts the events of each value. They are found by the segments that have one of the values.
  *
- * @returns `isComplete` is false when there are more segments: then the newest are counted.
+ * @returns `isComplete` is false when they have more events than asked for: then the newest segments are counted.
  */
 export async function summarizeActivity(
   database: Database,
   spaceId: string,
-  { column, values, range, position, segmentsMax }: SummaryQuery,
+  { column, values, range, position, eventsMax }: SummaryQuery,
 ): Promise<{ summaries: ActivitySummary[]; isComplete: boolean }> {
   if (values.length === 0) return { summaries: [], isComplete: true };
-  const ids = await listSegments(database, spaceId, { column, values, range, segmentsMax: segmentsMax + 1 });
+  const listed = await listSegments(database, spaceId, { column, values, range });
+  const ids = takeSegments(listed, eventsMax);
   const key = events[column];
   const wanted = sql`${`{${values.map(quoteElement).join(',')}}`}::text[]`;
   const matching = database
@@ -82,24 +87,39 @@ export async function summarizeActivity(
       lastStartMs: sql<number>`max(${matching.startTimeMs})`,
       isShown: sql<boolean>`bool_or(${matching.isShown})`,
     })
-    .from(sql`unnest(${`{${ids.slice(0, segmentsMax).join(',')}}`}::uuid[]) AS candidate(id)`)
+    .from(sql`unnest(${`{${ids.join(',')}}`}::uuid[]) AS candidate(id)`)
     .crossJoinLateral(matching)
     .groupBy(matching.value)
     .prepare('activity_summary')
     .execute({ offset: 0 });
-  return { summaries, isComplete: ids.length <= segmentsMax };
+  return { summaries, isComplete: ids.length === listed.length };
+}
+
+interface ListedSegment {
+  id: string;
+  eventCount: number;
+}
+
+function takeSegments(listed: readonly ListedSegment[], eventsMax: number): string[] {
+  let events = 0;
+  const end = listed.findIndex(({ eventCount }, place) => {
+    const isFull = place === segmentsMax || events >= eventsMax;
+    events += eventCount;
+    return isFull;
+  });
+  return listed.slice(0, end === -1 ? undefined : end).map(({ id }) => id);
 }
 
 /** The newest segments that may have an event with one of the values. */
 async function listSegments(
   database: Database,
   spaceId: string,
-  { column, values, range, segmentsMax }: Omit<SummaryQuery, 'position'>,
-): Promise<string[]> {
-  const { id, maxStartMs, minStartMs } = segments;
+  { column, values, range }: Pick<SummaryQuery, 'column' | 'values' | 'range'>,
+): Promise<ListedSegment[]> {
+  const { id, maxStartMs, minStartMs, eventCount } = segments;
   const candidates = database.$with('candidates').as(
     database
-      .select({ id, maxStartMs })
+      .select({ id, maxStartMs, eventCount })
       .from(segments)
       .where(
         and(
@@ -114,13 +134,12 @@ async function listSegments(
       )
       .limit(sortedSegmentsMax),
   );
-  const rows = await database
+  return await database
     .with(candidates)
-    .select({ id: candidates.id })
+    .select({ id: candidates.id, eventCount: candidates.eventCount })
     .from(candidates)
     .orderBy(desc(candidates.maxStartMs))
-    .limit(segmentsMax);
-  return rows.map((row) => row.id);
+    .limit(segmentsMax + 1);
 }
 
 /** As the statistics add them up: a client may claim any finite number of tokens. */

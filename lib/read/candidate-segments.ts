@@ -15,8 +15,8 @@ export interface CandidateSegment {
 
 export interface CandidateQuery {
   readonly terms: readonly bigint[];
-  /** Segments with an event after this position. */
-  readonly after: EventCursor;
+  /** Segments with an event after this position; all of them without one. */
+  readonly after: EventCursor | undefined;
   /** Segments whose last start time is in this range: from the first one on, and before the second one if there is one. */
   readonly fromMs: number;
   readonly toMs: number | undefined;
@@ -45,7 +45,7 @@ export async function listCandidates<Columns extends EventColumns>(
           hasTerms(spaceId, terms),
           gte(maxStartMs, fromMs),
           toMs === undefined ? undefined : lt(maxStartMs, toMs),
-          lte(minStartMs, after.startTimeMs),
+          after && lte(minStartMs, after.startTimeMs),
           filter.to === undefined ? undefined : lt(minStartMs, filter.to),
           listed && lte(maxStartMs, listed.maxStartMs),
           listed && or(lt(maxStartMs, listed.maxStartMs), gt(id, listed.id)),

@@ -4,7 +4,7 @@ import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchValues, termsOf } from './event-filter.ts';
 import type { EventColumns, EventRow } from './event-rows.ts';
 import { type ListLimits, listLimits } from './limits.ts';
-import { findInSegments } from './segment-search.ts';
+import { findInFewSegments, findInSegments } from './segment-search.ts';
 import { selectEvents, walkEvents } from './time-walk.ts';
 
 export interface EventPageQuery {
@@ -40,22 +40,29 @@ export async function readEventPage<Columns extends EventColumns>(
   // One row more than requested tells whether there is a next page.
   const wanted = limit + 1;
   if (matchValues(filter) === undefined) return toPage(await selectEvents(source, after, wanted), limit);
+  const terms = termsOf(spaceId, filter);
+  const canSearch = async () => terms.length > 0 && !(await hasUnknownSegments(source));
+  const isNarrow = isUsuallyRare(filter) && (await canSearch());
+  if (isNarrow) {
+    const found = await findInFewSegments(source, { terms, after, rowsMax: wanted });
+    if (found !== undefined) return toPage(found.rows, limit, found.end);
+  }
   const walk = await walkEvents(source, after, { rowsMax: wanted, eventsMax: limits.firstWalkEvents });
   if (walk.end === undefined || walk.rows.length === wanted) return toPage(walk.rows, limit);
-  const terms = termsOf(spaceId, filter);
+  const rest = { after: walk.end, rowsMax: wanted - walk.rows.length };
   const found =
-    terms.length === 0 || (await hasUnknownSegments(source))
-      ? await walkEvents(source, walk.end, {
-          rowsMax: wanted - walk.rows.length,
+    isNarrow || (await canSearch())
+      ? await findInSegments(source, { ...rest, terms, spanMs: walk.spanMs })
+      : await walkEvents(source, rest.after, {
+          rowsMax: rest.rowsMax,
           eventsMax: limits.walkedEvents - limits.firstWalkEvents,
-        })
-      : await findInSegments(source, {
-          terms,
-          after: walk.end,
-          rowsMax: wanted - walk.rows.length,
-          spanMs: walk.spanMs,
         });
   return toPage([...walk.rows, ...found.rows], limit, found.end);
+}
+
+/** Most traces, threads and users have few events: examining the newest events of the space for them would be in vain. */
+function isUsuallyRare({ traceId, threadId, userId }: EventFilter): boolean {
+  return traceId !== undefined || threadId !== undefined || userId !== undefined;
 }
 
 function toPage<Row extends EventCursor>(rows: Row[], limit: number, end?: EventCursor): EventPage<Row> {

@@ -20,10 +20,30 @@ export async function findInSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
   search: SegmentSearch,
 ): Promise<FoundEvents<EventRow<Columns>>> {
-  const { after, rowsMax } = search;
+  return readInOrder(source, search, listReads(source, search));
+}
+
+/**
+ * The same where the space has few segments with all terms.
+ *
+ * @returns undefined where it has many: examining events in the order of time may be faster.
+ */
+export async function findInFewSegments<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  search: Pick<SegmentSearch, 'terms' | 'rowsMax'> & { after: EventCursor | undefined },
+): Promise<FoundEvents<EventRow<Columns>> | undefined> {
+  const few = await listFew(source, search);
+  return few && readInOrder(source, search, few);
+}
+
+async function readInOrder<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  { after, rowsMax }: { after: EventCursor | undefined; rowsMax: number },
+  reads: Iterable<SegmentRead> | AsyncIterable<SegmentRead>,
+): Promise<FoundEvents<EventRow<Columns>>> {
   let found: EventRow<Columns>[] = [];
   let examined = 0;
-  for await (const { segments, restMs } of listReads(source, search)) {
+  for await (const { segments, restMs } of reads) {
     const rows =
       segments.length === 0
         ? []
@@ -33,11 +53,8 @@ export async function findInSegments<Columns extends EventColumns>(
     if (last !== undefined && last.startTimeMs > restMs) return { rows: found, end: last };
     examined += segments.reduce((sum, { eventCount }) => sum + eventCount, 0);
     // Only where the next page begins later than this one: a page must come nearer to the end.
-    if (
-      examined > source.limits.segmentEvents &&
-      restMs < after.startTimeMs &&
-      restMs !== Number.NEGATIVE_INFINITY
-    ) {
+    const isNearer = restMs < (after?.startTimeMs ?? Number.POSITIVE_INFINITY);
+    if (examined > source.limits.segmentEvents && isNearer && restMs !== Number.NEGATIVE_INFINITY) {
       return { rows: found.filter(({ startTimeMs }) => startTimeMs > restMs), end: beginningOf(restMs) };
     }
   }
@@ -51,21 +68,33 @@ interface SegmentRead {
   readonly restMs: number;
 }
 
-/** Of most values a space has few segments: they are listed at once. Otherwise they are listed in slices of time. */
+/** Of most values a space has few segments: they are listed at once. @returns undefined where there are more. */
+async function listFew<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  { terms, after }: { terms: readonly bigint[]; after: EventCursor | undefined },
+): Promise<Iterable<SegmentRead> | undefined> {
+  const { filter, limits } = source;
+  const fromMs = filter.from ?? Number.NEGATIVE_INFINITY;
+  const all = await listCandidates(source, {
+    ...{ terms, after, fromMs, toMs: undefined, listed: undefined },
+    ...{ segmentsMax: limits.segmentsAtOnce + 1, sortedMax: limits.segmentsAtOnce + 1 },
+  });
+  return all.length <= limits.segmentsAtOnce ? divideReads(all, fromMs, readSizes(limits)) : undefined;
+}
+
+/** Many segments are listed in slices of time. */
 async function* listReads<Columns extends EventColumns>(
   source: EventSource<Columns>,
   { terms, after, spanMs }: SegmentSearch,
 ): AsyncGenerator<SegmentRead> {
   const { filter, limits } = source;
-  const nextSize = readSizes(limits);
-  const endMs = filter.from ?? Number.NEGATIVE_INFINITY;
-  const unlimited = { terms, after, toMs: undefined, listed: undefined };
-  const atOnce = { segmentsMax: limits.segmentsAtOnce + 1, sortedMax: limits.segmentsAtOnce + 1 };
-  const all = await listCandidates(source, { ...unlimited, fromMs: endMs, ...atOnce });
-  if (all.length <= limits.segmentsAtOnce) {
-    yield* divideReads(all, endMs, nextSize);
+  const few = await listFew(source, { terms, after });
+  if (few !== undefined) {
+    yield* few;
     return;
   }
+  const nextSize = readSizes(limits);
+  const endMs = filter.from ?? Number.NEGATIVE_INFINITY;
   const perList = { segmentsMax: limits.segmentsListed, sortedMax: everySegment };
   for (const slice of slicesBefore(after.startTimeMs, { spanMs, endMs }, limits)) {
     let listed: CandidateSegment | undefined;

@@ -143,12 +143,12 @@ export const traceIntervalsMax = 1_000;
 export const activityPageDefault = 30;
 export const activityPageMax = 50;
 
-/** Events that are examined for one page of threads or users: the first statement, and all. */
-export const activityWalkEvents = 5_000;
+/** Events that are examined for one page of threads or users: the first statement, and how many follow, each of twice as many. */
+export const activityFirstWalkEvents = 1_250;
 export const activityWalksMax = 4;
 
-/** Segments in which the events of one page of threads or users are counted. With more, counts are lower bounds. */
-export const activitySegmentsMax = 400;
+/** Events in whose segments one page of threads or users is counted. With more, counts are lower bounds. */
+export const activityCountedEvents = 20_000;
 
 /** Events that an export reads at once: half a megabyte of text. */
 export const exportPageEvents = 1_000;

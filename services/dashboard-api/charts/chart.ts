@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
-import { latencyQuantiles } from '../../../lib/event/latency.ts';
+import { LatencySketch } from '../../../lib/event/latency-sketch.ts';
 import { type Cell, type ChartFilter, type ChartGroup, readCells, type Sums } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 
@@ -79,11 +79,7 @@ export async function readChart(
     series: groups
       // Rank 0 is all others.
       .toSorted(([a], [b]) => (a || Infinity) - (b || Infinity))
-      .map(([, own]) => ({
-        group: own[0]?.group ?? null,
-        total: toMeasures(addCells(own), own),
-        points: own.map((cell) => ({ bucket: cell.bucket, ...toMeasures(cell, [cell]) })),
-      })),
+      .map(([, own]) => toSeries(own)),
   };
 }
 
@@ -99,6 +95,18 @@ export function requireKnown(groupBy: ChartGroup, { agentId, ...others }: ChartF
   }
 }
 
+/** @param cells those of one group. */
+function toSeries(cells: readonly Cell[]): ChartSeries {
+  const [sketch, sum] = [new LatencySketch(), new LatencySketch()];
+  const points = cells.map((cell) => {
+    sketch.clear();
+    sketch.addBinary(cell.latency);
+    sum.merge(sketch);
+    return { bucket: cell.bucket, ...toMeasures(cell, sketch) };
+  });
+  return { group: cells[0]?.group ?? null, total: toMeasures(addCells(cells), sum), points };
+}
+
 function addCells(cells: readonly Cell[]): Sums {
   const add = (pick: (cell: Cell) => number) => cells.reduce((sum, cell) => sum + pick(cell), 0);
   return {
@@ -112,11 +120,8 @@ function addCells(cells: readonly Cell[]): Sums {
   };
 }
 
-function toMeasures(sums: Sums, cells: readonly Cell[]): Measures {
-  const [p50Ms = null, p95Ms = null, p99Ms = null] = latencyQuantiles(
-    cells.map(({ latency }) => latency),
-    [0.5, 0.95, 0.99],
-  );
+function toMeasures(sums: Sums, durations: LatencySketch): Measures {
+  const [p50Ms = null, p95Ms = null, p99Ms = null] = durations.quantiles([0.5, 0.95, 0.99]);
   const { events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } =
     sums;
   return {

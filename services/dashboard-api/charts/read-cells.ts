@@ -3,7 +3,6 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../../../lib/db/database.ts';
 import { agentStats, agentStatsRollups, eventStats, eventStatsRollups } from '../../../lib/db/schema.ts';
 import { listOf, nameOf } from '../../../lib/db/statement.ts';
-import { countBits } from '../../../lib/event/latency.ts';
 import { coverBuckets, type StatRange } from './stat-ranges.ts';
 
 /** What a chart is split by. */
@@ -34,8 +33,8 @@ export interface Cell extends Sums {
   rank: number;
   /** The name of the group; null for all others. */
   group: string | null;
-  /** The merged sketch of the durations, as lib/event/latency.ts has it. */
-  latency: number[];
+  /** The sketches of the durations, not merged, for `LatencySketch.addBinary`. Empty where they are not read. */
+  latency: Uint8Array;
 }
 
 /** Sums of tokens are whole numbers up to 2^53, exactly, where clients send whole numbers. */
@@ -61,51 +60,53 @@ const summed = {
 
 /** Reads the sums of a chart, from statistics: the work depends on the number of buckets and groups, not on that of events. */
 export async function readCells(database: Database, spaceId: string, query: CellQuery): Promise<Cell[]> {
-  const { groupsMax, withDurations } = query;
+  const { boundaries, group, withDurations } = query;
+  const { events } = summed;
   const sums = Object.values(summed);
-  const bits = sql.raw(String(countBits));
-  const rows = await database.execute<Record<string, string | number | null>>(sql`
-WITH cells AS MATERIALIZED (${sql.join(selectSpans(spaceId, query), sql` UNION ALL `)}
-), ranked AS (
-  SELECT grouped, row_number() OVER (ORDER BY sum(${nameOf(summed.events)}) DESC, grouped)::integer AS rank
-  FROM cells GROUP BY grouped
-), placed AS MATERIALIZED (
-  SELECT cells.*, CASE WHEN rank <= ${groupsMax} THEN rank ELSE 0 END AS place
-  FROM cells JOIN ranked USING (grouped)
-), sketches AS (
-  SELECT bucket, place, array_agg(number << ${bits} | counted ORDER BY number) AS latency
-  FROM (
-    SELECT bucket, place, element >> ${bits} AS number, sum(element & ${sql.raw(String(2 ** countBits - 1))})::bigint AS counted
-    FROM placed CROSS JOIN unnest(${nameOf(eventStats.latency)}) AS element
-    WHERE ${withDurations} GROUP BY bucket, place, number
-  ) AS merged GROUP BY bucket, place
-), totals AS (
-  SELECT bucket, place, min(grouped) AS grouped,
-    ${listOf(sums.map((column) => sql`coalesce(sum(${nameOf(column)}), 0)::float8 AS ${nameOf(column)}`))}
-  FROM placed GROUP BY bucket, place
-)
-SELECT totals.*, sketches.latency FROM totals LEFT JOIN sketches USING (bucket, place) ORDER BY bucket, place`);
+  // Sketches are merged by the reader: in SQL, each of their elements would be a row of its own (ADR 0021).
+  const [read, latency] = withDurations
+    ? [[...sums, eventStats.latency], sql`string_agg(array_send(${nameOf(eventStats.latency)}), ''::bytea)`]
+    : [sums, sql`''::bytea`];
+  // The largest groups are found by statistics of the longest spans: keeping the rows of all buckets would take more memory than
+  // Postgres gives a query.
+  const ranked =
+    group === 'none'
+      ? sql`SELECT '' AS grouped, 1 AS rank`
+      : sql`
+  SELECT grouped, row_number() OVER (ORDER BY sum(${nameOf(events)}) DESC, grouped)::integer AS rank
+  FROM (${selectSpans(spaceId, query, [boundaries[0] ?? 0, boundaries.at(-1) ?? 0], [events])}) AS whole
+  GROUP BY grouped ORDER BY rank LIMIT ${query.groupsMax}`;
+  const rows = await database.execute<Record<string, unknown>>(sql`
+WITH ranked AS MATERIALIZED (${ranked})
+SELECT bucket, coalesce(rank, 0) AS place, min(grouped) AS grouped,
+  ${listOf(sums.map((column) => sql`coalesce(sum(${nameOf(column)}), 0)::float8 AS ${nameOf(column)}`))}, ${latency} AS latency
+FROM (${selectSpans(spaceId, query, boundaries, read)}) AS cells LEFT JOIN ranked USING (grouped)
+GROUP BY bucket, place ORDER BY bucket, place`);
   return rows.map(toCell);
 }
 
-function toCell(row: Record<string, string | number | null>): Cell {
+function toCell(row: Record<string, unknown>): Cell {
   const rank = Number(row.place);
   const sums = Object.entries(summed).map(([name, column]) => [name, Number(row[column.name])]);
-  const latency = String(row.latency ?? '{}').slice(1, -1);
   return {
     ...(Object.fromEntries(sums) as Record<keyof Sums, number>),
     bucket: Number(row.bucket),
     rank,
     group: rank === 0 ? null : String(row.grouped),
-    latency: latency === '' ? [] : latency.split(',').map(Number),
+    latency: row.latency as Buffer,
   };
 }
 
-/** A part of the union for minutes, and one for each roll-up that is used. */
-function selectSpans(spaceId: string, { boundaries, group, filter }: CellQuery): SQL[] {
+/** The rows of each bucket: a part of the union for minutes, and one for each roll-up that is used. */
+function selectSpans(
+  spaceId: string,
+  { group, filter }: CellQuery,
+  boundaries: readonly number[],
+  columns: readonly PgColumn[],
+): SQL {
   const ranges = Map.groupBy(coverBuckets(boundaries), ({ spanHours }) => spanHours);
   const byAgent = group === 'agent' || filter.agentId !== undefined;
-  return [...ranges].map(([spanHours, own]) => {
+  const spans = [...ranges].map(([spanHours, own]) => {
     const table = byAgent
       ? spanHours === 0
         ? agentStats
@@ -117,7 +118,7 @@ function selectSpans(spaceId: string, { boundaries, group, filter }: CellQuery):
     const isSpan = 'spanHours' in table ? eq(table.spanHours, spanHours) : undefined;
     return sql`
   SELECT range.bucket, stats.* FROM ${unnestRanges(own)} CROSS JOIN LATERAL (
-    SELECT ${groupOf(table, group)} AS grouped, ${listOf([...Object.values(summed), eventStats.latency].map(nameOf))}
+    SELECT ${groupOf(table, group)} AS grouped, ${listOf(columns.map(nameOf))}
     FROM ${table}
     WHERE ${and(
       eq(table.spaceId, spaceId),
@@ -128,6 +129,7 @@ function selectSpans(spaceId: string, { boundaries, group, filter }: CellQuery):
     )}
   ) AS stats`;
   });
+  return sql.join(spans, sql` UNION ALL `);
 }
 
 function unnestRanges(ranges: readonly StatRange[]): SQL {

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
 import {
   type ActivityColumn,
   type ActivitySummary,
   summarizeActivity,
 } from '../../../lib/read/activity-summary.ts';
+import { walkValues } from '../../../lib/read/activity-walk.ts';
 import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
-import { listLimits } from '../../../lib/read/limits.ts';
-import { selectEvents } from '../../../lib/read/time-walk.ts';
-import { activitySegmentsMax, activityWalkEvents, activityWalksMax } from '../limits.ts';
+import { activityCountedEvents, activityFirstWalkEvents, activityWalksMax } from '../limits.ts';
 
 export interface ActivityQuery {
   from?: number | undefined;
@@ -51,18 +49,29 @@ export async function listActivity(
   { column, query: { from, to, cursor, limit } }: { column: ActivityColumn; query: ActivityQuery },
 ): Promise<ActivityList> {
   const range = { from, to };
-  const columns = { id: events.id, startTimeMs: events.startTimeMs, value: events[column] };
-  const source = { database, spaceId, columns, filter: range, limits: listLimits };
   const items: Activity[] = [];
   const seen = new Set<string>();
   let areCountsComplete = true;
   let position = cursor;
-  for (let walk = 0; walk < activityWalksMax && items.length < limit; walk++) {
-    const rows = await selectEvents(source, position, activityWalkEvents);
-    const { values, consumed } = takeValues(rows, seen, limit - items.length);
+  let isEnd = false;
+  let walks = 0;
+  while (!isEnd && items.length < limit && walks < activityWalksMax) {
+    const values: string[] = [];
+    const missing = limit - items.length;
+    // All values are counted together: that takes longer than finding them.
+    while (!isEnd && values.length < missing && walks < activityWalksMax) {
+      const walk = await walkValues(database, spaceId, {
+        ...{ column, range, after: position, seen, valuesMax: missing - values.length },
+        eventsMax: activityFirstWalkEvents * 2 ** walks++,
+      });
+      for (const value of walk.values) seen.add(value);
+      values.push(...walk.values);
+      position = walk.end ?? position;
+      isEnd = walk.end === undefined;
+    }
     const found = await summarizeActivity(database, spaceId, {
       ...{ column, values, range, position: cursor },
-      segmentsMax: activitySegmentsMax,
+      eventsMax: activityCountedEvents,
     });
     areCountsComplete &&= found.isComplete;
     const byValue = new Map(found.summaries.map((summary) => [summary.value, summary]));
@@ -71,32 +80,9 @@ export async function listActivity(
       // What was active before the cursor was on a page before.
       if (summary !== undefined && !summary.isShown) items.push(toActivity(summary));
     }
-    const last = rows[consumed - 1];
-    if (consumed === rows.length && rows.length < activityWalkEvents) {
-      return { items, nextCursor: null, areCountsComplete };
-    }
-    if (last !== undefined) position = { startTimeMs: last.startTimeMs, id: last.id };
   }
-  return {
-    items,
-    nextCursor: position === undefined ? null : formatEventCursor(position),
-    areCountsComplete,
-  };
-}
-
-/** The first values that are new, and how many rows it took to find them. */
-function takeValues(
-  rows: readonly { value: string | null }[],
-  seen: Set<string>,
-  valuesMax: number,
-): { values: string[]; consumed: number } {
-  const values: string[] = [];
-  for (const [place, { value }] of rows.entries()) {
-    if (value === null || seen.has(value)) continue;
-    seen.add(value);
-    if (values.push(value) === valuesMax) return { values, consumed: place + 1 };
-  }
-  return { values, consumed: rows.length };
+  const next = isEnd ? undefined : position;
+  return { items, nextCursor: next === undefined ? null : formatEventCursor(next), areCountsComplete };
 }
 
 function toActivity({ value, isShown: _isShown, ...summary }: ActivitySummary): Activity {

@@ -1,0 +1,86 @@
+import { and, asc, eq, isNotNull, min, or, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { events } from '../db/schema.ts';
+import type { ActivityColumn } from './activity-summary.ts';
+import type { EventCursor } from './event-cursor.ts';
+import { type EventFilter, matchTime } from './event-filter.ts';
+import { isAfter, newestFirst } from './event-position.ts';
+
+export interface ActivityWalkQuery {
+  column: ActivityColumn;
+  range: Pick<EventFilter, 'from' | 'to'>;
+  /** The last event that was examined before; undefined for the beginning. */
+  after: EventCursor | undefined;
+  /** Values that were found before. */
+  seen: ReadonlySet<string>;
+  /** How many new values are wanted. */
+  valuesMax: number;
+  /** Events that are examined at most. */
+  eventsMax: number;
+}
+
+export interface ActivityWalk {
+  /** New values, in the order of their first events in the list. */
+  values: string[];
+  /** The last event that was examined; undefined at the end of the list. */
+  end: EventCursor | undefined;
+}
+
+/** Examines events in the order of the list for the values of a column, until enough new ones are found. */
+export async function walkValues(
+  database: Database,
+  spaceId: string,
+  { column, range, after, seen, valuesMax, eventsMax }: ActivityWalkQuery,
+): Promise<ActivityWalk> {
+  const [start, id] = [sql`${events.startTimeMs}`, sql`${events.id}`];
+  const walked = database.$with('walked').as(
+    database
+      .select({
+        id: events.id,
+        startTimeMs: events.startTimeMs,
+        value: sql<string | null>`${events[column]}`.as('value'),
+        place:
+          sql<number>`(row_number() OVER (ORDER BY ${sql.join(newestFirst(start, id), sql`, `)}))::integer`.as(
+            'place',
+          ),
+      })
+      .from(events)
+      .where(and(eq(events.spaceId, spaceId), matchTime(range), isAfter(after)))
+      .orderBy(...newestFirst())
+      .limit(eventsMax),
+  );
+  // Grouped by Postgres: thousands of rows would take longer to send than to examine.
+  const firsts = database.$with('firsts').as(
+    database
+      .select({ first: min(walked.place).as('first') })
+      .from(walked)
+      .where(isNotNull(walked.value))
+      .groupBy(walked.value)
+      .orderBy(asc(sql`first`))
+      .limit(valuesMax + seen.size),
+  );
+  const isFirst = sql<boolean>`${walked.place} IN (SELECT first FROM ${firsts})`;
+  const rows = await database
+    .with(walked, firsts)
+    .select({
+      id: walked.id,
+      startTimeMs: walked.startTimeMs,
+      value: walked.value,
+      place: walked.place,
+      isFirst,
+    })
+    .from(walked)
+    .where(or(isFirst, eq(walked.place, eventsMax)))
+    .orderBy(asc(walked.place))
+    .prepare('activity_walk')
+    .execute();
+  const values: string[] = [];
+  for (const { id: eventId, startTimeMs, value, place, isFirst: isNew } of rows) {
+    const position = { id: eventId, startTimeMs };
+    if (isNew && value !== null && !seen.has(value) && values.push(value) === valuesMax) {
+      return { values, end: position };
+    }
+    if (place === eventsMax) return { values, end: position };
+  }
+  return { values, end: undefined };
+}
