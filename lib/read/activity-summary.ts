@@ -5,7 +5,7 @@ import { addedNumberMax } from '../event/limits.ts';
 import { quoteElement } from '../event/text.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, termsOf } from './event-filter.ts';
-import { isAfter } from './event-position.ts';
+import { isAfter, startInSegment } from './event-position.ts';
 
 /** A column whose values have events of many times: a thread, or a user. */
 export type ActivityColumn = 'threadId' | 'userId';
@@ -69,7 +69,7 @@ export async function summarizeActivity(
       and(
         eq(events.spaceId, spaceId),
         eq(events.segmentId, sql`candidate.id`),
-        matchTime(range),
+        matchTime(range, startInSegment),
         sql`${key} = ANY (${wanted})`,
       ),
     )

@@ -3,6 +3,7 @@ import { events, segments } from '../db/schema.ts';
 import { anyTerm, inSpace } from '../event/terms.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { matchTime, matchValues } from './event-filter.ts';
+import { startInSegment } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
 
 /** A segment that may have events which match. */
@@ -65,7 +66,7 @@ export async function listCandidates<Columns extends EventColumns>(
 
 /** Which of the matching events of some segments are read. */
 export interface CandidateRows {
-  /** The condition on their position. */
+  /** The condition on their position, of {@link startInSegment}. */
   readonly position: SQL | undefined;
   readonly order: (start: SQL, id: SQL) => SQL[];
   readonly rowsMax: number;
@@ -85,7 +86,7 @@ export async function readCandidates<Columns extends EventColumns>(
       and(
         eq(events.spaceId, spaceId),
         eq(events.segmentId, sql`candidate.id`),
-        matchTime(filter),
+        matchTime(filter, startInSegment),
         position,
         matchValues(filter),
       ),

@@ -26,11 +26,11 @@ export interface EventFilter extends Partial<Record<TextColumn, string | undefin
 type TextColumn = Exclude<TermColumn, 'type' | 'state' | 'traceId'>;
 
 /** The condition on start times. */
-export function matchTime({ from, to }: EventFilter): SQL | undefined {
-  return and(
-    from === undefined ? undefined : gte(events.startTimeMs, from),
-    to === undefined ? undefined : lt(events.startTimeMs, to),
-  );
+export function matchTime(
+  { from, to }: EventFilter,
+  start: SQL = sql`${events.startTimeMs}`,
+): SQL | undefined {
+  return and(from === undefined ? undefined : gte(start, from), to === undefined ? undefined : lt(start, to));
 }
 
 /** All other conditions. @returns undefined when the filter has none. */

@@ -5,7 +5,7 @@ import { hasTerms, hasUnknownSegments, readCandidates } from './candidate-segmen
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from './event-filter.ts';
 import { readEventPage } from './event-page.ts';
-import { compareEvents, isBefore, oldestFirst } from './event-position.ts';
+import { compareEvents, isBefore, oldestFirst, startInSegment } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
 import { type ListLimits, listLimits } from './limits.ts';
 
@@ -124,7 +124,7 @@ async function findInSegmentsAfter<Columns extends EventColumns>(
     if (best !== undefined && best.startTimeMs < restMs) return { row: best, isCertain: true };
     if (examined > limits.segmentEvents) return { row: undefined, isCertain: false };
     const found = await readCandidates(source, read, {
-      position: isBefore(at),
+      position: isBefore(at, startInSegment),
       order: oldestFirst,
       rowsMax: 1,
     });

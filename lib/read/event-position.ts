@@ -24,23 +24,29 @@ export function oldestFirst(
   return [sql`${start} asc nulls first`, desc(id)];
 }
 
+/**
+ * The start time where events are read by their segments. Planned for any values, a range of the column itself looks so narrow that
+ * Postgres would walk the index on start times for each segment: seconds, with millions of events.
+ */
+export const startInSegment = sql`(${events.startTimeMs} + 0)`;
+
 /** The events before a position. */
-export function isBefore({ startTimeMs, id }: EventCursor): SQL | undefined {
-  return and(
-    gte(events.startTimeMs, startTimeMs),
-    or(gt(events.startTimeMs, startTimeMs), lt(events.id, id)),
-  );
+export function isBefore(
+  { startTimeMs, id }: EventCursor,
+  start: SQL = sql`${events.startTimeMs}`,
+): SQL | undefined {
+  return and(gte(start, startTimeMs), or(gt(start, startTimeMs), lt(events.id, id)));
 }
 
 /** The events after a position. @returns undefined for the beginning. */
-export function isAfter(position: EventCursor | undefined): SQL | undefined {
+export function isAfter(
+  position: EventCursor | undefined,
+  start: SQL = sql`${events.startTimeMs}`,
+): SQL | undefined {
   if (position === undefined) return undefined;
   const { startTimeMs, id } = position;
   // The first condition is a range of the index. Without it, Postgres would read all earlier pages again.
-  return and(
-    lte(events.startTimeMs, startTimeMs),
-    or(lt(events.startTimeMs, startTimeMs), gt(events.id, id)),
-  );
+  return and(lte(start, startTimeMs), or(lt(start, startTimeMs), gt(events.id, id)));
 }
 
 /** The position before all events that start then. */

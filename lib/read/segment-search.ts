@@ -1,6 +1,6 @@
 import { type CandidateSegment, listCandidates, readCandidates } from './candidate-segments.ts';
 import type { EventCursor } from './event-cursor.ts';
-import { beginningOf, compareEvents, isAfter, newestFirst } from './event-position.ts';
+import { beginningOf, compareEvents, isAfter, newestFirst, startInSegment } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource, FoundEvents } from './event-rows.ts';
 import type { ListLimits } from './limits.ts';
 
@@ -47,7 +47,11 @@ async function readInOrder<Columns extends EventColumns>(
     const rows =
       segments.length === 0
         ? []
-        : await readCandidates(source, segments, { position: isAfter(after), order: newestFirst, rowsMax });
+        : await readCandidates(source, segments, {
+            position: isAfter(after, startInSegment),
+            order: newestFirst,
+            rowsMax,
+          });
     found = [...found, ...rows].toSorted(compareEvents).slice(0, rowsMax);
     const last = found[rowsMax - 1];
     if (last !== undefined && last.startTimeMs > restMs) return { rows: found, end: last };

@@ -96,7 +96,7 @@ export function requireKnown(groupBy: ChartGroup, { agentId, ...others }: ChartF
 }
 
 /** @param cells those of one group. */
-function toSeries(cells: readonly Cell[]): ChartSeries {
+function toSeries(cells: readonly Cell[]): z.infer<typeof chartSeries> {
   const [sketch, sum] = [new LatencySketch(), new LatencySketch()];
   const points = cells.map((cell) => {
     sketch.clear();
