@@ -3,7 +3,8 @@ import { events } from '../../../lib/db/schema.ts';
 import type { EventCursor } from '../../../lib/read/event-cursor.ts';
 import { isEventStored } from '../../../lib/read/event-existence.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { readEventPage } from '../../../lib/read/event-page.ts';
+import { type EventPage, type EventPageQuery, readEventPage } from '../../../lib/read/event-page.ts';
+import type { EventRow } from '../../../lib/read/event-rows.ts';
 import { listLimits } from '../../../lib/read/limits.ts';
 import { EventTextsTooLargeError, readEventTexts } from '../../../lib/segment/read.ts';
 import { exportPageEvents, exportTextCharsMax } from '../limits.ts';
@@ -14,38 +15,33 @@ export interface ExportedEvent extends ListedEvent {
   attributes: Record<string, string | number> | null;
 }
 
-const columns = {
-  ...listedColumns,
-  attributes: events.attributes,
+const shownColumns = { ...listedColumns, attributes: events.attributes };
+
+/** Where the text of an event is. */
+const textColumns = {
+  id: events.id,
+  startTimeMs: events.startTimeMs,
   segmentId: events.segmentId,
   segmentIndex: events.segmentIndex,
 };
 
-type ExportRow = Awaited<ReturnType<typeof readPage>>['rows'][number];
-
 /** Examines more events in order of time at once than a list: an export reads on, whatever it finds. */
 const exportLimits = { ...listLimits, firstWalkEvents: 5_000 };
 
-function readPage(database: Database, spaceId: string, query: PageQuery) {
-  return readEventPage(database, spaceId, columns, query, exportLimits);
-}
-
-interface PageQuery {
-  filter: EventFilter;
-  after: EventCursor | undefined;
-  limit: number;
-}
-
 /**
- * Reads all events of a filter, newest first, a page at a time: the next page is read when the one before was taken. Each
- * event that was stored when the export began comes exactly once; one that is stored meanwhile comes once or not at all.
+ * Reads all events of a filter, newest first, a page at a time, and one page ahead. Each event that was stored when the export
+ * began comes exactly once; one that is stored meanwhile comes once or not at all.
  */
 export async function* exportEvents(
   database: Database,
   spaceId: string,
   filter: EventFilter,
 ): AsyncGenerator<ExportedEvent[]> {
-  for await (const rows of readRows(database, spaceId, filter)) yield rows.map(showRow);
+  const pages = readPages(
+    (query) => readEventPage(database, spaceId, shownColumns, query, exportLimits),
+    filter,
+  );
+  for await (const rows of pages) yield rows.map(showEvent);
 }
 
 /** As {@link exportEvents}, the events as they were sent, a line of JSON each. */
@@ -54,7 +50,11 @@ export async function* exportTexts(
   spaceId: string,
   filter: EventFilter,
 ): AsyncGenerator<string[]> {
-  for await (const rows of readRows(database, spaceId, filter)) {
+  const pages = readPages(
+    (query) => readEventPage(database, spaceId, textColumns, query, exportLimits),
+    filter,
+  );
+  for await (const rows of pages) {
     let from = 0;
     let count = rows.length;
     while (from < rows.length) {
@@ -70,33 +70,30 @@ export async function* exportTexts(
   }
 }
 
-async function* readRows(
-  database: Database,
-  spaceId: string,
+async function* readPages<Row>(
+  readPage: (query: EventPageQuery) => Promise<EventPage<Row>>,
   filter: EventFilter,
-): AsyncGenerator<ExportRow[]> {
-  let after: EventCursor | undefined;
-  do {
-    const page = await readPage(database, spaceId, { filter, after, limit: exportPageEvents });
-    after = page.next;
-    if (page.rows.length > 0) yield page.rows;
-  } while (after !== undefined);
-}
-
-function showRow({
-  segmentId: _segment,
-  segmentIndex: _index,
-  attributes,
-  ...row
-}: ExportRow): ExportedEvent {
-  return { ...showEvent(row), attributes };
+): AsyncGenerator<Row[]> {
+  const read = (after: EventCursor | undefined) => {
+    const page = readPage({ filter, after, limit: exportPageEvents });
+    // It may fail while the page before is written, or after the client has left: whoever awaits it is told.
+    page.catch(() => {});
+    return page;
+  };
+  for (let page = read(undefined), isLast = false; !isLast; ) {
+    const { rows, next } = await page;
+    isLast = next === undefined;
+    // Postgres reads the next page while this one is written.
+    if (!isLast) page = read(next);
+    if (rows.length > 0) yield rows;
+  }
 }
 
 /** @returns undefined when the texts together are too long. A single event is always read. */
 async function readLines(
   database: Database,
   spaceId: string,
-  rows: readonly ExportRow[],
+  rows: readonly EventRow<typeof textColumns>[],
 ): Promise<string[] | undefined> {
   const charsMax = rows.length === 1 ? Number.POSITIVE_INFINITY : exportTextCharsMax;
   try {

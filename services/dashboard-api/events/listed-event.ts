@@ -71,6 +71,7 @@ export const listedEvent = z
   .meta({ id: 'ListedEvent' });
 export type ListedEvent = z.infer<typeof listedEvent>;
 
-export function showEvent(row: ListedRow): ListedEvent {
+/** An event as a list shows it, with what else the row has. */
+export function showEvent<Row extends ListedRow>(row: Row): Omit<Row, keyof ListedEvent> & ListedEvent {
   return { ...row, receivedAt: row.receivedAt.toISOString(), flags: flagEvent(row) };
 }
