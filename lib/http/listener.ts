@@ -17,6 +17,9 @@ export interface ListenerOptions {
   log: Logger;
 }
 
+/** Logged with the number of connections that are closed at the end of the time for requests. */
+export const drainTimeoutMessage = 'requests have not ended in time: their connections are closed';
+
 /** A port that accepts connections. */
 export interface Listener extends AsyncDisposable {
   /** The URL that clients use. */
@@ -43,7 +46,10 @@ export async function openListener(server: Server, options: ListenerOptions): Pr
     url: urlOf(server, options),
     async [Symbol.asyncDispose]() {
       server.close();
-      await Promise.race([options.drain(), sleep(requestDrainTimeoutMs, undefined, { ref: false })]);
+      const drained = options.drain().then(() => true);
+      if (!(await Promise.race([drained, sleep(requestDrainTimeoutMs, false, { ref: false })]))) {
+        options.log.warn({ connections: sockets.size }, drainTimeoutMessage);
+      }
       // What is left: unfinished requests and handshakes, and sockets that have sent nothing.
       for (const socket of sockets) socket.destroy();
     },

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { drainTimeoutMessage } from '../../lib/http/listener.ts';
 import {
   CertificateFiles,
   makePair,
@@ -75,4 +76,5 @@ test('SIGTERM ends it in order while a handshake and a request are unfinished', 
   // A response on a later connection: what was sent before has arrived.
   await readFingerprint(url);
   expect(await service.stop('SIGTERM')).toBe(0);
+  expect(service.log()).toContain(drainTimeoutMessage);
 });
