@@ -38,7 +38,10 @@ test('a thread of thousands of turns: few in the page, what is read stays in its
     await gate.promise;
     await route.continue();
   });
-  await inFeed(page, 'node.scrollTop = 700');
+  await feed.hover();
+  await page.mouse.wheel(0, -100_000);
+  await expect.poll(() => inFeed(page, 'node.scrollTop')).toBe(0);
+  await page.mouse.wheel(0, 700);
   await expect.poll(() => feed.getAttribute('aria-busy')).toBe('true');
   await settle(page);
   const before = await firstInView(page);

@@ -62,6 +62,11 @@ export function TurnList({
 
   // Whoever reads the newest turn stays there until they scroll: the virtualizer alone loses the end when many texts come at once.
   const isAtEnd = useRef(true);
+  // Texts that grow scroll, too: only a person leaves the end.
+  const isMoved = useRef(false);
+  const onMove = () => {
+    isMoved.current = true;
+  };
   const height = list.getTotalSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another height is another end.
   useLayoutEffect(() => {
@@ -79,6 +84,7 @@ export function TurnList({
   useEffect(() => {
     if (key === undefined || current === undefined || focused.current === key) return;
     focused.current = key;
+    isMoved.current = true;
     const turn = scroller.current?.querySelector<HTMLElement>(`[data-index="${current}"]`);
     // A click into a turn has focused it, and must not scroll.
     if (turn?.contains(document.activeElement)) return;
@@ -97,8 +103,14 @@ export function TurnList({
       role="feed"
       aria-label="Turns"
       aria-busy={isLoading}
+      onWheel={onMove}
+      onTouchMove={onMove}
+      onPointerDown={onMove}
+      onKeyDown={onMove}
+      onFocus={onMove}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < endThreshold;
+        const isNear = scrollHeight - scrollTop - clientHeight < endThreshold;
+        if (isNear || isMoved.current) isAtEnd.current = isNear;
       }}
       className="min-h-0 flex-1 overflow-y-auto border-line border-t px-4 [overflow-anchor:none] md:px-6"
     >
