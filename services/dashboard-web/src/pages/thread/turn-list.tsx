@@ -56,9 +56,10 @@ export function TurnList({
         : [...near, current].sort((a, b) => a - b);
     },
   });
-  // Texts are loaded late. One above the window that grows must not push down what is read, also while scrolling up.
-  list.shouldAdjustScrollPositionOnItemSizeChange = ({ end }, _, { scrollOffset }) =>
-    end <= (scrollOffset ?? 0);
+  // Texts are loaded late. One above the window that grows must not push down what is read, also while scrolling up. By its
+  // middle: while several are measured at once, the places of those after the first are a little old.
+  list.shouldAdjustScrollPositionOnItemSizeChange = ({ start, end }, _, { scrollOffset }) =>
+    (start + end) / 2 <= (scrollOffset ?? 0);
 
   // Whoever reads the newest turn stays there until they scroll: the virtualizer alone loses the end when many texts come at once.
   const isAtEnd = useRef(true);
