@@ -36,7 +36,7 @@ export function testLists(system: BrowserSystem): void {
       await peeksAt(place);
     }
     // The link of the peek keeps the filter as Enter does: the next key stays in the list.
-    await page.getByRole('complementary').getByRole('link', { name: 'Open' }).click();
+    await page.getByRole('complementary').getByRole('link', { name: 'Open', exact: true }).click();
     await page.waitForURL(`**/events/${wanted[1]?.id}**`);
     await page.getByRole('button', { name: 'Later event (])', disabled: false }).waitFor();
     await page.keyboard.press(']');

@@ -1,4 +1,4 @@
-import { cutOutsideSecret } from '../text/marks.ts';
+import { findSecrets } from '../text/marks.ts';
 import { childrenOf, type JsonNode, readString } from './node.ts';
 import { formatPath, type JsonPath } from './path.ts';
 
@@ -81,8 +81,14 @@ export function splitLines(text: string, charsMax: number): string[] {
       lines.push(line);
       continue;
     }
+    const secrets = findSecrets(line);
+    let next = 0;
     for (let from = 0; from < line.length; ) {
-      let to = cutOutsideSecret(line, endOfLine(line, from, charsMax), from);
+      let to = endOfLine(line, from, charsMax);
+      while (next < secrets.length && (secrets[next]?.to ?? 0) <= from) next++;
+      const secret = secrets[next];
+      if (secret !== undefined && secret.from < to && to < secret.to)
+        to = secret.from > from ? secret.from : secret.to;
       // A pair of surrogates stays together.
       if (to < line.length && /[\uD800-\uDBFF]/.test(line[to - 1] ?? '')) to++;
       lines.push(line.slice(from, to));
@@ -96,8 +102,10 @@ export function splitLines(text: string, charsMax: number): string[] {
 function endOfLine(line: string, from: number, charsMax: number): number {
   const end = from + charsMax;
   if (end >= line.length) return line.length;
-  const space = line.lastIndexOf(' ', end - 1);
-  return space > from + charsMax / 2 ? space + 1 : end;
+  // Of these characters only: in a text without spaces a search of the whole text takes minutes.
+  const half = from + Math.ceil(charsMax / 2);
+  const space = line.slice(half, end).lastIndexOf(' ');
+  return space === -1 ? end : half + space + 1;
 }
 
 /** All paths that must be open for the value at `path` to be shown. */

@@ -34,14 +34,20 @@ const wholeSecretMax = 4_000;
  * Where to cut a text that is shown in parts: at `at`, or beside the secret there. Half a secret is not recognised, and would be
  * shown.
  */
-export function cutOutsideSecret(text: string, at: number, from = 0): number {
-  const near = text.slice(Math.max(from, at - wholeSecretMax), at + wholeSecretMax);
-  const start = Math.max(from, at - wholeSecretMax);
-  for (const match of near.matchAll(secret)) {
-    const [first, end] = [start + match.index, start + match.index + match[0].length];
-    if (first < at && at < end) return first > from ? first : end;
-  }
-  return at;
+export function cutOutsideSecret(text: string, at: number): number {
+  const start = Math.max(0, at - wholeSecretMax);
+  const around = findSecrets(text.slice(start, at + wholeSecretMax)).find(
+    ({ from, to }) => start + from < at && at < start + to,
+  );
+  if (around === undefined) return at;
+  return around.from > 0 ? start + around.from : start + around.to;
+}
+
+/** Where the secrets of a text are, in its order; very long ones are none. */
+export function findSecrets(text: string): { from: number; to: number }[] {
+  return [...text.matchAll(secret)]
+    .map(({ 0: found, index }) => ({ from: index, to: index + found.length }))
+    .filter(({ from, to }) => to - from <= wholeSecretMax);
 }
 
 /** A text as plain characters that are all visible, for titles and for labels of screen readers. */
