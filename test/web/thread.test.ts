@@ -24,9 +24,9 @@ test('a thread of thousands of turns: few in the page, what is read stays in its
   // It opens at its end, and stays there while texts of all heights come.
   await feed.getByText(`answer ${turnCount - 1};`).waitFor();
   await settle(page);
-  expect(await inFeed<number>(page, 'node.scrollHeight - node.scrollTop - node.clientHeight')).toBeLessThan(
-    2,
-  );
+  await expect
+    .poll(() => inFeed<number>(page, 'node.scrollHeight - node.scrollTop - node.clientHeight'))
+    .toBeLessThan(2);
   expect(await articles.count()).toBeLessThanOrEqual(nodesMax);
   // There are earlier ones, and nobody knows how many.
   expect(await articles.last().getAttribute('aria-posinset')).toBe(String(pageTurns));
@@ -101,12 +101,17 @@ function inFeed<Value>(page: Page, expression: string): Promise<Value> {
   );
 }
 
-/** Resolves when no text is being loaded, and what it changed is laid out. */
+/** Resolves when no text is being loaded, what it changed is laid out, and the wheel's scroll has come to its end. */
 async function settle(page: Page): Promise<void> {
   const loading = page.getByRole('feed').getByRole('status', { name: 'Loading' });
   await expect.poll(() => loading.count(), { timeout: 30_000 }).toBe(0);
-  await page.evaluate(`new Promise((drawn) =>
-    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(drawn))))`);
+  await page.evaluate(`(async () => {
+    const node = document.querySelector('[role=feed]');
+    for (let still = 0, last = -1; still < 10; last = node.scrollTop) {
+      await new Promise((drawn) => requestAnimationFrame(drawn));
+      still = node.scrollTop === last ? still + 1 : 0;
+    }
+  })()`);
 }
 
 /** The first turn of which something can be seen: its link, its place in the list and on the screen. */

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'react';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { FailureNotice } from '../../ui/states.tsx';
 import { TurnCard } from './turn-card.tsx';
+import { useReadingPlace } from './use-reading-place.ts';
 import { keyOf, type ThreadTurn } from './use-thread.ts';
 
 /** What a turn is taken to be high, in pixels, until it was drawn. */
@@ -63,10 +64,17 @@ export function TurnList({
 
   // Whoever reads the newest turn stays there until they scroll: the virtualizer alone loses the end when many texts come at once.
   const isAtEnd = useRef(true);
+  const { note, release } = useReadingPlace({
+    scroller,
+    turns,
+    isAtEnd,
+    show: (index) => list.scrollToIndex(index, { align: 'start' }),
+  });
   // Texts that grow scroll, too: only a person leaves the end.
   const isMoved = useRef(false);
   const onMove = () => {
     isMoved.current = true;
+    release();
   };
   const height = list.getTotalSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another height is another end.
@@ -86,12 +94,13 @@ export function TurnList({
     if (key === undefined || current === undefined || focused.current === key) return;
     focused.current = key;
     isMoved.current = true;
+    release();
     const turn = scroller.current?.querySelector<HTMLElement>(`[data-index="${current}"]`);
     // A click into a turn has focused it, and must not scroll.
     if (turn?.contains(document.activeElement)) return;
     turn?.focus({ preventScroll: true });
     list.scrollToIndex(current, { align: 'start' });
-  }, [key, current, list]);
+  }, [key, current, list, release]);
   const step = (by: number) => {
     const from = current ?? (by < 0 ? turns.length : (list.range?.startIndex ?? 0) - 1);
     onCurrent(Math.max(0, Math.min(turns.length - 1, from + by)));
@@ -109,9 +118,13 @@ export function TurnList({
       onPointerDown={onMove}
       onKeyDown={onMove}
       onFocus={onMove}
-      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+      onScroll={({ currentTarget }) => {
+        note(currentTarget);
+        const { scrollHeight, scrollTop, clientHeight } = currentTarget;
         const isNear = scrollHeight - scrollTop - clientHeight < endThreshold;
         if (isNear || isMoved.current) isAtEnd.current = isNear;
+        // The virtualizer corrects for a text that was measured, after this list went to its end.
+        else if (isAtEnd.current) currentTarget.scrollTop = scrollHeight;
       }}
       className="min-h-0 flex-1 overflow-y-auto border-line border-t px-4 [overflow-anchor:none] md:px-6"
     >

@@ -1,0 +1,83 @@
+import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
+import { keyOf, type ThreadTurn } from './use-thread.ts';
+
+/** So long after earlier turns came their texts may still be measured. */
+const holdMs = 2_000;
+
+/**
+ * Keeps the turn that is read where it is on the screen when earlier turns come. The virtualizer does so as well, but loses it
+ * when they come right after a scroll: its own offset is older than the element's then. Here the element decides.
+ */
+export function useReadingPlace({
+  scroller,
+  turns,
+  isAtEnd,
+  show,
+}: {
+  scroller: RefObject<HTMLElement | null>;
+  turns: readonly ThreadTurn[];
+  /** Whether the end is what stays in its place. */
+  isAtEnd: RefObject<boolean>;
+  /** Scrolls to a turn that is not in the page. */
+  show: (index: number) => void;
+}): ReadingPlace {
+  const read = useRef<Place>(undefined);
+  const held = useRef<Place & { untilMs: number }>(undefined);
+  const oldest = turns[0] && keyOf(turns[0]);
+  const oldestBefore = useRef(oldest);
+  const note = (node: HTMLElement) => {
+    if (held.current === undefined) read.current = findPlace(node, turns);
+  };
+  // After every render: a text that is measured is one.
+  useLayoutEffect(() => {
+    const node = scroller.current;
+    if (node === null) return;
+    const hasMore = oldestBefore.current !== oldest;
+    oldestBefore.current = oldest;
+    if (hasMore && read.current !== undefined && !isAtEnd.current) {
+      held.current = { ...read.current, untilMs: performance.now() + holdMs };
+    }
+    if (held.current === undefined || performance.now() > held.current.untilMs) {
+      held.current = undefined;
+      note(node);
+      return;
+    }
+    const { key, top } = held.current;
+    const index = turns.findIndex((turn) => keyOf(turn) === key);
+    const card = node.querySelector(`[data-index="${index}"]`);
+    if (card === null) return show(index);
+    const moved = topOf(card, node) - top;
+    if (Math.abs(moved) >= 1) node.scrollTop += moved;
+  });
+  const release = useCallback(() => {
+    held.current = undefined;
+  }, []);
+  return { note, release };
+}
+
+export interface ReadingPlace {
+  /** Call it when the list was scrolled. */
+  note: (node: HTMLElement) => void;
+  /** Call it when a person scrolls: nothing is held any more. */
+  release: () => void;
+}
+
+/** A turn, and how far below the top of the list it is shown. */
+interface Place {
+  key: string;
+  top: number;
+}
+
+/** The first turn of which something can be seen. */
+function findPlace(node: HTMLElement, turns: readonly ThreadTurn[]): Place | undefined {
+  for (const card of node.querySelectorAll<HTMLElement>('[data-index]')) {
+    const turn = turns[Number(card.dataset.index)];
+    const top = topOf(card, node);
+    if (turn !== undefined && top + card.offsetHeight > 0) return { key: keyOf(turn), top };
+  }
+  return undefined;
+}
+
+function topOf(card: Element, node: HTMLElement): number {
+  return card.getBoundingClientRect().top - node.getBoundingClientRect().top;
+}
