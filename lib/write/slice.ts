@@ -9,13 +9,19 @@ import { cutEvents } from '../segment/cut.ts';
 
 /** The events `from` to `to` (exclusive) of a part, as a part. They keep their segment and their indexes in it. */
 export function slicePart(part: Part, from: number, to: number): Part {
+  return pickEvents(part, (at) => at >= from && at < to);
+}
+
+/** The events at some places of a part, as a part. They keep their segment and their indexes in it. */
+export function pickEvents(part: Part, isPicked: (at: number) => boolean): Part {
   const columns = create(ColumnsSchema);
   for (const name of columnNames) {
     columns[name] = splitElements(part.columns?.[name] ?? '')
-      .slice(from, to)
+      .filter((_, at) => isPicked(at))
       .join(',');
   }
-  return create(PartSchema, { ...part, eventCount: to - from, columns });
+  const eventCount = Array.from({ length: part.eventCount }, (_, at) => at).filter(isPicked).length;
+  return create(PartSchema, { ...part, eventCount, columns });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../lib/db/database.ts';
 import { leaveReadOnlySession } from '../../lib/db/read-only.ts';
+import { dropKnownTexts } from '../../lib/erasure/known-texts.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Part } from '../../lib/queue/group.ts';
 import { ackWaitMs } from '../../lib/queue/limits.ts';
@@ -79,7 +80,10 @@ export class MessageStore implements Disposable {
 
   async #storeLogged(parts: Part[]): Promise<void> {
     const startedMs = performance.now();
-    const { inserted, quarantined } = await storeParts(this.#database, parts);
+    const { inserted, quarantined } = await storeParts(
+      this.#database,
+      await dropKnownTexts(this.#database, parts),
+    );
     if (inserted > 0) this.#onStored(new Set(parts.map(({ spaceId }) => spaceId)));
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
     const ms = Math.round(performance.now() - startedMs);

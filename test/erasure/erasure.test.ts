@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { batchSegmentsMax } from '../../lib/erasure/limits.ts';
 import { insertParts } from '../../lib/write/store.ts';
+import { ownSegmentBytesMin } from '../../services/ingest/limits.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { startErase as startEraseProcess } from '../support/cli/erase-process.ts';
 import { postEvents } from '../support/http.ts';
@@ -154,4 +156,37 @@ test('events in quarantine are erased, the others stay replayable, and an erased
     ]),
   );
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(2);
+}, 120_000);
+
+test('an erased event that is sent again beside new ones brings no text back', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  const gone = llmEvent({ context: { userId: 'gone' }, additionalProperties: { word: 'xiphoid' } });
+  expect((await postEvents(pipeline, tenant, [gone, eventOf('kept')])).status).toBe(202);
+  await untilDrained(pipeline);
+  await startErase(pipeline, tenant).receipt();
+  // In a segment that small requests share, and in one of its own.
+  const long = 'x'.repeat(ownSegmentBytesMin);
+  for (const properties of [{}, { additionalProperties: { long } }]) {
+    const fresh = llmEvent({ context: { userId: 'fresh' }, ...properties });
+    expect((await postEvents(pipeline, tenant, [fresh, gone])).status).toBe(202);
+    await untilDrained(pipeline);
+    expect((await readStored(pipeline, tenant.spaceId)).find(({ id }) => id === fresh.id)).toEqual(fresh);
+  }
+  expect(await usersOf(pipeline, tenant)).toEqual(
+    new Map([
+      ['kept', 1],
+      ['fresh', 2],
+    ]),
+  );
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(4);
+  const bodies = await pipeline.sql<{ body: Buffer }[]>`SELECT body FROM segments`;
+  expect(bodies).toHaveLength(3);
+  for (const { body } of bodies) expect(zstdDecompressSync(body).toString()).not.toContain('xiphoid');
+  const [days] = await pipeline.sql<
+    { repeats: number }[]
+  >`SELECT sum(repeats)::integer AS repeats FROM usage_days`;
+  expect(days?.repeats).toBe(2);
+  const receipt = await startErase(pipeline, tenant).receipt();
+  expect(receipt.erased).toMatchObject({ events: 0, copies: 0 });
 }, 120_000);
