@@ -82,6 +82,8 @@ test('among many events a failing tool call is found by typing, and leads to its
   await page.keyboard.press('g');
   await page.keyboard.press('e');
   await page.waitForURL(`**/s/${spaceId}/events`);
+  // The address is first: the overview, which has rows too, is shown until the page of events is loaded.
+  await page.getByLabel('Search in previews').waitFor();
   await page.getByRole('row').nth(5).waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('type:tool state:error error:calendar_locked');
