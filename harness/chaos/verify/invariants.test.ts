@@ -50,6 +50,17 @@ test('stored events that were only ever rejected, or never sent, are discrepanci
   expect(await findDiscrepancies(pipeline, unsent)).toEqual({ ...none, duplicated: 2 });
 });
 
+test('the ledger has the ids of the rows, and no others', async () => {
+  const { sql } = pipeline;
+  const { spaceId } = tenant;
+  const extra = randomUUID();
+  await sql`INSERT INTO event_ids (space_id, id) VALUES (${spaceId}, ${extra})`;
+  await sql`DELETE FROM event_ids WHERE space_id = ${spaceId} AND id = ${ids[0] ?? ''}`;
+  expect(await findDiscrepancies(pipeline, journalOf(['accepted']))).toEqual({ ...none, miscounted: 2 });
+  await sql`UPDATE event_ids SET id = ${ids[0] ?? ''} WHERE space_id = ${spaceId} AND id = ${extra}`;
+  expect(await findDiscrepancies(pipeline, journalOf(['accepted']))).toEqual(none);
+});
+
 test('usage and statistics are compared with the rows, month by month', async () => {
   const { sql } = pipeline;
   const { spaceId } = tenant;

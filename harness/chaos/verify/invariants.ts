@@ -11,7 +11,7 @@ export interface Discrepancies {
   duplicated: number;
   /** Stored ids that only ever got 4xx. */
   rejectedButStored: number;
-  /** The events by which usage or statistics differ from the rows. */
+  /** The events by which usage, statistics or the ledger of ids differ from the rows. */
   miscounted: number;
 }
 
@@ -25,7 +25,7 @@ export async function findDiscrepancies(
 ): Promise<Discrepancies> {
   const found: Discrepancies = { lost: 0, duplicated: 0, rejectedButStored: 0, miscounted: 0 };
   for (const [spaceId, ids] of journal.spaces) {
-    const { rows, usageError, stats } = await retry(() => readSpace(system, spaceId));
+    const { rows, usageError, stats, ledgerError } = await retry(() => readSpace(system, spaceId));
     const stored = new Set(rows);
     found.duplicated += rows.length - stored.size;
     for (const [id, known] of ids) {
@@ -33,14 +33,14 @@ export async function findDiscrepancies(
       if (known === outcomes.rejected && stored.has(id)) found.rejectedButStored += 1;
     }
     for (const id of stored) if (!ids.has(id)) found.duplicated += 1;
-    found.miscounted += usageError + Math.abs(stats - rows.length);
+    found.miscounted += usageError + Math.abs(stats - rows.length) + ledgerError;
   }
   return found;
 }
 
 /** One statement, so one snapshot: a late message between two would look like a miscount. */
 async function readSpace({ sql }: Pick<System, 'sql'>, spaceId: string) {
-  const [row] = await sql<{ rows: string[]; usageError: number; stats: number }[]>`
+  const [row] = await sql<{ rows: string[]; usageError: number; stats: number; ledgerError: number }[]>`
     SELECT coalesce((SELECT json_agg(id) FROM events WHERE space_id = ${spaceId}), '[]') AS rows,
       -- Month by month: what one has too much must not make up for what another one lacks.
       coalesce((
@@ -51,7 +51,13 @@ async function readSpace({ sql }: Pick<System, 'sql'>, spaceId: string) {
           FROM events WHERE space_id = ${spaceId} GROUP BY 1
         ) AS stored USING (month)
       ), 0)::float8 AS "usageError",
-      coalesce((SELECT sum(events) FROM event_stats WHERE space_id = ${spaceId}), 0)::float8 AS stats`;
+      coalesce((SELECT sum(events) FROM event_stats WHERE space_id = ${spaceId}), 0)::float8 AS stats,
+      -- Nothing expires and nothing is erased here: the ledger has the ids of the rows, and no others.
+      (
+        SELECT count(*) FROM (SELECT id FROM event_ids WHERE space_id = ${spaceId}) AS known
+        FULL JOIN (SELECT id FROM events WHERE space_id = ${spaceId}) AS stored USING (id)
+        WHERE known.id IS NULL OR stored.id IS NULL
+      )::float8 AS "ledgerError"`;
   if (row === undefined) throw new Error('SELECT returned no row');
   return row;
 }
