@@ -43,11 +43,11 @@ export const probeIntervalMs = 60_000;
 /** Age at which an undelivered event in memory is dropped. */
 export const memoryAgeMaxMs = 10 * 60_000;
 
-/** Rounds of "drop the event that the 400 names, send the rest again" before the batch is bisected instead. */
+/**
+ * Rounds of "drop the event that the 400 names, send the rest again" before the batch is bisected instead; and how often a
+ * single event is sent when the 400 does not name it.
+ */
 export const isolateRoundsMax = 8;
-
-/** Bodies below this are sent uncompressed: gzip would save less than a TCP segment. */
-export const gzipBytesMin = 1024;
 
 /** Longest answer that is read; answers of Weir are below 1 KB. */
 export const answerBytesMax = 64 * 1024;

@@ -222,6 +222,13 @@ test('a server that closes the connection in mid-answer does not end the process
   expect(await weir.flush({ timeoutMs: 200 })).toMatchObject({ pending: 1 });
 });
 
+test('a call whose own maxRetries forbid a repetition is over at once', async () => {
+  const options = { timeout: 100, maxRetries: 0 };
+  await openai.chat.completions.create(chat('hang'), options).catch(() => {});
+  await anthropic.messages.create(message('hang'), options).catch(() => {});
+  expect((await recorded()).map(({ status }) => status.error?.code)).toEqual(['timeout', 'timeout']);
+});
+
 test('a client that takes no fetch is returned as it is', async () => {
   const foreign = { generate: () => 1 };
   expect(weir.observe(foreign)).toBe(foreign);

@@ -65,7 +65,9 @@ export class Recorder {
     const { runtime, onDrop, onAccepted, spool, onQuota = 'drop' } = settings;
     this.#settings = settings;
     this.#counters = new Counters({ runtime, onDrop });
-    this.#snapshots = new Snapshots(settings, this.#counters, this.#queue);
+    this.#snapshots = new Snapshots(settings, {
+      ...{ counters: this.#counters, queue: this.#queue, onQueued: () => this.#wake() },
+    });
     const post = createPost({ ...settings, fetch: options.fetch, headers: options.headers ?? {} });
     this.#sender = new Sender({
       ...{ queue: this.#queue, counters: this.#counters, runtime, post, spool, onQuota, onAccepted },

@@ -14,12 +14,18 @@ export class Snapshots {
   readonly #settings: Pick<Settings, 'mask' | 'content' | 'runtime'>;
   readonly #counters: Counters;
   readonly #queue: Queue;
+  readonly #onQueued: () => void;
   readonly #preparations = new Set<Promise<void>>();
 
-  constructor(settings: Pick<Settings, 'mask' | 'content' | 'runtime'>, counters: Counters, queue: Queue) {
+  /** @param onQueued called when an event that had to be truncated is in the queue. */
+  constructor(
+    settings: Pick<Settings, 'mask' | 'content' | 'runtime'>,
+    { counters, queue, onQueued }: { counters: Counters; queue: Queue; onQueued: () => void },
+  ) {
     this.#settings = settings;
     this.#counters = counters;
     this.#queue = queue;
+    this.#onQueued = onQueued;
   }
 
   /** Events that are being truncated. */
@@ -32,7 +38,7 @@ export class Snapshots {
     await Promise.all(this.#preparations);
   }
 
-  /** @returns whether the event is queued; otherwise it was dropped, or is being truncated. */
+  /** @returns whether the event is queued, or will be when it has been truncated; otherwise it was dropped. */
   take(event: WeirEvent): boolean {
     this.#counters.recorded++;
     const redacted = this.#redact(event);
@@ -49,7 +55,7 @@ export class Snapshots {
     if (bytes.length <= eventBytesMax) return this.#push(event.id, bytes);
     const preparation = this.#truncate(event.id, text).finally(() => this.#preparations.delete(preparation));
     this.#preparations.add(preparation);
-    return false;
+    return true;
   }
 
   #redact(event: WeirEvent): WeirEvent | undefined {
@@ -66,7 +72,7 @@ export class Snapshots {
       const bytes = await truncateEvent(text);
       if (bytes === undefined) return this.#counters.drop('too_large', 1);
       this.#counters.truncated++;
-      this.#push(id, bytes);
+      if (this.#push(id, bytes)) this.#onQueued();
     } catch {
       this.#counters.drop('unserializable', 1);
     }

@@ -43,8 +43,8 @@ export async function deliverBatch(
         dependencies.counters.drop('too_large', events.splice(0).length, answer?.details);
         break;
       case 'bad_event': {
-        // No event is named: perhaps the body was damaged on its way.
-        if (events.length === 1 && verdict.index === undefined && round === 0) break;
+        // No event is named: the body was damaged on its way, or something before Weir refuses it. Only the second lasts.
+        if (verdict.index === undefined && events.length === 1 && round < isolateRoundsMax - 1) break;
         const index = events.length === 1 ? 0 : verdict.index;
         const isNamed = index !== undefined && index < events.length;
         if (!isNamed || round >= isolateRoundsMax) return deliverHalves(dependencies, events);

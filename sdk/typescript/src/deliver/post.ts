@@ -1,4 +1,4 @@
-import { answerBytesMax, gzipBytesMin, keepaliveBytesMax, requestTimeoutMs } from '../limits.ts';
+import { answerBytesMax, keepaliveBytesMax, requestTimeoutMs } from '../limits.ts';
 import { findDocument } from '../runtime/platform.ts';
 import { gzip } from './gzip.ts';
 
@@ -30,7 +30,8 @@ export type Post = (body: Uint8Array<ArrayBuffer>, isUrgent?: boolean) => Promis
 /** @returns a function that sends bodies. Urgent ones leave at once, uncompressed: a page is about to close. */
 export function createPost({ url, apiKey, fetch: ownFetch, headers }: PostOptions): Post {
   return async (body, isUrgent = false) => {
-    const packed = isUrgent || body.length < gzipBytesMin ? undefined : await gzip(body);
+    // Small bodies too: the checksum of gzip tells a body that was damaged on its way from a bad event.
+    const packed = isUrgent ? undefined : await gzip(body);
     const sent = packed ?? body;
     const response = await (ownFetch ?? fetch)(endpointOf(url), {
       method: 'POST',

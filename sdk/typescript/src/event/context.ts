@@ -17,9 +17,10 @@ export interface Scope extends CallContext {
   /** Set while another part of the SDK records the same call: the HTTP layer stays silent. */
   isSilent?: boolean;
   /** The call of a provider's SDK that an HTTP attempt belongs to. */
-  call?: object;
-  /** How often that SDK retries, if known. */
-  retriesMax?: number;
+  call?: {
+    /** How often that SDK retries, if known. */
+    retriesMax?: number | undefined;
+  };
 }
 
 interface Storage {

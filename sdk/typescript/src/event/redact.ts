@@ -22,16 +22,18 @@ export function maskEvent(event: WeirEvent, mask: Mask): Redacted {
     if (masked === null) return { event: undefined, hasFailed: false };
     // Serialized here: a getter or toJSON of the masked event may throw, and that too must fail closed.
     const plain: unknown = JSON.parse(jsonTextOf(masked) ?? '');
-    if (isEvent(plain)) return { event: { ...plain, id: event.id }, hasFailed: false };
+    if (isEvent(plain, event)) return { event: { ...plain, id: event.id }, hasFailed: false };
   } catch {
     // Falls through to the event without its content.
   }
   return { event: { ...toMetadata(event), context: {}, additionalProperties: {} }, hasFailed: true };
 }
 
-function isEvent(value: unknown): value is WeirEvent {
-  const properties: unknown = (value as Partial<WeirEvent> | null)?.properties;
-  return typeof properties === 'object' && properties !== null;
+/** Anything else would be refused by Weir. */
+function isEvent(value: unknown, { type }: WeirEvent): value is WeirEvent {
+  const masked = value as Partial<WeirEvent> | null;
+  const payload: unknown = masked?.properties?.[type];
+  return masked?.type === type && typeof payload === 'object' && payload !== null;
 }
 
 /** The event without prompts, responses, arguments, results and error messages. */

@@ -37,7 +37,8 @@ export class CallBoard {
   /** @param options of a new call; an attempt that repeats a waiting one continues its call. */
   begin(options: CallOptions, callKey: object | undefined): Attempt {
     const { request } = options;
-    const { call: scopeKey, retriesMax } = currentScope();
+    const { call: scopeKey } = currentScope();
+    const retriesMax = scopeKey?.retriesMax;
     const number = attemptOf(request);
     const key = callKey ?? scopeKey ?? `${request.url.href}\n${request.body}`;
     const call = (number ? this.#claim(key) : undefined) ?? new Call(options);

@@ -32,9 +32,14 @@ function markAttempts(client: ClientParts): void {
   const { request } = client;
   if (typeof request !== 'function') return;
   client.request = function (this: ClientParts, options, retriesLeft) {
-    const { maxRetries = this.maxRetries } = (options ?? {}) as { maxRetries?: number };
-    const retriesMax = retriesLeft ?? maxRetries;
-    const scope = { call: {}, ...(retriesMax !== undefined && { retriesMax }) };
-    return runInScope(scope, () => request.call(this, options, retriesLeft));
+    const call: { retriesMax?: number | undefined } = {};
+    const read = (known: unknown) => {
+      const { maxRetries } = (known ?? {}) as { maxRetries?: number };
+      call.retriesMax = retriesLeft ?? maxRetries ?? this.maxRetries;
+    };
+    // The client waits for this promise too, after us. If it is rejected, that is the client's to tell.
+    if (options instanceof Promise) options.then(read, () => {});
+    else read(options);
+    return runInScope({ call }, () => request.call(this, options, retriesLeft));
   };
 }

@@ -125,5 +125,7 @@ function complete({ item, text }: { item: Json; text: string }): Json {
   if (item.status === 'completed') return item;
   if (item.type === 'function_call') return { ...item, arguments: text };
   if (item.type === 'custom_tool_call') return { ...item, input: text };
+  // Searches, remote tools and others: their deltas are no text of the answer.
+  if (item.type !== undefined && item.type !== 'message') return item;
   return { type: 'message', content: [{ type: 'output_text', text }] };
 }

@@ -12,13 +12,15 @@ interface Owner {
   threadId: number;
   /** Start of the process, milliseconds since the epoch: a later process may have the same pid. */
   startedAtMs: number;
+  /** The same in clock ticks since boot, where the platform tells: a clock that is set does not change it. */
+  startTicks?: number | undefined;
   /** The owner gave the directory up, and still runs. */
   isClosed?: boolean;
 }
 
 const lockName = 'lock';
 
-/** Start times that are computed twice differ by the resolution of the clocks. */
+/** Start times that are computed twice differ by the resolution of the clocks, and by what was corrected in between. */
 const startToleranceMs = 3_000;
 
 function describeSelf(): Owner {
@@ -27,6 +29,7 @@ function describeSelf(): Owner {
     pid: process.pid,
     threadId,
     startedAtMs: Math.round(Date.now() - process.uptime() * 1000),
+    startTicks: readStartTicks(process.pid),
   };
 }
 
@@ -67,27 +70,26 @@ function isOrphan(directory: string): boolean {
   }
 }
 
-function isRunning({ pid, startedAtMs }: Owner): boolean {
-  if (pid === process.pid) return Math.abs(describeSelf().startedAtMs - startedAtMs) < startToleranceMs;
+function isRunning({ pid, startedAtMs, startTicks }: Owner): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
     // EPERM: it runs, as another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
-  const startMs = readStartMs(pid);
-  return startMs === undefined || Math.abs(startMs - startedAtMs) < startToleranceMs;
+  const ticks = readStartTicks(pid);
+  if (ticks !== undefined && startTicks !== undefined) return ticks === startTicks;
+  // Of other processes nothing is known here but that they run.
+  return pid !== process.pid || Math.abs(describeSelf().startedAtMs - startedAtMs) < startToleranceMs;
 }
 
-/** When a process was started, on Linux: clock ticks since boot, 100 a second. */
-function readStartMs(pid: number): number | undefined {
+/** When a process was started, on Linux: clock ticks since boot. */
+function readStartTicks(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name of the program, in parentheses, may contain spaces.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const bootSeconds = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
-    const startMs = (bootSeconds + Number(fields[19]) / 100) * 1000;
-    return Number.isNaN(startMs) ? undefined : startMs;
+    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+    return Number.isNaN(ticks) ? undefined : ticks;
   } catch {
     return undefined;
   }

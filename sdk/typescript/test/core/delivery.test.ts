@@ -55,6 +55,15 @@ test('events are sent after a second, in one request, with everything that the c
   });
 });
 
+test('an event that has to be truncated first is sent without another one after it', async () => {
+  const weir = open();
+  record(weir, 1, 'x'.repeat(5 * 1024 ** 2));
+  await eventually(async () => {
+    await runtime.advance(1_000);
+    expect(weir.stats()).toMatchObject({ accepted: 1, truncated: 1 });
+  });
+});
+
 test('a hundred events, or a mebibyte, are sent at once', async () => {
   const weir = open();
   record(weir, 100);
@@ -100,9 +109,9 @@ test('batches hold at most 500 events and 4 MiB', async () => {
   expect(stub.requests.map(({ events }) => events.length)).toEqual([500, 500, 102, 2, 1]);
 });
 
-test('bodies are gzipped', async () => {
+test.each([1, 10])('a body of %i events is gzipped: its checksum tells damage', async (count) => {
   const weir = open();
-  record(weir, 10);
+  record(weir, count);
   await weir.flush();
   expect(stub.requests[0]?.headers['content-encoding']).toBe('gzip');
 });
@@ -190,6 +199,15 @@ test('many bad events, or bad ones that are not named, are found by bisection', 
   };
   expect(await weir.flush()).toEqual({ accepted: 64 - bad.size, dropped: bad.size, pending: 0 });
   expect(stub.events.map(({ id }) => id)).toEqual(ids.filter((id) => !bad.has(id)));
+});
+
+test('bodies that are damaged on their way, again and again, cost no event', async () => {
+  const weir = open();
+  stub.respond = (_, response) =>
+    stub.requests.length % 8 ? refuse(response, 400, 'The body is not valid gzip data.') : undefined;
+  const ids = record(weir, 5);
+  expect(await weir.flush()).toEqual({ accepted: 5, dropped: 0, pending: 0 });
+  expect(stub.events.map(({ id }) => id)).toEqual(ids);
 });
 
 test('413 of a proxy halves the batch, and drops an event that it refuses alone', async () => {

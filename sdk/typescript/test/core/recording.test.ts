@@ -99,6 +99,8 @@ const failing: [why: string, mask: unknown][] = [
     },
   ],
   ['returns undefined', () => undefined],
+  ['returns no payload', (event: WeirEvent) => ({ ...event, properties: {} })],
+  ['returns another type', (event: WeirEvent) => ({ ...event, type: 'other' })],
   ['returns a promise', async (event: WeirEvent) => event],
   [
     'returns what cannot be read',

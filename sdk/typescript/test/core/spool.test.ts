@@ -131,13 +131,29 @@ test('a spool of a process that is gone, and of one whose pid is another’s now
   const [name = ''] = readdirSync(directory);
   const lock = join(directory, name, 'lock');
   const owner = JSON.parse(readFileSync(lock, 'utf8'));
-  for (const change of [{ pid: 2 ** 22 + 1 }, { startedAtMs: owner.startedAtMs - 60_000 }, { pid: 1 }]) {
+  const stranger = {
+    startedAtMs: owner.startedAtMs - 60_000,
+    startTicks: owner.startTicks && owner.startTicks - 6_000,
+  };
+  for (const change of [{ pid: 2 ** 22 + 1 }, stranger, { pid: 1 }]) {
     const [current = ''] = readdirSync(directory);
     writeFileSync(join(directory, current, 'lock'), JSON.stringify({ ...owner, ...change }));
     const adopter = openSpool();
     expect(adopter.events).toBe(2);
   }
 });
+
+test.runIf(existsSync('/proc/self/stat'))(
+  'a live owner stays the owner when the clock is set, or the machine slept',
+  () => {
+    const first = openSpool();
+    first.append(queued(2));
+    const lock = join(directory, readdirSync(directory)[0] ?? '', 'lock');
+    const owner = JSON.parse(readFileSync(lock, 'utf8'));
+    writeFileSync(lock, JSON.stringify({ ...owner, startedAtMs: owner.startedAtMs - 3_600_000 }));
+    expect(openSpool().events).toBe(0);
+  },
+);
 
 test('a line that a crash cut off is left out, and the others are read', async () => {
   const first = openSpool();

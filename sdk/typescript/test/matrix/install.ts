@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { execPath } from 'node:process';
 import { packageRoot, versions } from './places.ts';
 
 /** Installs the versions and runtimes, if they are not there as the lock file says, and builds the package. */
@@ -8,6 +9,11 @@ export default function install(): void {
   const installed = join(versions, 'node_modules', '.package-lock.json');
   const lock = join(versions, 'package-lock.json');
   const isFresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
-  if (!isFresh) execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: versions, stdio: 'inherit' });
+  // Not `npm ci`: it refuses a lock without the packages of other platforms, which a mirror of the registry may lack.
+  if (!isFresh) {
+    execFileSync('npm', ['install', '--no-save', '--ignore-scripts'], { cwd: versions, stdio: 'inherit' });
+    // The one script that is needed: it puts Bun's program, installed already, where its command looks for it.
+    execFileSync(execPath, ['install.js'], { cwd: join(versions, 'node_modules', 'bun'), stdio: 'inherit' });
+  }
   execFileSync('npm', ['run', 'build'], { cwd: packageRoot, stdio: 'inherit' });
 }

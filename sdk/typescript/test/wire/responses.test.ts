@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { responses } from '../../src/openai/responses.ts';
+
+test('of a stream that is cut off, what a remote tool was asked is no text of the answer', () => {
+  const stream = responses.openStream();
+  const push = (event: object) => stream.push({ event: '', data: JSON.stringify(event) });
+  push({
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: { type: 'mcp_call', name: 'search', status: 'in_progress' },
+  });
+  push({ type: 'response.mcp_call_arguments.delta', output_index: 0, delta: '{"q":"Bern"}' });
+  push({ type: 'response.output_text.delta', output_index: 1, delta: 'It is' });
+  expect(stream.answer()).toMatchObject({ response: 'It is', isComplete: false });
+});
