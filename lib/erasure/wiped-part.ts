@@ -1,9 +1,10 @@
 import { zstdCompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
-import { ColumnsSchema, PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
-import { columnNames } from '../event/columns.ts';
+import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+import type { ColumnName } from '../event/columns.ts';
 import { splitElements, unquoteElement } from '../event/text.ts';
 import { decodePart, type Part } from '../queue/group.ts';
+import { pickEvents } from '../write/slice.ts';
 import { requireWellFormed } from '../write/well-formed.ts';
 import { isOf, isOfElement, type Subject, subjectColumn } from './subject.ts';
 import { wipeSegment } from './wiped-segment.ts';
@@ -27,8 +28,7 @@ export function wipePart(bytes: Uint8Array, subject: Subject): WipedPart | 'unre
   } catch {
     return 'unreadable';
   }
-  const elements = columnNames.map((name) => splitElements(part.columns?.[name] ?? ''));
-  const ofColumn = (name: (typeof columnNames)[number]) => elements[columnNames.indexOf(name)] ?? [];
+  const ofColumn = (name: ColumnName) => splitElements(part.columns?.[name] ?? '');
   const own = ofColumn(subjectColumn(subject));
   const isOwn = Array.from({ length: part.eventCount }, (_, at) =>
     isOfElement(subject, unquoteElement(own[at])),
@@ -40,15 +40,11 @@ export function wipePart(bytes: Uint8Array, subject: Subject): WipedPart | 'unre
   );
   const body = wipeBody(part, goneIndexes, subject);
   if (body === undefined && goneIndexes.size === 0) return undefined;
-  const columns = create(ColumnsSchema);
-  columnNames.forEach((name, i) => {
-    columns[name] = (elements[i] ?? []).filter((_, at) => !isOwn[at]).join();
-  });
   const erasedIds = ofColumn('id').filter((_, at) => isOwn[at]);
-  const eventCount = part.eventCount - erasedIds.length;
-  if (eventCount === 0) return { part: undefined, erasedIds };
+  const left = pickEvents(part, (at) => isOwn[at] !== true);
+  if (left.eventCount === 0) return { part: undefined, erasedIds };
   // The terms of the events that are left are computed when they are stored.
-  return { part: create(PartSchema, { ...part, ...body, columns, eventCount, terms: '' }), erasedIds };
+  return { part: create(PartSchema, { ...left, ...body, terms: '' }), erasedIds };
 }
 
 /** A segment that cannot be read is left without a text: it may hold what is erased, and nobody can read the others either. */
