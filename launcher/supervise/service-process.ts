@@ -33,22 +33,22 @@ export const nodeOptions = [
 
 /**
  * The dashboard API makes lists and messages in bursts, which let V8's space for young objects grow to 64 MiB for good. With 8 MiB
- * it takes no more processor time (ADR 0020). For ingest and the writer the bound won nothing (ADR 0013).
+ * it takes no more processor time (ADR 0020). In ingest, abuse fills whatever that space may have (ADR 0013). For the writer the
+ * bound won nothing.
  */
 const ownNodeOptions: Record<ServiceName, readonly string[]> = {
-  ingest: [],
+  ingest: ['--max-semi-space-size=8'],
   writer: [],
   'dashboard-api': ['--max-semi-space-size=4'],
 };
 
 /**
- * Settings of glibc's malloc, which other C libraries ignore. Allocations of 4 MiB and more are returned to the system when they
- * are freed; by default that ends with the first large one, and each thread keeps what it has freed. The resident memory
- * of ingest after abuse was a third larger (ADR 0013).
+ * Settings of glibc's malloc, which other C libraries ignore. Allocations of 1 MiB and more are returned to the system when they
+ * are freed; by default that ends with the first large one, and each thread keeps what it has freed (ADR 0013).
  */
 const mallocVariables = {
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: String(4 * 1024 ** 2),
+  MALLOC_MMAP_THRESHOLD_: String(1024 ** 2),
   MALLOC_TRIM_THRESHOLD_: String(8 * 1024 ** 2),
 };
 
