@@ -123,6 +123,18 @@ test.each(models)('%s: errors are recorded once, with the provider’s code', as
   ]);
 });
 
+test('an error in a stream is an error, with what came before it', async () => {
+  const [, create] = models[0] ?? [];
+  const result = streamText({ ...call(create?.()('error-in-stream') ?? 'none'), onError: () => {} });
+  for await (const _ of result.textStream);
+  const [event, ...others] = await recorded();
+  expect(others).toEqual([]);
+  expect(event).toMatchObject({
+    status: { state: 'error', error: { code: 'error' } },
+    properties: { llm: { finishReason: 'error', output: { response: expect.stringMatching(/^It is/) } } },
+  });
+});
+
 test('an aborted stream is recorded once', async () => {
   const controller = new AbortController();
   const [, create] = models[0] ?? [];

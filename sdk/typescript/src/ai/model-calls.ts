@@ -17,6 +17,9 @@ interface OpenCall {
   attempts: number;
 }
 
+/** Of an error within a stream the AI SDK tells telemetry that it came, and not which. */
+const streamError = { code: 'error', message: 'The provider reported an error in the stream.' };
+
 /** The model calls of the AI SDK that are under way: one for each operation at a time. */
 export class ModelCalls {
   readonly #recorder: Recorder;
@@ -49,7 +52,7 @@ export class ModelCalls {
   end(event: ModelCallEnd): void {
     const toolCalls = event.content.flatMap(readToolCall);
     const response = textOf(event.content) ?? '';
-    this.#finish(event.callId, event.timestamp, undefined, {
+    this.#finish(event.callId, event.timestamp, event.finishReason === 'error' ? streamError : undefined, {
       output: { mode: toolCalls.length > 0 ? 'tool_calls' : 'text', response, toolCalls },
       usage: readUsage(event),
       finishReason: event.finishReason,
