@@ -1,7 +1,7 @@
-import { and, desc, eq, lt } from 'drizzle-orm';
+import { and, desc, eq, inArray, lt } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '../db/database.ts';
-import { auditLog, users } from '../db/schema.ts';
+import { apiKeys, auditLog, invitations, users } from '../db/schema.ts';
 import { userIdOf } from './audit.ts';
 
 /** A row of an audit log. */
@@ -20,6 +20,8 @@ export const auditRow = z
     action: z.string(),
     /** The id of what was changed, where it is not the space itself. */
     target: z.string().nullable(),
+    /** What people call it: the e-mail address of a user or an invitation, the name of an API key; null for others, and when it is no more. */
+    targetName: z.string().nullable(),
     details: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'AuditRow' });
@@ -62,5 +64,40 @@ export async function listAudit(
     )
     .orderBy(desc(auditLog.id))
     .limit(limit);
-  return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
+  const names = await nameTargets(database, spaceId, rows);
+  return rows.map((row) => ({
+    ...row,
+    at: row.at.toISOString(),
+    targetName: names.get(row.target ?? '') ?? null,
+  }));
+}
+
+/** The names of what was changed, by its id: few rows are looked up, by their primary keys. */
+async function nameTargets(
+  database: Database,
+  spaceId: string,
+  rows: readonly Pick<AuditRow, 'action' | 'target'>[],
+): Promise<Map<string, string>> {
+  const idsOf = (...nouns: string[]) => [
+    ...new Set(
+      rows.flatMap(({ action, target }) =>
+        target !== null && nouns.includes(action.split('.')[0] ?? '') ? [target] : [],
+      ),
+    ),
+  ];
+  const found = await Promise.all([
+    database
+      .select({ id: users.id, name: users.email })
+      .from(users)
+      .where(inArray(users.id, idsOf('member', 'user'))),
+    database
+      .select({ id: apiKeys.id, name: apiKeys.name })
+      .from(apiKeys)
+      .where(and(eq(apiKeys.spaceId, spaceId), inArray(apiKeys.id, idsOf('api_key')))),
+    database
+      .select({ id: invitations.id, name: invitations.email })
+      .from(invitations)
+      .where(and(eq(invitations.spaceId, spaceId), inArray(invitations.id, idsOf('invitation')))),
+  ]);
+  return new Map(found.flat().map(({ id, name }) => [id, name ?? '']));
 }

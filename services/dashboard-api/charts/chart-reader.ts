@@ -2,11 +2,14 @@ import type { Database } from '../../../lib/db/database.ts';
 import { type Chart, type ChartQuery, readChart } from './chart.ts';
 import { type CostQuery, type Costs, readCosts } from './costs.ts';
 import { type Histogram, type HistogramQuery, readHistogram } from './histogram.ts';
+import { type CallTokens, type Cost, costOfCall } from './token-prices.ts';
 
 /** Reads what charts show of one space. */
 export interface ChartReader {
   read(query: ChartQuery): Promise<Chart>;
   costs(query: CostQuery): Promise<Costs>;
+  /** What one call of a model cost. */
+  costOfCall(tokens: CallTokens): Promise<Cost>;
   histogram(query: HistogramQuery): Promise<Histogram>;
 }
 
@@ -14,6 +17,7 @@ export function openChartReader(database: Database, spaceId: string): ChartReade
   return {
     read: (query) => readChart(database, spaceId, query),
     costs: (query) => readCosts(database, spaceId, query),
+    costOfCall: (tokens) => costOfCall(database, spaceId, tokens),
     histogram: (query) => readHistogram(database, spaceId, query),
   };
 }

@@ -240,6 +240,21 @@ test('a histogram counts what the list shows, from statistics or one by one', as
   expect([...methods].sort()).toEqual(['events', 'statistics']);
 });
 
+test('without a beginning, a histogram begins with the first events of the space', async () => {
+  const sent = fc.sample(anySent, { numRuns: 50, seed: 9 });
+  const spaceId = await store(sent);
+  const times = sent.map(({ startTimeMs }) => startTimeMs);
+  const to = Math.max(...times) + 1;
+  const { buckets, bucketMs } = await readHistogram(database, spaceId, { filter: { to }, bucketsMax: 60 });
+  expect(buckets.reduce((sum, { events }) => sum + events, 0)).toBe(sent.length);
+  const first = Math.min(...times);
+  expect((buckets[0]?.startMs ?? 0) + Math.max(bucketMs, 3_600_000)).toBeGreaterThan(first);
+  // A space without events has a day without bars.
+  const none = await readHistogram(database, randomUUID(), { filter: { to }, bucketsMax: 60 });
+  expect(none.buckets.reduce((sum, { events }) => sum + events, 0)).toBe(0);
+  expect(to - (none.buckets[0]?.startMs ?? 0)).toBeLessThan(2 * dayMs);
+});
+
 test('with too many events to count, a histogram estimates, and says where', async () => {
   const [base] = fc.sample(anySent, 1);
   if (base === undefined) throw new Error('no sample');

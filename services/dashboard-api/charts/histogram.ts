@@ -1,7 +1,9 @@
 import { TRPCError } from '@trpc/server';
+import { and, asc, eq, gte } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
-import { events } from '../../../lib/db/schema.ts';
+import { eventStatsRollups, events } from '../../../lib/db/schema.ts';
+import { rollupSpansHours } from '../../../lib/event/limits.ts';
 import { asStored } from '../../../lib/event/text.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
@@ -10,7 +12,8 @@ import { histogramEventsMax, histogramSampleEvents } from '../limits.ts';
 import { readCells } from './read-cells.ts';
 
 export interface HistogramQuery {
-  filter: EventFilter & { from: number; to: number };
+  /** Without `from` it begins with the first event that the statistics of the space know, at most {@link openDaysMax} days before `to`. */
+  filter: EventFilter & { to: number };
   /** How many buckets at most. */
   bucketsMax: number;
 }
@@ -56,7 +59,8 @@ export async function readHistogram(
   spaceId: string,
   { filter, bucketsMax }: HistogramQuery,
 ): Promise<Histogram> {
-  const { bucketMs, boundaries } = divide(filter, bucketsMax);
+  const from = filter.from ?? (await findFirst(database, spaceId, filter.to));
+  const { bucketMs, boundaries } = divide({ from, to: filter.to }, bucketsMax);
   const counted = await countByStatistics(database, spaceId, { filter, boundaries });
   if (counted !== undefined) return { bucketMs, buckets: counted, method: 'statistics' };
   const range = { ...filter, from: boundaries[0], to: boundaries.at(-1) };
@@ -80,6 +84,24 @@ export async function readHistogram(
   const rest = buckets.filter(({ startMs }) => startMs <= reachedMs);
   await estimate(database, spaceId, { filter, buckets: rest, bucketMs });
   return { bucketMs, buckets, method: rest.some(({ isEstimate }) => isEstimate) ? 'estimate' : 'events' };
+}
+
+/** A single event of a wrong clock must not make one bar of all others: five years. */
+const openDaysMax = 5 * 365;
+const hourMs = 60 * minuteMs;
+
+/** The beginning of the first hours with events, by one look into the index of the roll-ups; a day before `to` without any. */
+async function findFirst(database: Database, spaceId: string, to: number): Promise<number> {
+  const { spaceId: ofSpace, spanHours, startHour } = eventStatsRollups;
+  const earliest = Math.floor(to / hourMs) - openDaysMax * 24;
+  const [first] = await database
+    .select({ startHour })
+    .from(eventStatsRollups)
+    .where(and(eq(ofSpace, spaceId), eq(spanHours, rollupSpansHours[0]), gte(startHour, earliest)))
+    .orderBy(asc(startHour))
+    .limit(1);
+  const from = (first?.startHour ?? Number.POSITIVE_INFINITY) * hourMs;
+  return from < to ? from : to - 24 * hourMs;
 }
 
 function divide(

@@ -68,6 +68,23 @@ test('costs are exact, change with the prices of the day, and say what share of 
   ]);
   expect(costs.total).toEqual({ cost: '0.200000220007', pricedTokens: 1_000_010, tokens: 1_000_022 });
   expect(costs.starts.length).toBe(3);
+  // One call alone, on either side of the change, and of a model without a price.
+  const call = {
+    model: 'm',
+    inputTokens: 1_000_001,
+    cacheReadTokens: 1,
+    cacheWriteTokens: 2,
+    outputTokens: 7,
+  };
+  expect(await trpc.charts.callCost.query({ ...call, atMs: from })).toEqual({
+    // 999,998 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million.
+    ...{ cost: '0.199999620007', pricedTokens: 1_000_006, tokens: 1_000_008 },
+  });
+  const early = { model: 'm', atMs: from - 60_000, inputTokens: 3, outputTokens: 1 };
+  expect(await trpc.charts.callCost.query(early)).toEqual({ cost: '0.0000006', pricedTokens: 4, tokens: 4 });
+  expect(await trpc.charts.callCost.query({ ...early, model: 'unpriced' })).toEqual({
+    ...{ cost: null, pricedTokens: 0, tokens: 4 },
+  });
 });
 
 test("a space's own price replaces the operator's, and is seen by no other space", async () => {

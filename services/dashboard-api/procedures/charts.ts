@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { asStored } from '../../../lib/event/text.ts';
 import { chart } from '../charts/chart.ts';
 import { costs } from '../charts/costs.ts';
+import { cost } from '../charts/token-prices.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
@@ -40,6 +41,9 @@ const chartInput = z.object({
   agentId: columnText.optional(),
 });
 
+/** As a client may claim them. */
+const tokens = z.number().default(0);
+
 export const charts = router({
   /** Events, errors, percentiles of durations, and tokens, by bucket of time and by group: see Chart. */
   events: spaceProcedure('viewer')
@@ -59,4 +63,19 @@ export const charts = router({
     .query(({ ctx, input: { from, to, step, timeZone, source } }) =>
       ctx.space.charts.costs({ from, to, step, timeZone, source }),
     ),
+
+  /** What one call of a model cost, by the price of the day on which it started. Cached tokens are a part of the input. */
+  callCost: spaceProcedure('viewer')
+    .input(
+      z.object({
+        model: columnText,
+        atMs: chartTimeMs,
+        inputTokens: tokens,
+        outputTokens: tokens,
+        cacheReadTokens: tokens,
+        cacheWriteTokens: tokens,
+      }),
+    )
+    .output(cost)
+    .query(({ ctx, input: { spaceId: _space, ...call } }) => ctx.space.charts.costOfCall(call)),
 });

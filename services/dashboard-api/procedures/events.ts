@@ -27,7 +27,8 @@ const page = z
 
 const histogramInput = z.object({
   ...eventFilter,
-  from: timeMs,
+  /** Without it: from the first event that the statistics know, at most five years before `to`. */
+  from: timeMs.optional(),
   to: timeMs,
   buckets: z.int().min(2).max(histogramBucketsMax).default(histogramBucketsDefault),
 });
@@ -72,7 +73,7 @@ export const events = router({
       throw await notFound(ctx.space.events, input.id);
     }),
 
-  /** Counts the events of a filter over time: see Histogram. `from` and `to` are required. */
+  /** Counts the events of a filter over time: see Histogram. `to` is required; without `from` it begins with the space's first events, at most five years before. */
   histogram: spaceProcedure('viewer')
     .input(histogramInput)
     .output(histogram)

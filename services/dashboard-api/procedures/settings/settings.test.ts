@@ -136,6 +136,12 @@ test('every change has an audit row that says who, what, from where, and no secr
   const revoked = rows.find(({ action }) => action === 'api_key.revoke');
   expect(revoked).toMatchObject({ actorEmail: email, address: '127.0.0.1', target: keyId });
   expect(rows.at(-1)).toMatchObject({ actorEmail: null, address: null });
+  // The newest first: a member, an invitation and a key are named, and a session has no name.
+  const names = new Map(rows.map(({ action, targetName }) => [action, targetName]));
+  for (const action of ['member.remove', 'invitation.accept', 'invitation.create', 'user.password'])
+    expect([action, names.get(action)]).toEqual([action, 'new@example.org']);
+  expect(names.get('api_key.revoke')).toBe('one');
+  expect(names.get('session.open')).toBeNull();
   const text = JSON.stringify(rows);
   for (const secret of [apiKey, rolled.apiKey, invitation.token, 'my password', 'other password'])
     expect(text).not.toContain(secret);

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { Database } from '../../../lib/db/database.ts';
+import { costOf, formatCost } from '../../../lib/prices/decimal.ts';
+import { type ListedPrice, listPrices } from '../../../lib/prices/prices.ts';
+import type { Sums } from './read-cells.ts';
+
+/** What tokens cost. Tokens without a price are in no cost: `pricedTokens` of `tokens` have one. */
+export const cost = z
+  .object({
+    /** US dollars, an exact decimal; null when no token has a price. */
+    cost: z.string().nullable(),
+    /** Input and output tokens that have a price. */
+    pricedTokens: z.number(),
+    /** All input and output tokens. */
+    tokens: z.number(),
+  })
+  .meta({ id: 'Cost' });
+export type Cost = z.infer<typeof cost>;
+
+/** The price of a model at a time: the latest of the space's own, or without one of those for all spaces. */
+export function priceOn(prices: readonly ListedPrice[], atMs: number): ListedPrice | undefined {
+  const valid = prices
+    .filter(({ validFrom }) => dayOf(validFrom) <= atMs)
+    .toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1));
+  return valid.findLast(({ spaceId }) => spaceId !== null) ?? valid.at(-1);
+}
+
+export interface PricedTokens {
+  readonly units: bigint;
+  readonly pricedTokens: number;
+  readonly tokens: number;
+}
+
+/** What has a price. Cached tokens are a part of the input. */
+export type TokenCounts = Pick<Sums, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
+
+/** Input tokens include those of caches, and output tokens those of reasoning. */
+export function priceTokens(counts: TokenCounts, price: ListedPrice | undefined): PricedTokens {
+  const cacheRead = wholeTokens(counts.cacheReadTokens);
+  const cacheWrite = wholeTokens(counts.cacheWriteTokens);
+  const input = wholeTokens(counts.inputTokens);
+  const output = wholeTokens(counts.outputTokens);
+  // Clients may say that more tokens were cached than read.
+  const uncached = Math.max(0, input - cacheRead - cacheWrite);
+  const kinds = [
+    [uncached, price?.input],
+    [Math.min(cacheRead, input), price?.cacheRead],
+    [Math.min(cacheWrite, Math.max(0, input - cacheRead)), price?.cacheWrite],
+    [output, price?.output],
+  ] as const;
+  const priced = kinds.filter(([, one]) => one !== undefined && one !== null);
+  return {
+    units: priced.reduce((sum, [tokens, one]) => sum + costOf(BigInt(tokens), one ?? '0'), 0n),
+    pricedTokens: priced.reduce((sum, [tokens]) => sum + tokens, 0),
+    tokens: input + output,
+  };
+}
+
+/** A client may claim fractions of tokens, and fewer than none. */
+function wholeTokens(tokens: number): number {
+  return Math.max(0, Math.round(tokens));
+}
+
+/** The sum, as the API returns it. */
+export function showCost(parts: readonly PricedTokens[]): Cost {
+  const pricedTokens = parts.reduce((sum, part) => sum + part.pricedTokens, 0);
+  const units = parts.reduce((sum, part) => sum + part.units, 0n);
+  return {
+    cost: pricedTokens === 0 ? null : formatCost(units),
+    pricedTokens,
+    tokens: parts.reduce((sum, part) => sum + part.tokens, 0),
+  };
+}
+
+/** The first instant of a day, UTC. */
+export function dayOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
+}
+
+/** The tokens of one call of a model. */
+export interface CallTokens extends TokenCounts {
+  model: string;
+  /** When it started. */
+  atMs: number;
+}
+
+/** What one call cost, by the price of its day. */
+export async function costOfCall(
+  database: Database,
+  spaceId: string,
+  { model, atMs, ...counts }: CallTokens,
+): Promise<Cost> {
+  const prices = await listPrices(database, spaceId);
+  const own = prices.filter((price) => price.model === model);
+  return showCost([priceTokens(counts, priceOn(own, atMs))]);
+}
