@@ -85,7 +85,7 @@ export function testHostileTexts(system: BrowserSystem): void {
     const line = page.getByRole('treeitem').filter({ hasText: 'bell' });
     await line.waitFor();
     expect(await line.textContent()).toContain(
-      '\\u0000key: “nul \\u0000 bell \\u0007 high \\ud83d low \\ude00 pair 😀 /”',
+      '\\u0000key: "nul \\u0000 bell \\u0007 high \\ud83d low \\ude00 pair 😀 /"',
     );
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByRole('menuitem', { name: 'As JSON, as it was sent' }).click();

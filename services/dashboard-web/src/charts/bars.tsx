@@ -1,5 +1,5 @@
 import { type PointerEvent, useRef, useState } from 'react';
-import { formatCount } from '../format/number.ts';
+import { formatCount, formatCounted } from '../format/number.ts';
 import { formatMinute, formatTick } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
@@ -19,7 +19,6 @@ const dragShareMin = 0.01;
 export function Bars({
   bars,
   bucketMs,
-  label,
   onRange,
   hasErrors = true,
   areDays = false,
@@ -27,8 +26,6 @@ export function Bars({
 }: {
   bars: readonly Bar[];
   bucketMs: number;
-  /** What is counted, for screen readers. */
-  label: string;
   onRange?: (from: number, to: number) => void;
   /** Whether errors are counted, too. */
   hasErrors?: boolean;
@@ -71,7 +68,7 @@ export function Bars({
   const sum = bars.reduce((total, { events }) => total + events, 0);
   const errors = bars.reduce((total, bar) => total + bar.errors, 0);
   const describe = (count: Omit<Bar, 'startMs'>) =>
-    `${count.isEstimate ? 'about ' : ''}${formatCount(count.events)} ${label}${hasErrors ? `, ${formatCount(count.errors)} errors` : ''}`;
+    `${count.isEstimate ? 'about ' : ''}${formatCounted(count.events, 'event')}${hasErrors ? `, ${formatCounted(count.errors, 'error')}` : ''}`;
   return (
     <figure className={className}>
       <figcaption className="flex h-5 items-center justify-between text-faint text-xs">

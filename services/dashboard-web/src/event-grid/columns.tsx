@@ -1,6 +1,6 @@
 import { Bot, CircleX, TriangleAlert, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ListedEvent } from '../event/event-query.ts';
+import { type ListedEvent, showPreview } from '../event/event-query.ts';
 import { FilterValue } from '../filter/filter-value.tsx';
 import { formatCount, formatDuration } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
@@ -22,10 +22,10 @@ export const columns: readonly EventColumn[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 178,
+    width: 190,
     cell: (event, zone) => <span className="text-muted">{formatTime(event.startTimeMs, zone)}</span>,
   },
-  { id: 'name', title: 'Model or tool', width: 210, cell: (event) => <Name event={event} /> },
+  { id: 'name', title: 'Model or tool', width: 200, cell: (event) => <Name event={event} /> },
   {
     id: 'duration',
     title: 'Took',
@@ -48,7 +48,7 @@ export const columns: readonly EventColumn[] = [
     width: 130,
     cell: ({ threadId }) => <Value field="threadId" value={threadId} />,
   },
-  { id: 'preview', title: 'Input → output', width: 360, cell: (event) => <Preview event={event} /> },
+  { id: 'preview', title: 'Input → output', width: 320, cell: (event) => <Preview event={event} /> },
 ];
 
 function Name({ event: { type, state, name, flags } }: { event: ListedEvent }) {
@@ -89,7 +89,7 @@ function Preview({ event }: { event: ListedEvent }) {
     <span className="truncate">
       {inputPreview !== null && (
         <span className="text-muted">
-          <ShownText text={oneLine(inputPreview)} />
+          <ShownText text={oneLine(showPreview(inputPreview))} />
         </span>
       )}
       {state === 'error' && errorMessage !== null ? (
@@ -104,7 +104,7 @@ function Preview({ event }: { event: ListedEvent }) {
               {' '}
               →{' '}
             </span>
-            <ShownText text={oneLine(outputPreview)} />
+            <ShownText text={oneLine(showPreview(outputPreview))} />
           </span>
         )
       )}

@@ -91,7 +91,7 @@ export function EventGrid({
                     role="gridcell"
                     aria-colindex={column + 1}
                     className={classes(
-                      'flex min-w-0 items-center overflow-hidden px-3 whitespace-nowrap',
+                      'flex min-w-0 items-center overflow-hidden px-3 whitespace-nowrap first:pl-4 last:pr-4 md:last:pr-6 md:first:pl-6',
                       isNumber && 'justify-end',
                     )}
                   >

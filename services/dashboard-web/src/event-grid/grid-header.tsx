@@ -32,7 +32,10 @@ export function GridHeader({
           role="columnheader"
           tabIndex={-1}
           aria-colindex={index + 1}
-          className={classes('label relative flex min-w-0 items-center px-3', isNumber && 'justify-end')}
+          className={classes(
+            'label relative flex min-w-0 items-center px-3 first:pl-4 last:pr-4 md:last:pr-6 md:first:pl-6',
+            isNumber && 'justify-end',
+          )}
         >
           <span className="truncate">{title}</span>
           {index < columns.length - 1 && (

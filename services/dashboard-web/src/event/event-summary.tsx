@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { formatDuration } from '../format/number.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../ui/badge.tsx';
+import { CallCost } from './call-cost.tsx';
 import { Conversation } from './conversation.tsx';
 import type { WholeEvent } from './event-query.ts';
 import { readEventText } from './event-text.ts';
@@ -21,7 +22,12 @@ export function EventSummary({ event }: { event: WholeEvent }) {
         </span>
         <span className="text-muted text-sm">{formatDuration(event.durationMs)}</span>
       </div>
-      {parts.llm !== undefined && <TokenBar usage={parts.llm.usage} />}
+      {parts.llm !== undefined && (
+        <div>
+          <TokenBar usage={parts.llm.usage} />
+          <CallCost event={event} usage={parts.llm.usage} />
+        </div>
+      )}
       <Conversation event={event} parts={parts} />
       <div className="card p-3">
         <Facts event={event} parts={parts} />

@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, Wrench } from 'lucide-react';
+import { useMemo, useState } from 'react';
 import { apiQuery } from '../api/query.ts';
 import { formatDuration } from '../format/number.ts';
 import { useSpace } from '../space/space.ts';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge } from '../ui/badge.tsx';
-import type { ListedEvent, WholeEvent } from './event-query.ts';
-import type { ToolCall } from './event-text.ts';
+import { Button } from '../ui/button.tsx';
+import { FailureNotice } from '../ui/states.tsx';
+import { eventQuery, isCut, type ListedEvent, showPreview, type WholeEvent } from './event-query.ts';
+import { readEventText, type ToolCall } from './event-text.ts';
 import { Payload } from './payload.tsx';
 import { Turn } from './turn.tsx';
 
@@ -69,14 +72,36 @@ export function ToolCallCard({
             </span>
             <ArrowRight aria-hidden className="size-3.5 text-faint" />
           </Link>
-          {(result.errorMessage ?? result.outputPreview) !== null && (
-            <p className="mt-1.5 line-clamp-3 whitespace-pre-wrap text-muted [overflow-wrap:anywhere]">
-              <ShownText text={result.errorMessage ?? result.outputPreview ?? ''} />
-            </p>
-          )}
+          <Result result={result} />
         </div>
       )}
     </Turn>
+  );
+}
+
+/** What the tool returned: the preview of the list, and all of it on a click, since it may be megabytes. */
+function Result({ result }: { result: ListedEvent }) {
+  const { id: spaceId } = useSpace();
+  const [isWhole, setWhole] = useState(false);
+  const { data, error } = useQuery({ ...eventQuery(spaceId, result.id), enabled: isWhole });
+  const output = useMemo(() => data && readEventText(data.event).tool?.output, [data]);
+  const { errorMessage, outputPreview } = result;
+  if (error !== null) return <FailureNotice error={error} isSmall />;
+  if (output !== undefined)
+    return <Payload text={output} label={`Result of ${describeText(result.name ?? '')}`} />;
+  const preview = errorMessage ?? outputPreview;
+  if (preview === null) return null;
+  return (
+    <p className="mt-1.5 text-muted [overflow-wrap:anywhere]">
+      <span className="line-clamp-3 whitespace-pre-wrap">
+        <ShownText text={errorMessage ?? showPreview(preview)} />
+      </span>
+      {errorMessage === null && isCut(preview) && (
+        <Button look="quiet" size="small" disabled={isWhole} onClick={() => setWhole(true)}>
+          Show the whole result
+        </Button>
+      )}
+    </p>
   );
 }
 

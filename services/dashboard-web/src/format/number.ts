@@ -7,6 +7,11 @@ export function formatCount(value: number): string {
   return whole.format(value);
 }
 
+/** `1 event`, `12,345 events` */
+export function formatCounted(value: number, noun: string): string {
+  return `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
 /** `12.3K` */
 export function formatCompact(value: number): string {
   return compact.format(value);

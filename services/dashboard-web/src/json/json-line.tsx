@@ -1,4 +1,5 @@
 import { ChevronRight, Route } from 'lucide-react';
+import { formatCounted } from '../format/number.ts';
 import { readMedia } from '../media/base64.ts';
 import { MediaChip } from '../media/media-chip.tsx';
 import { describeText } from '../text/marks.ts';
@@ -88,9 +89,11 @@ function Value({ row, document }: { row: JsonRow; document: JsonDocument }) {
     const count = document.childrenOf(node).length;
     const [start, end] = node.kind === 'object' ? ['{', '}'] : ['[', ']'];
     if (isOpen) return <span className="text-faint">{start}</span>;
-    const unit = node.kind === 'object' ? 'members' : 'elements';
+    const unit = node.kind === 'object' ? 'member' : 'element';
     return (
-      <span className="text-faint">{count === 0 ? start + end : `${start} ${count} ${unit} ${end}`}</span>
+      <span className="text-faint">
+        {count === 0 ? start + end : `${start} ${formatCounted(count, unit)} ${end}`}
+      </span>
     );
   }
   const source = text.slice(node.start, Math.min(node.end, node.start + headChars));
@@ -109,8 +112,9 @@ function StringValue({ row: { node, isOpen }, document }: { row: JsonRow; docume
   if (isOpen) return <span className="text-faint">text of {size.toLocaleString('en')} characters</span>;
   return (
     <span className="text-good">
-      “<ShownText text={head.replaceAll('\n', '⏎').replaceAll('\t', '⇥')} />
-      {size > headChars ? '…' : '”'}
+      &quot;
+      <ShownText text={head.replaceAll('\n', '⏎').replaceAll('\t', '⇥')} />
+      {size > headChars ? '…' : '"'}
     </span>
   );
 }

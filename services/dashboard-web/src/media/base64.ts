@@ -37,9 +37,15 @@ export function bytesOf(base64Chars: number): number {
   return Math.floor((base64Chars * 3) / 4);
 }
 
-/** A data URL, or an image's base64 without one that is longer than an id. */
+/**
+ * A data URL, or an image's base64 without one that is longer than an id. In the source of JSON, some clients write `\/` for `/`.
+ * One class of characters, and not a choice between two: that would take memory for each of megabytes of them.
+ */
 const inText =
-  /data:[\w.+-]{1,80}\/[\w.+-]{1,80}(?:;[\w=.+-]{1,80}){0,4};base64,[\w+/-]{64,}={0,2}|(?<![\w+/=-])(?:iVBORw0KGgo|\/9j\/|R0lGOD[dl]h|UklGR)[\w+/-]{400,}={0,2}/g;
+  /data:[\w.+-]{1,80}\\?\/[\w.+-]{1,80}(?:;[\w=.+-]{1,80}){0,4};base64,[\w+/\\-]{64,}={0,2}|(?<![\w+/=\\-])(?:iVBORw0KGgo|\\?\/9j\\?\/|R0lGOD[dl]h|UklGR)[\w+/\\-]{400,}={0,2}/g;
+
+/** Another escape, such as `\n`, ends base64. */
+const otherEscape = /\\(?!\/)/;
 
 export type TextPiece = { text: string; media?: Media };
 
@@ -47,9 +53,12 @@ export type TextPiece = { text: string; media?: Media };
 export function splitMedia(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let at = 0;
-  for (const { 0: found, index } of text.matchAll(inText)) {
-    const media = readMedia(found.slice(0, 500));
-    if (media === undefined) continue;
+  for (const { 0: matched, index } of text.matchAll(inText)) {
+    const end = matched.search(otherEscape);
+    const found = end === -1 ? matched : matched.slice(0, end);
+    const read = readMedia(found.slice(0, 500).replaceAll('\\/', '/'));
+    if (read === undefined) continue;
+    const media = { ...read, prefix: read.prefix === 0 ? 0 : found.indexOf(',') + 1 };
     if (index > at) pieces.push({ text: text.slice(at, index) });
     pieces.push({ text: found, media });
     at = index + found.length;

@@ -22,7 +22,7 @@ export function decodeImage(base64: string, type: ImageType): DecodedImage | str
 
 function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'));
+    const binary = atob(base64.replaceAll('\\/', '/').replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = new Uint8Array(binary.length);
     for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
     return bytes;

@@ -41,6 +41,23 @@ test('the pieces of a text are the text, and long base64 of images is one of the
   expect(splitMedia('')).toEqual([{ text: '' }]);
 });
 
+test('base64 in the source of JSON is found with its escapes, and ends at another escape', () => {
+  const escaped = `${gif}${'A'.repeat(64)}`.replaceAll('/', '\\/');
+  expect(escaped).toContain('\\/');
+  const jpeg = `\\/9j\\/${'4AAQ\\/'.repeat(100)}`;
+  const url = `data:image\\/gif;base64,${escaped}`;
+  const text = `{"a":"${url}","b":"${jpeg}","c":"data:image/gif;base64,${escaped}\\nHello"}`;
+  const pieces = splitMedia(text);
+  expect(pieces.map((piece) => piece.text).join('')).toBe(text);
+  const media = pieces.filter((piece) => piece.media !== undefined);
+  expect(media.map((piece) => piece.media?.image)).toEqual(['image/gif', 'image/jpeg', 'image/gif']);
+  expect(pieces.at(-1)?.text).toBe('\\nHello"}');
+  const [first] = media;
+  expect(decodeImage(first?.text.slice(first.media?.prefix) ?? '', 'image/gif')).toMatchObject({ width: 1 });
+  // As long as an event can be.
+  expect(splitMedia(`${url}${'A\\/'.repeat(1_300_000)}`)).toHaveLength(1);
+});
+
 test('an image is drawn at the size of its header, and a huge or broken one is not', () => {
   expect(decodeImage(png, 'image/png')).toMatchObject({ width: 1, height: 1 });
   expect(decodeImage(gif, 'image/gif')).toMatchObject({ width: 1, height: 1 });

@@ -1,11 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Search } from 'lucide-react';
 import { type FormEvent, useMemo, useRef, useState } from 'react';
+import { formatCounted } from '../format/number.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from '../ui/classes.ts';
 import { ShownText } from './shown-text.tsx';
 
-/** Line numbers are buttons, which are 24 pixels high at least. */
+/** Of a line that fits into the window; longer ones are wrapped. Line numbers are buttons, which are 24 pixels high at least. */
 const lineHeight = 24;
 const overscan = 12;
 
@@ -50,7 +51,7 @@ export function TextLines({
   const width = String(lines.length).length;
   return (
     <div className="flex h-full min-h-0 flex-1 flex-col">
-      <form onSubmit={onSubmit} className="flex items-center gap-2 border-line border-b px-3 py-1.5">
+      <form onSubmit={onSubmit} className="flex items-center gap-2 border-line border-b px-4 py-1.5 md:px-6">
         <Search aria-hidden className="size-3.5 text-faint" />
         <input
           ref={field}
@@ -62,22 +63,24 @@ export function TextLines({
         />
         <span role="status" className="text-faint text-xs">
           {query === ''
-            ? `${lines.length.toLocaleString('en')} lines`
-            : `${matches.length} ${matches.length === 1 ? 'line' : 'lines'} found`}
+            ? formatCounted(lines.length, 'line')
+            : `${formatCounted(matches.length, 'line')} found`}
         </span>
       </form>
       <section
         ref={scroller}
         aria-label={label}
         tabIndex={0}
-        className="min-h-0 flex-1 overflow-auto font-mono text-[0.75rem]"
+        className="min-h-0 flex-1 overflow-auto font-mono text-[0.75rem] leading-6"
       >
-        <div className="relative w-max min-w-full" style={{ height: list.getTotalSize() }}>
+        <div className="relative" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map(({ index, start, key }) => (
             <div
               key={key}
+              ref={list.measureElement}
+              data-index={index}
               className={classes(
-                'absolute left-0 flex h-6 min-w-full items-center whitespace-pre',
+                'absolute inset-x-0 flex min-h-6',
                 index + 1 === line
                   ? 'bg-accent-soft'
                   : query !== '' && matches.includes(index + 1) && 'bg-warn-soft',
@@ -88,12 +91,12 @@ export function TextLines({
                 type="button"
                 aria-label={`Line ${index + 1}`}
                 onClick={() => onLine(index + 1)}
-                className="sticky left-0 h-full bg-surface pr-3 pl-3 text-right text-faint select-none hover:text-ink"
-                style={{ minWidth: `${width + 3.5}ch` }}
+                className="shrink-0 self-stretch bg-surface pr-3 pl-4 text-right align-top text-faint select-none hover:text-ink md:pl-6"
+                style={{ minWidth: `calc(${width}ch + 1.75rem)` }}
               >
                 {index + 1}
               </button>
-              <span className="pr-4">
+              <span className="min-w-0 flex-1 whitespace-pre-wrap pr-4 [overflow-wrap:anywhere]">
                 <ShownText text={lines[index] ?? ''} />
               </span>
             </div>

@@ -7,9 +7,13 @@ export interface Column<Row> {
   /** Numbers stand at the right. */
   isNumber?: boolean;
   className?: string;
+  /** Buttons: they stay in sight where the table is wider than the window. */
+  isPinned?: boolean;
   /** Left out in narrow windows: the other columns say what matters. */
   isExtra?: boolean;
 }
+
+const pinned = 'max-md:sticky max-md:right-0 max-md:bg-surface';
 
 /** A table of few rows, all of them in the page. */
 export function Table<Row>({
@@ -29,14 +33,15 @@ export function Table<Row>({
       <caption className="sr-only">{caption}</caption>
       <thead>
         <tr className="border-line border-b">
-          {columns.map(({ title, isNumber, isExtra }) => (
+          {columns.map(({ title, isNumber, isExtra, isPinned }) => (
             <th
               key={title}
               scope="col"
               className={classes(
-                'label h-8 px-4 whitespace-nowrap',
+                'label h-8 px-2 whitespace-nowrap first:pl-4 last:pr-4 md:px-4',
                 isNumber ? 'text-right' : 'text-left',
                 isExtra && 'max-md:hidden',
+                isPinned && pinned,
               )}
             >
               {title}
@@ -47,13 +52,14 @@ export function Table<Row>({
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)} className="border-line border-b last:border-0 hover:bg-hover">
-            {columns.map(({ title, cell, isNumber, className, isExtra }) => (
+            {columns.map(({ title, cell, isNumber, className, isExtra, isPinned }) => (
               <td
                 key={title}
                 className={classes(
-                  'h-10 px-4 py-1.5',
+                  'h-10 px-2 py-1.5 first:pl-4 last:pr-4 md:px-4',
                   isNumber && 'text-right whitespace-nowrap',
                   isExtra && 'max-md:hidden',
+                  isPinned && pinned,
                   className,
                 )}
               >

@@ -66,6 +66,7 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
           { title: 'Events, 30 days', cell: ({ days }) => <KeyDays days={days} /> },
           {
             title: 'Actions',
+            isPinned: true,
             isNumber: true,
             cell: (key) =>
               key.state === 'active' && (

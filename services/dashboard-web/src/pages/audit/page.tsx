@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Download, ScrollText } from 'lucide-react';
+import type { Output } from '../../api/paths.ts';
 import { callQuery } from '../../api/query.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
@@ -96,9 +97,7 @@ export function AuditPage() {
               {
                 title: 'Details',
                 className: 'min-w-64 max-w-96 font-mono text-xs text-muted [overflow-wrap:anywhere]',
-                cell: ({ details, target }) => (
-                  <ShownText text={describeDetails(details) || (target ?? '')} />
-                ),
+                cell: (row) => <ShownText text={describeChange(row)} />,
               },
               {
                 title: 'Address',
@@ -119,8 +118,13 @@ export function AuditPage() {
   );
 }
 
-function describeDetails(details: Record<string, unknown>): string {
-  return Object.entries(details)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
+type Row = Output<'audit.list'>['rows'][number];
+
+/** What was changed, by its name where it is known, and how. Details that only repeat it are left out. */
+function describeChange({ target, targetName, details }: Row): string {
+  const name = targetName ?? '';
+  const rest = Object.entries(details)
+    .filter(([key, value]) => value !== null && (name === '' || (key !== 'userId' && value !== name)))
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return [...(name === '' ? [] : [name]), ...rest].join(', ') || (target ?? '');
 }

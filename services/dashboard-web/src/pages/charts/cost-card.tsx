@@ -20,9 +20,12 @@ const formatAxis = (value: number) => formatMoney(value);
 /** What the tokens of each model cost, and how many of them have a price. */
 export function CostCard({
   input,
+  groups,
   onZoom,
 }: {
   input: Input<'charts.costs'>;
+  /** The models of the other charts, in their order, where they are by model: a model has one colour on a page. */
+  groups: readonly (string | null)[] | undefined;
   onZoom: (range: { from: number; to: number }) => void;
 }) {
   const { id: spaceId } = useSpace();
@@ -30,7 +33,7 @@ export function CostCard({
     ...apiQuery('charts.costs', input),
     placeholderData: keepPreviousData,
   });
-  const series = useMemo(() => (data === undefined ? [] : describeCosts(data)), [data]);
+  const series = useMemo(() => (data === undefined ? [] : describeCosts(data, groups)), [data, groups]);
   if (error !== null) {
     return (
       <Card title="Cost">
@@ -92,25 +95,30 @@ export function CostCard({
   );
 }
 
-/** The costliest models apart, all others together. */
-function describeCosts({ starts, models }: Output<'charts.costs'>): TimeSeries[] {
-  const sorted = models
-    .filter(({ cost }) => cost !== null)
-    .toSorted((a, b) => Number(b.cost) - Number(a.cost));
-  const fill = (some: typeof sorted) => {
+/** The models of the other charts apart, or without those the costliest ones; all others together. */
+function describeCosts(
+  { starts, models }: Output<'charts.costs'>,
+  groups: readonly (string | null)[] | undefined,
+): TimeSeries[] {
+  const priced = models.filter(({ cost }) => cost !== null);
+  const costliest = () =>
+    priced
+      .toSorted((a, b) => Number(b.cost) - Number(a.cost))
+      .slice(0, modelsShown)
+      .map(({ model }) => model);
+  const order = (groups ?? costliest()).filter((name) => name !== null);
+  const fill = (some: typeof priced) => {
     const values = new Array<number>(starts.length).fill(0);
     for (const { bucket, cost } of some.flatMap(({ points }) => points)) {
       values[bucket] = (values[bucket] ?? 0) + Number(cost ?? 0);
     }
     return values;
   };
-  const others = sorted.slice(modelsShown);
-  return [
-    ...sorted
-      .slice(0, modelsShown)
-      .map((one, place) => ({ label: nameGroup(one.model), color: seriesColor(place), values: fill([one]) })),
-    ...(others.length > 0
-      ? [{ label: 'All others', color: 'color-edge' as const, values: fill(others) }]
-      : []),
-  ];
+  const own = order.flatMap((name, place) => {
+    const one = priced.find(({ model }) => model === name);
+    return one ? [{ label: nameGroup(name), color: seriesColor(place), values: fill([one]) }] : [];
+  });
+  const others = priced.filter(({ model }) => model === null || !order.includes(model));
+  if (others.length === 0) return own;
+  return [...own, { label: 'All others', color: 'color-edge', values: fill(others) }];
 }

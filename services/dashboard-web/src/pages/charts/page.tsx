@@ -52,6 +52,7 @@ export function ChartsPage() {
     ...apiQuery('charts.events', { ...input, groupBy, groupsMax }),
     placeholderData: keepPreviousData,
   });
+  const models = useMemo(() => query.data?.series.map(({ group }) => group), [query.data]);
   const zoom = (chosen: { from: number; to: number }) =>
     set({ from: String(chosen.from), to: String(chosen.to), last: undefined });
   return (
@@ -74,7 +75,7 @@ export function ChartsPage() {
             <Cards chart={query.data} groupBy={groupBy} onZoom={zoom} />
             {(groupBy === 'none' || groupBy === 'model') && (
               <div className={classes('grid', groupBy === 'model' && 'xl:col-span-2')}>
-                <CostCard input={input} onZoom={zoom} />
+                <CostCard input={input} groups={groupBy === 'model' ? models : undefined} onZoom={zoom} />
               </div>
             )}
           </div>

@@ -1,6 +1,7 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { ChevronRight, Download } from 'lucide-react';
 import { useMemo } from 'react';
+import { CallCost } from '../../event/call-cost.tsx';
 import { Conversation } from '../../event/conversation.tsx';
 import type { WholeEvent } from '../../event/event-query.ts';
 import { readEventText } from '../../event/event-text.ts';
@@ -145,6 +146,7 @@ export function EventDetails({ event }: { event: WholeEvent }) {
             <div className="mb-5">
               <h2 className="label mb-2">Tokens</h2>
               <TokenBar usage={parts.llm.usage} />
+              <CallCost event={event} usage={parts.llm.usage} />
             </div>
           )}
           <h2 className="label mb-2">Facts</h2>

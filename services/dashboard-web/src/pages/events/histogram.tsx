@@ -16,10 +16,11 @@ export function Histogram({ input, newestMs }: { input: ListInput; newestMs: num
   const [now] = useState(Date.now);
   const { from, to } = useMemo(() => {
     const range = readRange(search, now, '24h');
-    const isOpen = search.last === undefined && search.from === undefined;
-    // Of old events the last day would be empty.
-    if (isOpen && newestMs !== undefined && newestMs < range.from)
-      return { from: newestMs - dayMs, to: newestMs + dayMs / 48 };
+    // Any time: from the space's first event, which the API knows, to the newest of the list.
+    if (search.last === undefined && search.from === undefined) {
+      const end = Math.max(newestMs ?? 0, search.to === undefined ? 0 : range.to);
+      return { from: undefined, to: end === 0 ? range.to : Math.ceil((end + 1) / minuteMs) * minuteMs };
+    }
     return range;
   }, [search, now, newestMs]);
   const { data } = useQuery(apiQuery('events.histogram', { ...input, spaceId, from, to, buckets }));
@@ -29,10 +30,9 @@ export function Histogram({ input, newestMs }: { input: ListInput; newestMs: num
     <Bars
       bars={data.buckets}
       bucketMs={data.bucketMs}
-      label="events"
       onRange={(start, end) => set({ last: undefined, from: String(start), to: String(end) })}
     />
   );
 }
 
-const dayMs = 86_400_000;
+const minuteMs = 60_000;

@@ -6,7 +6,7 @@ import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { FilterBar } from '../../filter/filter-bar.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
-import { formatCount } from '../../format/number.ts';
+import { formatCount, formatCounted } from '../../format/number.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -56,7 +56,9 @@ function LiveTail({ input }: { input: ListInput }) {
         <FilterBar />
       </div>
       <p role="status" className="sr-only">
-        {tail.isPaused ? `Paused, ${tail.waiting} events waiting` : `${tail.events.length} events`}
+        {tail.isPaused
+          ? `Paused, ${formatCounted(tail.waiting, 'event')} waiting`
+          : formatCounted(tail.events.length, 'event')}
       </p>
       {tail.skipped !== 0 && (
         <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">

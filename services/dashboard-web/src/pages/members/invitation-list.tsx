@@ -46,6 +46,7 @@ export function InvitationList() {
           },
           {
             title: 'Actions',
+            isPinned: true,
             isNumber: true,
             cell: ({ id, email }) => (
               <Button

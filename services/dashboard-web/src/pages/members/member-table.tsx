@@ -64,6 +64,7 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
           },
           {
             title: 'Actions',
+            isPinned: true,
             isNumber: true,
             cell: (member) =>
               canManage &&

@@ -61,7 +61,7 @@ export function Dashboard() {
       <QuotaCard place="first" />
       <Figures total={all.data.series[0]?.total} costs={costs.data?.total} />
       <Card title="Events over time" actions={<RangeField search={search} fallback="24h" onChange={set} />}>
-        <Bars bars={bars} bucketMs={stepMs[range.step]} label="events" onRange={openList} />
+        <Bars bars={bars} bucketMs={stepMs[range.step]} onRange={openList} />
       </Card>
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <TopList title="Models" series={models.data.series} />

@@ -1,7 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Output } from '../../api/paths.ts';
-import { formatCompact, formatCount, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
+import {
+  formatCompact,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatMoney,
+  formatShare,
+} from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
 import { classes } from '../../ui/classes.ts';
 
@@ -18,7 +25,7 @@ export function Figures({ total, costs }: { total: Total | undefined; costs: Cos
       <Figure
         label="Errors"
         value={events === 0 ? '–' : formatShare(errors / events)}
-        note={`${formatCount(errors)} events`}
+        note={formatCounted(errors, 'event')}
         isBad={errors > 0}
       />
       <Figure

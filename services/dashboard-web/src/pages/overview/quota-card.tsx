@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { ArrowRight } from 'lucide-react';
 import { apiQuery } from '../../api/query.ts';
-import { formatCount, formatShare } from '../../format/number.ts';
+import { formatCount, formatCounted, formatShare } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
@@ -33,15 +34,15 @@ export function QuotaCard({ place }: { place: 'first' | 'last' }) {
           ? 'New batches are refused with 402.'
           : isNear
             ? limitReachedAt === null
-              ? 'The month’s limit is near.'
-              : `At this pace the month’s limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}.`
+              ? 'The month’s limit is near. When it is reached, batches are refused with 402.'
+              : `At this pace the month’s limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}. From then on batches are refused with 402.`
             : 'Usage this month'}
       </span>
-      <span>
-        {formatCount(events)} events
+      <span className="flex items-center gap-1.5">
         {limit === null
-          ? ', no limit'
-          : `, ${formatShare(limit === 0 ? 1 : events / limit)} of ${formatCount(limit)}`}
+          ? `${formatCounted(events, 'event')}, no limit`
+          : `${formatCount(events)} of ${formatCounted(limit, 'event')}, ${formatShare(limit === 0 ? 1 : events / limit)}`}
+        <ArrowRight aria-label="Usage and plan" className="size-3.5" />
       </span>
     </Link>
   );

@@ -67,6 +67,7 @@ export function PriceTable({
             ? [
                 {
                   title: 'Actions',
+                  isPinned: true,
                   isNumber: true,
                   cell: (price: Price) => (
                     <span className="inline-flex">

@@ -42,6 +42,7 @@ export function UnpricedModels({ canSet, onSet }: { canSet: boolean; onSet: (mod
             ? [
                 {
                   title: 'Actions',
+                  isPinned: true,
                   isNumber: true,
                   cell: ({ model }: (typeof models)[number]) =>
                     model !== null &&

@@ -79,6 +79,7 @@ export function SessionsCard() {
             },
             {
               title: 'Actions',
+              isPinned: true,
               isNumber: true,
               cell: ({ id, isCurrent }) =>
                 !isCurrent && (

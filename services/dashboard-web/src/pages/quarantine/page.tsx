@@ -89,6 +89,7 @@ export function QuarantinePage() {
               },
               {
                 title: 'Why',
+                className: 'min-w-72',
                 cell: ({ sqlstate, message }) => (
                   <span className="flex flex-wrap items-center gap-2">
                     <Badge tone="bad">{sqlstate}</Badge>
@@ -100,6 +101,7 @@ export function QuarantinePage() {
               },
               {
                 title: 'Actions',
+                isPinned: true,
                 isNumber: true,
                 cell: ({ id }) => (
                   <Button

@@ -1,18 +1,15 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Bot, CircleX, UserRound, Wrench } from 'lucide-react';
-import { type Ref, useId, useMemo } from 'react';
-import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
-import { readEventText } from '../../event/event-text.ts';
+import { Bot, CircleX, Wrench } from 'lucide-react';
+import { type Ref, useId } from 'react';
+import { type ListedEvent, showPreview } from '../../event/event-query.ts';
 import { formatCount, formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
-import { TextBlock } from '../../text/text-block.tsx';
 import { StateBadge } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
-import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { TurnText } from './turn-text.tsx';
 import type { ThreadTurn } from './use-thread.ts';
 
 /** A call of a model with the tools that followed, as an article of a feed. Its text is loaded when it is in the page. */
@@ -92,7 +89,7 @@ export function TurnCard({
       </header>
       <div className="flex flex-col gap-3 p-4 text-sm">
         {turn.isContinued && <p className="text-faint text-xs">The turn begins earlier.</p>}
-        {llm !== undefined && <TurnText event={llm} />}
+        {llm !== undefined && <TurnText event={llm} before={llmBefore} />}
         {tools.length > 0 && (
           <ul className="flex flex-col gap-1">
             {tools.map((tool) => (
@@ -104,42 +101,6 @@ export function TurnCard({
         )}
       </div>
     </article>
-  );
-}
-
-function TurnText({ event }: { event: ListedEvent }) {
-  const { id: spaceId } = useSpace();
-  const { data, error } = useQuery(eventQuery(spaceId, event.id));
-  const llm = useMemo(() => (data === undefined ? undefined : readEventText(data.event).llm), [data]);
-  if (error !== null) return <FailureNotice error={error} isSmall />;
-  if (data === undefined) return <Loading rows={3} />;
-  return (
-    <>
-      {llm?.prompt && (
-        <Speech icon={<UserRound aria-label="Prompt" className="mt-0.5 size-4 shrink-0 text-accent" />}>
-          <TextBlock text={llm.prompt} firstMax={600} />
-        </Speech>
-      )}
-      {llm?.response && (
-        <Speech icon={<Bot aria-label="Response" className="mt-0.5 size-4 shrink-0 text-llm" />}>
-          <TextBlock text={llm.response} />
-        </Speech>
-      )}
-      {event.state === 'error' && (
-        <p className="text-bad">
-          <ShownText text={event.errorMessage ?? 'The call failed.'} />
-        </p>
-      )}
-    </>
-  );
-}
-
-function Speech({ icon, children }: { icon: React.ReactNode; children: React.ReactNode }) {
-  return (
-    <div className="flex gap-3">
-      {icon}
-      <div className="min-w-0 flex-1">{children}</div>
-    </div>
   );
 }
 
@@ -157,7 +118,7 @@ function ToolLine({ tool }: { tool: ListedEvent }) {
       </span>
       {tool.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
       <span className="min-w-0 flex-1 truncate text-muted">
-        <ShownText text={tool.errorMessage ?? tool.outputPreview ?? tool.inputPreview ?? ''} />
+        <ShownText text={tool.errorMessage ?? showPreview(tool.outputPreview ?? tool.inputPreview ?? '')} />
       </span>
       <span className="shrink-0 text-faint text-xs">{formatDuration(tool.durationMs)}</span>
     </Link>

@@ -4,8 +4,11 @@ import { formatDuration } from '../../format/number.ts';
 import type { Trace } from './trace-rows.ts';
 import type { Span } from './zoom.ts';
 
-const height = 56;
-const barHeight = 3;
+const heightMax = 56;
+/** Pixels of a lane, where they fit: the calls of models above, those of tools below. */
+const laneMax = 24;
+const barMax = 8;
+const barMin = 3;
 
 /** A pointer that moves less has clicked. */
 const dragPx = 4;
@@ -32,17 +35,18 @@ export function Minimap({
   onZoom: (span: Span) => void;
 }) {
   const scheme = useScheme();
+  const height = Math.min(heightMax, Math.max(1, trace.lanes.length) * laneMax + 4);
   const canvas = useRef<HTMLCanvasElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours.
   useEffect(() => {
     const target = canvas.current;
     if (target === null) return;
-    const paint = () => draw(target, { trace, span, selectedId });
+    const paint = () => draw(target, { trace, span, selectedId, height });
     paint();
     const observer = new ResizeObserver(paint);
     observer.observe(target);
     return () => observer.disconnect();
-  }, [trace, span, selectedId, scheme]);
+  }, [trace, span, selectedId, scheme, height]);
   const [drag, setDrag] = useState<{ from: number; to: number }>();
   /** The place of a pointer, as a share of the width. */
   const placeOf = ({ currentTarget, clientX }: PointerEvent<HTMLCanvasElement>) => {
@@ -71,7 +75,7 @@ export function Minimap({
     onSelect(nearest?.id);
   };
   return (
-    <div className="shrink-0 border-line border-b px-3 pt-2 pb-1">
+    <div className="shrink-0 border-line border-b px-4 pt-2 pb-1 md:px-6">
       <div className="relative">
         <canvas
           ref={canvas}
@@ -81,7 +85,8 @@ export function Minimap({
           onPointerMove={(event) => drag && setDrag({ ...drag, to: placeOf(event) })}
           onPointerUp={onUp}
           onPointerCancel={() => setDrag(undefined)}
-          className="block h-14 w-full cursor-crosshair touch-none"
+          className="block w-full cursor-crosshair touch-none"
+          style={{ height }}
         />
         <Shade
           part={drag ?? (zoom && { from: shareOf(zoom.startMs, span), to: shareOf(zoom.endMs, span) })}
@@ -119,7 +124,8 @@ function draw(
     trace,
     span,
     selectedId,
-  }: { trace: Trace; span: { startMs: number; endMs: number }; selectedId: string | undefined },
+    height,
+  }: { trace: Trace; span: Span; selectedId: string | undefined; height: number },
 ): void {
   const context = canvas.getContext('2d');
   if (context === null) return;
@@ -138,17 +144,19 @@ function draw(
   const lanes = new Map(
     trace.lanes.flatMap((lane, index) => lane.eventIds.map((id) => [id, index] as const)),
   );
-  const step = Math.min(12, (height - 4) / Math.max(1, trace.lanes.length));
+  const step = (height - 4) / Math.max(1, trace.lanes.length);
+  const bar = Math.min(barMax, Math.max(barMin, step / 2 - 2));
   for (const event of trace.events) {
     const y = 2 + (lanes.get(event.id) ?? 0) * step + (event.type === 'tool' ? step / 2 : 0);
-    const isMarked = event.id === selectedId;
-    context.fillStyle =
-      (isMarked ? marked : event.state === 'error' ? bad : event.type === 'llm' ? llm : tool) ?? '';
-    context.fillRect(
-      x(event.startTimeMs),
-      y,
-      Math.max(1.5, x(event.endTimeMs) - x(event.startTimeMs)),
-      isMarked ? barHeight + 2 : barHeight,
-    );
+    const left = x(event.startTimeMs);
+    const wide = Math.max(1.5, x(event.endTimeMs) - left);
+    context.fillStyle = (event.state === 'error' ? bad : event.type === 'llm' ? llm : tool) ?? '';
+    context.fillRect(left, y, wide, bar);
+    // Not by colour alone: an error has a tick above its bar.
+    if (event.state === 'error') context.fillRect(left, y - 2, 2, bar + 4);
+    if (event.id !== selectedId) continue;
+    context.strokeStyle = marked ?? '';
+    context.lineWidth = 1.5;
+    context.strokeRect(left - 1, y - 1, wide + 2, bar + 2);
   }
 }

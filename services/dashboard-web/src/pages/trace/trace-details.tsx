@@ -2,7 +2,7 @@ import { CircleX, RefreshCw, ZoomIn } from 'lucide-react';
 import { useMemo } from 'react';
 import { Peek } from '../../event/peek.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
-import { formatCount, formatDuration } from '../../format/number.ts';
+import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
@@ -77,7 +77,7 @@ export function TraceDetails({
           <span>{formatDuration(whole.endMs - whole.startMs)}</span>
           <span>
             {zoom !== undefined && `${formatCount(shown.length)} of `}
-            {formatCount(trace.events.length)} events
+            {formatCounted(trace.events.length, 'event')}
           </span>
           {idleMs > 0 && (
             <span title="Times in which no event of the trace ran">{formatDuration(idleMs)} idle</span>
@@ -97,7 +97,7 @@ export function TraceDetails({
           {errors.length > 0 && (
             <Button size="small" look="danger" aria-keyshortcuts="e" onClick={showError}>
               <CircleX aria-hidden />
-              {errors.length} {errors.length === 1 ? 'error' : 'errors'} <kbd aria-hidden>e</kbd>
+              {formatCounted(errors.length, 'error')} <kbd aria-hidden>e</kbd>
             </Button>
           )}
           <Button size="small" onClick={() => set({ view: isText ? undefined : 'text' })}>
@@ -130,6 +130,7 @@ export function TraceDetails({
                 onZoom={zoomTo}
               />
               <Waterfall rows={rows} span={span} selectedId={search.peek} onSelect={select} />
+              <Legend trace={trace} />
             </>
           )}
         </div>
@@ -146,10 +147,35 @@ function Warnings({ trace: { isComplete, eventsMax, areToolCallsComplete, events
   const texts = [
     !isComplete && `The trace has more events: the newest ${formatCount(eventsMax)} are shown.`,
     !areToolCallsComplete && 'Not all tool calls were read: some inferred parents are missing.',
-    missing > 0 && `${missing} events name a parent that has not arrived.`,
+    missing > 0 &&
+      `${formatCounted(missing, 'event')} ${missing === 1 ? 'names' : 'name'} a parent that has not arrived.`,
   ].filter((text) => text !== false);
   if (texts.length === 0) return null;
   return <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">{texts.join(' ')}</p>;
+}
+
+/** What the colours of the bars mean, and names in italics. */
+function Legend({ trace: { events } }: { trace: Trace }) {
+  const bars = [
+    { label: 'LLM call', color: 'bg-llm-line' },
+    { label: 'Tool call', color: 'bg-tool-line' },
+    { label: 'Error', color: 'bg-bad-line' },
+  ];
+  return (
+    <p className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-1 border-line border-t px-4 py-1.5 text-faint text-xs md:px-6">
+      {bars.map(({ label, color }) => (
+        <span key={label} className="flex items-center gap-1.5">
+          <span aria-hidden className={`size-2 rounded-xs ${color}`} />
+          {label}
+        </span>
+      ))}
+      {events.some(({ parent }) => parent?.isInferred) && (
+        <span>
+          <i>Italics</i>: the parent was inferred, as the client named none
+        </span>
+      )}
+    </p>
+  );
 }
 
 type Rows = readonly ReturnType<typeof toTraceRows>[number][];

@@ -1,4 +1,5 @@
 import type { Output } from '../../api/paths.ts';
+import { formatCounted } from '../../format/number.ts';
 
 export type Trace = Output<'traces.get'>;
 export type TraceEvent = Trace['events'][number];
@@ -57,7 +58,7 @@ export function spanOf({ events }: Trace): { startMs: number; endMs: number } {
 export function toTraceText(rows: readonly TraceRow[], startMs: number): string[] {
   return rows.map((row) => {
     if (row.kind === 'lane')
-      return `── ${nameLane(row.lane)} (${row.lane.events} events, ${row.lane.errors} errors)`;
+      return `── ${nameLane(row.lane)} (${formatCounted(row.lane.events, 'event')}, ${formatCounted(row.lane.errors, 'error')})`;
     const { event, depth } = row;
     const at = `+${((event.startTimeMs - startMs) / 1_000).toFixed(3)} s`.padStart(12);
     const error =

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, CircleX, Users, Wrench } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import { formatCount, formatDuration } from '../../format/number.ts';
+import { formatCounted, formatDuration } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { classes } from '../../ui/classes.ts';
 import { nameLane, type TraceEvent, type TraceRow } from './trace-rows.ts';
@@ -88,7 +88,7 @@ function LaneHead({
     <div
       role="row"
       aria-rowindex={index + 1}
-      className="absolute inset-x-0 flex h-7 items-center border-line border-b bg-sunken px-3"
+      className="absolute inset-x-0 flex h-7 items-center border-line border-b bg-sunken px-4 md:px-6"
       style={style}
     >
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
@@ -98,13 +98,19 @@ function LaneHead({
           <ShownText text={nameLane(lane)} />
         </span>
         <span className="whitespace-nowrap text-faint">
-          {formatCount(lane.events)} events
-          {lane.errors > 0 && `, ${formatCount(lane.errors)} ${lane.errors === 1 ? 'error' : 'errors'}`}
+          {formatCounted(lane.events, 'event')}
+          {lane.errors > 0 && `, ${formatCounted(lane.errors, 'error')}`}
         </span>
       </div>
     </div>
   );
 }
+
+/** Why an event stands below another one that it does not name. */
+const inferredBy: Partial<Record<NonNullable<TraceEvent['parent']>['by'], string>> = {
+  tool_call: 'Inferred: the call above asked for this tool.',
+  containment: 'Inferred: it ran within the time of the call above.',
+};
 
 function Name({ event, depth }: { event: TraceEvent; depth: number }) {
   const Icon = event.type === 'llm' ? Bot : Wrench;
@@ -112,13 +118,13 @@ function Name({ event, depth }: { event: TraceEvent; depth: number }) {
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
     <div
       role="gridcell"
-      className="flex h-full w-[38%] max-w-80 shrink-0 items-center gap-1.5 border-line border-r pr-2"
-      style={{ paddingLeft: 12 + depth * indentPx }}
-      title={event.parent?.isInferred ? `Below its parent by ${event.parent.by}: inferred` : undefined}
+      className="flex h-full w-[38%] max-w-80 shrink-0 items-center gap-1.5 border-line border-r pr-2 pl-4 md:pl-6"
+      title={event.parent?.isInferred ? inferredBy[event.parent.by] : undefined}
     >
       <Icon
         aria-label={event.type === 'llm' ? 'LLM call' : 'Tool call'}
         className={classes('size-3.5 shrink-0', event.type === 'llm' ? 'text-llm' : 'text-tool')}
+        style={{ marginLeft: depth * indentPx }}
       />
       <span className={classes('truncate', event.parent?.isInferred && 'italic')}>
         <ShownText text={event.name ?? 'unnamed'} />

@@ -63,13 +63,18 @@ function Verdict({ usage }: { usage: Usage }) {
   if (usage.limitReachedAt !== null) {
     return (
       <Banner tone="warn">
-        At this pace the limit is reached on {formatMinute(Date.parse(usage.limitReachedAt), zone)}. From then
-        on batches are refused with <Code>402 usage_limit_exceeded</Code>.
+        At this pace the month’s limit is reached on {formatMinute(Date.parse(usage.limitReachedAt), zone)}.
+        From then on batches are refused with <Code>402 usage_limit_exceeded</Code>.
       </Banner>
     );
   }
   if (events / limit >= warnShare)
-    return <Banner tone="warn">{formatShare(events / limit)} of the limit is used.</Banner>;
+    return (
+      <Banner tone="warn">
+        The month’s limit is near. When it is reached, batches are refused with{' '}
+        <Code>402 usage_limit_exceeded</Code>.
+      </Banner>
+    );
   return (
     <Banner tone="good">Batches are accepted, and at this pace the limit is not reached this month.</Banner>
   );

@@ -28,7 +28,7 @@ export function UsageDays() {
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[2fr_1fr]">
       <Card title="Last 30 days, UTC">
-        <Bars bars={bars} bucketMs={dayMs} label="events" hasErrors={false} areDays />
+        <Bars bars={bars} bucketMs={dayMs} hasErrors={false} areDays />
         {repeats > 0 && (
           <p className="mt-2 text-faint text-xs">
             {formatCount(repeats)} events were received again: neither stored twice nor counted.

@@ -1,0 +1,49 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { apiQuery } from '../api/query.ts';
+import { formatMoney, formatShare } from '../format/number.ts';
+import { useSpace } from '../space/space.ts';
+import type { WholeEvent } from './event-query.ts';
+import type { Usage } from './event-text.ts';
+
+/** Prices change seldom. */
+const freshMs = 60_000;
+
+/** What a call cost, by the price table; or that its model has no price. */
+export function CallCost({ event, usage }: { event: WholeEvent; usage: Usage }) {
+  const { id: spaceId } = useSpace();
+  const { name, startTimeMs } = event;
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
+  const counts = {
+    inputTokens: input,
+    outputTokens: output,
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+  };
+  const { data } = useQuery({
+    ...apiQuery('charts.callCost', { spaceId, model: name ?? '', atMs: startTimeMs, ...counts }),
+    enabled: input + output > 0 && Object.values(counts).every(Number.isFinite),
+    staleTime: freshMs,
+  });
+  if (data === undefined) return null;
+  const { cost, pricedTokens, tokens } = data;
+  return (
+    <dl className="mt-2 flex flex-wrap items-center gap-x-1.5 text-xs">
+      <dt className="text-muted">Cost</dt>
+      <dd>
+        {cost !== null && <span className="font-medium">{formatMoney(Number(cost))}</span>}
+        {pricedTokens < tokens && (
+          <Link
+            to="/s/$spaceId/settings/prices"
+            params={{ spaceId }}
+            className="text-muted underline decoration-line hover:decoration-current"
+          >
+            {cost === null
+              ? 'no price'
+              : ` for ${formatShare(pricedTokens / tokens)} of the tokens: others have no price`}
+          </Link>
+        )}
+      </dd>
+    </dl>
+  );
+}
