@@ -1,7 +1,8 @@
 import { type KeptAttributes, keepAttributes } from './attributes.ts';
 import { type ColumnName, type ColumnType, columnNames, columnTypes } from './columns.ts';
 import type { IngestEvent, LlmPayload } from './event.ts';
-import { columnCharsMax, previewCharsMax } from './limits.ts';
+import { columnCharsMax } from './limits.ts';
+import { inputPreview, outputPreview } from './previews.ts';
 import { TermCollector, termColumns } from './terms.ts';
 import { cutText, quoteElement } from './text.ts';
 
@@ -34,8 +35,8 @@ const projections: Record<ColumnName, ReadColumn> = {
   errorCode: (event) => scalar(event.status.error?.code),
   errorHttpStatus: (event) => scalar(event.status.error?.httpStatus),
   errorMessage: (event) => event.status.error?.message,
-  inputPreview: (event) => preview(input(event)),
-  outputPreview: (event) => preview(output(event)),
+  inputPreview,
+  outputPreview,
   attributes: (_event, _index, attributes) => attributes?.json,
   cacheReadTokens: (event) => usage(event)?.inputTokenDetails?.cacheReadTokens,
   cacheWriteTokens: (event) => usage(event)?.inputTokenDetails?.cacheWriteTokens,
@@ -155,22 +156,6 @@ function divisibleTime(timeMs: number): number {
 
 function usage(event: IngestEvent): LlmPayload['usage'] {
   return event.type === 'llm' ? event.properties.llm.usage : undefined;
-}
-
-function input(event: IngestEvent): unknown {
-  return event.type === 'llm' ? event.properties.llm.input?.prompt : event.properties.tool.input;
-}
-
-function output(event: IngestEvent): unknown {
-  if (event.type === 'tool') return event.properties.tool.output;
-  const { response, toolCalls } = event.properties.llm.output ?? {};
-  // A model that calls tools often returns no text: then the calls are its output.
-  return response || (toolCalls?.length ? toolCalls : response);
-}
-
-function preview(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  return cutText(typeof value === 'string' ? value : JSON.stringify(value), previewCharsMax);
 }
 
 function scalar(value: unknown): string | undefined {

@@ -1,4 +1,5 @@
 import type { Database } from '../../../lib/db/database.ts';
+import { calledTool, member } from '../../../lib/event/tool-calls.ts';
 import { EventTextsTooLargeError, readEventTexts } from '../../../lib/segment/read.ts';
 import { toolCallCharsMax, toolCallEventsMax } from '../limits.ts';
 import type { TraceRow } from './trace-events.ts';
@@ -32,23 +33,11 @@ export async function readToolCalls(
   }
 }
 
-/** The names of the tools, of the shapes that providers and SDKs use. */
+/** The names of the tools, in the order of the calls. */
 function parseToolCalls(text: string | undefined): string[] {
   if (text === undefined || !text.includes('toolCalls')) return [];
   const event: unknown = JSON.parse(text);
-  const calls = pick(pick(pick(pick(event, 'properties'), 'llm'), 'output'), 'toolCalls');
+  const calls = member(member(member(member(event, 'properties'), 'llm'), 'output'), 'toolCalls');
   if (!Array.isArray(calls)) return [];
-  return calls.flatMap((call: unknown) => {
-    const name =
-      pick(call, 'toolName') ??
-      pick(call, 'name') ??
-      pick(pick(call, 'function'), 'name') ??
-      pick(call, 'tool');
-    return typeof name === 'string' ? [name] : [];
-  });
-}
-
-function pick(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Record<string, unknown>)[name];
+  return calls.map(calledTool).filter((name) => name !== undefined);
 }
