@@ -26,7 +26,7 @@ const readyTimeoutMs = 60_000;
  *
  * The import makes loading Drizzle cheap (ADR 0014), and corrects the Postgres driver (ADR 0004).
  */
-export const nodeOptions = [
+const nodeOptions = [
   '--v8-pool-size=0',
   `--import=${new URL('../../lib/db/fast-imports.ts', import.meta.url).href}`,
 ];
@@ -41,6 +41,12 @@ const ownNodeOptions: Record<ServiceName, readonly string[]> = {
   writer: [],
   'dashboard-api': ['--max-semi-space-size=4'],
 };
+
+/** The options of Node that a service is started with. */
+export const nodeOptionsOf = (name: ServiceName): readonly string[] => [
+  ...nodeOptions,
+  ...ownNodeOptions[name],
+];
 
 /**
  * Settings of glibc's malloc, which other C libraries ignore. Allocations of 1 MiB and more are returned to the system when they
@@ -125,7 +131,7 @@ function spawnService({
   const script = fileURLToPath(new URL(`../../services/${name}/main.ts`, import.meta.url));
   const log = openSync(logFile, 'a', 0o600);
   try {
-    return spawn(execPath, [...nodeOptions, ...ownNodeOptions[name], script], {
+    return spawn(execPath, [...nodeOptionsOf(name), script], {
       env: { ...mallocVariables, ...env },
       detached: true,
       stdio: ['ignore', log, log, 'ipc'],

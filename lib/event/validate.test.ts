@@ -1,7 +1,9 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { llmEvent, toolEvent, without } from '../../harness/fixtures/events.ts';
 import { IngestError } from '../errors.ts';
+import { eventSchema } from './schema.ts';
 import { compileBatchRules } from './validate.ts';
 
 const { validateBatch: validate } = compileBatchRules('weir');
@@ -22,6 +24,11 @@ function judgeBody(body: unknown): string {
 }
 
 const rejected = (details: string) => `invalid_event_batch: ${details}`;
+
+test('the schema of events is a valid JSON Schema', () => {
+  const ajv = new Ajv2020();
+  expect(ajv.validateSchema(eventSchema('weir')), ajv.errorsText()).toBe(true);
+});
 
 test.each([
   ['an LLM event', llmEvent()],

@@ -19,12 +19,23 @@ export interface BatchRules {
   validateBatch(this: void, body: unknown): readonly IngestEvent[];
 }
 
+/**
+ * Ajv checks no schema against the meta-schema: to compile that one takes longer than ours, in each thread of ingest. A test
+ * does it (validate.test.ts).
+ */
+const ajvOptions: Options = {
+  discriminator: true,
+  strictTypes: false,
+  formats: { uuid: true },
+  meta: false,
+  validateSchema: false,
+};
+
 export function compileBatchRules(vendor: string): BatchRules {
   const schema = eventSchema(vendor);
-  const options: Options = { discriminator: true, strictTypes: false, formats: { uuid: true } };
-  const isEvent = new Ajv2020(options).compile<IngestEvent>(schema);
+  const isEvent = new Ajv2020(ajvOptions).compile<IngestEvent>(schema);
   // Collecting all violations takes half as long again, so it is done for invalid batches only.
-  const collectViolations = new Ajv2020({ ...options, allErrors: true }).compile<IngestEvent>(schema);
+  const collectViolations = new Ajv2020({ ...ajvOptions, allErrors: true }).compile<IngestEvent>(schema);
   return {
     isEvent,
     validateBatch(body) {

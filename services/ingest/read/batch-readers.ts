@@ -4,8 +4,11 @@ import { createJsonBatchReader } from './json-batch-reader.ts';
 import { createProtobufBatchReader, createProtobufJsonBatchReader } from './protobuf-batch-reader.ts';
 
 /** Creates the reader of each encoding. They are synchronous, and throw CostlyBatchError past the limits. */
-export function createBatchReaders(vendor: string, limits: ReadLimits): Record<BatchEncoding, BatchReader> {
-  const rules = compileBatchRules(vendor);
+export function createBatchReaders(
+  vendor: string,
+  limits: ReadLimits,
+  rules = compileBatchRules(vendor),
+): Record<BatchEncoding, BatchReader> {
   return {
     json: createJsonBatchReader(rules, limits),
     protobuf: createProtobufBatchReader(rules, limits),

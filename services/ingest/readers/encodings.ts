@@ -1,3 +1,4 @@
+import { compileBatchRules } from '../../../lib/event/validate.ts';
 import type { SpanBatch } from '../otlp/batch/span-batch.ts';
 import { createSpanReaders, type SpanEncoding } from '../otlp/batch/span-readers.ts';
 import type { BatchEncoding, ReadBatch, ReadLimits } from '../read/batch-reader.ts';
@@ -12,5 +13,6 @@ export type Encoding = keyof ReadResults;
 export type EncodingReaders = { [E in Encoding]: (bytes: Buffer) => ReadResults[E] };
 
 export function createReaders(vendor: string, limits: ReadLimits): EncodingReaders {
-  return { ...createBatchReaders(vendor, limits), ...createSpanReaders(vendor, limits) };
+  const rules = compileBatchRules(vendor);
+  return { ...createBatchReaders(vendor, limits, rules), ...createSpanReaders(vendor, limits, rules) };
 }

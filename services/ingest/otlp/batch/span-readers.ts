@@ -21,8 +21,11 @@ export type SpanBatchReader = (bytes: Buffer) => SpanBatch;
 /** Readers of both forms, on whatever thread they read. They throw no CostlyBatchError. */
 export type SpanReaders = Record<SpanEncoding, (bytes: Buffer) => SpanBatch | Promise<SpanBatch>>;
 
-export function createSpanReaders(vendor: string, limits: ReadLimits): Record<SpanEncoding, SpanBatchReader> {
-  const { isEvent } = compileBatchRules(vendor);
+export function createSpanReaders(
+  vendor: string,
+  limits: ReadLimits,
+  { isEvent } = compileBatchRules(vendor),
+): Record<SpanEncoding, SpanBatchReader> {
   const isUnlimited = !Number.isFinite(limits.valuesMax);
   const readerOf =
     (open: (bytes: Buffer, limits: ReadLimits) => SpanRequest): SpanBatchReader =>
