@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { openChromium } from '../../../harness/browser/chromium.ts';
-import { createOwner } from '../../../lib/accounts/users.ts';
+import { addUser } from '../dashboard.ts';
 import { type Pipeline, startPipeline } from '../pipeline.ts';
 import { type ServiceProcess, startService } from '../service-process.ts';
 import { builtWeb } from './built-web.ts';
@@ -67,7 +67,7 @@ function describeSystem(pipeline: Pipeline, dashboard: ServiceProcess, browser: 
     async visit(options) {
       const { spaceId, apiKey } = await pipeline.createTenant();
       const email = `user-${users++}@example.org`;
-      await createOwner(pipeline.database, { email, password: passwordOfTests, spaceId });
+      await addUser(pipeline.database, { email, password: passwordOfTests, spaceId, role: 'owner' });
       const visitor = await openVisitor(browser, url, options);
       // By the API: the form is slower, and has a test of its own.
       const answer = await visitor.context.request.post('/trpc/auth.signIn', {
