@@ -120,6 +120,17 @@ test('users are listed with their events, in the range of time that leads to the
   await page.locator(`[role=grid][aria-rowcount="${count + 1}"]`).waitFor();
 });
 
+test('charts are drawn where the system has no locale, and the browser a language that Intl refuses', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  await system.send(apiKey, demoEvents());
+  await page.addInitScript(
+    `Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true });`,
+  );
+  await page.goto(`/s/${spaceId}/charts`);
+  await page.getByRole('slider', { name: 'Events' }).locator('canvas').waitFor();
+});
+
 test('charts are read by keys, narrowed by dragging, and lead to the events of a group', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;

@@ -1,3 +1,5 @@
+import './valid-language.ts';
+
 import uPlot from 'uplot';
 import { formatTick, type Zone } from '../format/time.ts';
 import { resolveColor } from './colors.ts';
