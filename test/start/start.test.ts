@@ -7,6 +7,9 @@ import { until } from '../../harness/wait.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
 import { readConnection } from '../../lib/local-system.ts';
 
+/** Several starts, each of which may take a minute (harness/system/weir.ts) on a machine that has other work. */
+const timeout = 180_000;
+
 test('the printed curl command works, a second start is rejected, and SIGTERM leaves no process', async () => {
   await using weir = createWeirDirectory();
   const first = weir.launch();
@@ -26,7 +29,7 @@ test('the printed curl command works, a second start is rejected, and SIGTERM le
   expect(readConnection(weir.dataDir)).toBeUndefined();
 });
 
-test('a killed process is restarted at the same address', async () => {
+test('a killed process is restarted at the same address', { timeout }, async () => {
   await using weir = createWeirDirectory();
   const launched = weir.launch();
   await launched.ready();
@@ -42,7 +45,9 @@ test('a killed process is restarted at the same address', async () => {
   expect(weir.connection()).toEqual(before);
 });
 
-test('a start after kill -9 of the supervisor stops its orphans, and keeps key and addresses', async () => {
+test('a start after kill -9 of the supervisor stops its orphans, and keeps key and addresses', {
+  timeout,
+}, async () => {
   await using weir = createWeirDirectory();
   const killed = weir.launch();
   await killed.ready();
@@ -58,7 +63,9 @@ test('a start after kill -9 of the supervisor stops its orphans, and keeps key a
   expect(await runPrintedCurl(next.output())).toEqual({ message: 'Queued 1 event.' });
 });
 
-test('kill -9 of npm stops everything, an immediate second start works, and its npm exits after everything has stopped', async () => {
+test('kill -9 of npm stops everything, an immediate second start works, and its npm exits after everything has stopped', {
+  timeout,
+}, async () => {
   await using weir = createWeirDirectory();
   const killed = weir.launch({}, ['npm', 'start']);
   await killed.ready();
