@@ -1,4 +1,4 @@
-import { createPost } from '../deliver/post.ts';
+import { type Link, openLink } from '../deliver/post.ts';
 import { Sender } from '../deliver/sender.ts';
 import { completeEvent } from '../event/complete-event.ts';
 import { type CallContext, currentScope, runInScope } from '../event/context.ts';
@@ -52,6 +52,7 @@ export class Recorder {
   readonly #counters: Counters;
   readonly #queue = new Queue();
   readonly #snapshots: Snapshots;
+  readonly #link: Link;
   readonly #sender: Sender;
   readonly #unwatch: () => void;
   /** Told before a flush and at the end: calls in flight are recorded as they stand. */
@@ -68,7 +69,8 @@ export class Recorder {
     this.#snapshots = new Snapshots(settings, {
       ...{ counters: this.#counters, queue: this.#queue, onQueued: () => this.#wake() },
     });
-    const post = createPost({ ...settings, fetch: options.fetch, headers: options.headers ?? {} });
+    this.#link = openLink({ ...settings, fetch: options.fetch, headers: options.headers ?? {} });
+    const { post } = this.#link;
     this.#sender = new Sender({
       ...{ queue: this.#queue, counters: this.#counters, runtime, post, spool, onQuota, onAccepted },
     });
@@ -220,7 +222,7 @@ export class Recorder {
     while (this.#counters.settled < target && sender.pending > 0) {
       const leftMs = deadlineMs - runtime.nowMs();
       const { waitMs } = sender;
-      if (leftMs <= 0 || waitMs >= leftMs || (sender.isPaused && waitMs > 0)) return;
+      if (leftMs <= 0 || waitMs >= leftMs || (sender.isPaused && waitMs > 0)) return sender.stopDraining();
       await (waitMs > 0 ? sleep(runtime, waitMs) : within(runtime, sender.drain(), leftMs));
     }
   }
@@ -251,7 +253,11 @@ export class Recorder {
     // With a spool one try is enough: what is left is safe on disk.
     const { runtime, spool } = this.#settings;
     const isTried = spool ? within(runtime, this.#sender.drain(), exitFlushTimeoutMs) : undefined;
-    void (isTried ?? this.#deliverWithin(exitFlushTimeoutMs));
+    void (isTried ?? this.#deliverWithin(exitFlushTimeoutMs)).then(() => {
+      // What is under way would keep the process alive.
+      this.#sender.stopDraining();
+      this.#link.interrupt();
+    });
   }
 
   #saveAtExit(): void {

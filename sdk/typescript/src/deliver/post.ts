@@ -1,5 +1,6 @@
 import { answerBytesMax, keepaliveBytesMax, requestTimeoutMs } from '../limits.ts';
 import { findDocument } from '../runtime/platform.ts';
+import { platformRuntime } from '../runtime/runtime.ts';
 import { gzip } from './gzip.ts';
 
 /** What came back for a request. */
@@ -27,28 +28,58 @@ export interface PostOptions {
 /** Sends one body. @throws the network failure or the time-out, of whatever kind. */
 export type Post = (body: Uint8Array<ArrayBuffer>, isUrgent?: boolean) => Promise<Answer>;
 
-/** @returns a function that sends bodies. Urgent ones leave at once, uncompressed: a page is about to close. */
-export function createPost({ url, apiKey, fetch: ownFetch, headers }: PostOptions): Post {
-  return async (body, isUrgent = false) => {
-    // Small bodies too: the checksum of gzip tells a body that was damaged on its way from a bad event.
-    const packed = isUrgent ? undefined : await gzip(body);
-    const sent = packed ?? body;
-    const response = await (ownFetch ?? fetch)(endpointOf(url), {
-      method: 'POST',
-      headers: {
-        ...headers,
-        authorization: `Bearer ${apiKey}`,
-        'content-type': 'application/json',
-        ...(packed && { 'content-encoding': 'gzip' }),
-      },
-      body: sent,
-      // A redirect would turn the POST into a GET, or carry the events to another host.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(requestTimeoutMs),
-      ...(findDocument() && sent.length <= keepaliveBytesMax && { keepalive: true }),
-    });
-    return readAnswer(response);
+/** The way to Weir. */
+export interface Link {
+  /** Sends a body. Urgent ones leave at once, uncompressed: a page is about to close. */
+  readonly post: Post;
+  /** Ends the requests that are under way, as a network failure does. */
+  interrupt(): void;
+}
+
+export function openLink(options: PostOptions): Link {
+  const underWay = new Set<AbortController>();
+  return {
+    async post(body, isUrgent = false) {
+      const controller = new AbortController();
+      underWay.add(controller);
+      const cancelTimer = platformRuntime.setTimer(() => controller.abort(), requestTimeoutMs);
+      try {
+        return await send(options, body, isUrgent, controller.signal);
+      } finally {
+        cancelTimer();
+        underWay.delete(controller);
+      }
+    },
+    interrupt() {
+      for (const controller of underWay) controller.abort();
+    },
   };
+}
+
+async function send(
+  { url, apiKey, fetch: ownFetch, headers }: PostOptions,
+  body: Uint8Array<ArrayBuffer>,
+  isUrgent: boolean,
+  signal: AbortSignal,
+): Promise<Answer> {
+  // Small bodies too: the checksum of gzip tells a body that was damaged on its way from a bad event.
+  const packed = isUrgent ? undefined : await gzip(body);
+  const sent = packed ?? body;
+  const response = await (ownFetch ?? fetch)(endpointOf(url), {
+    method: 'POST',
+    headers: {
+      ...headers,
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+      ...(packed && { 'content-encoding': 'gzip' }),
+    },
+    body: sent,
+    // A redirect would turn the POST into a GET, or carry the events to another host.
+    redirect: 'manual',
+    signal,
+    ...(findDocument() && sent.length <= keepaliveBytesMax && { keepalive: true }),
+  });
+  return readAnswer(response);
 }
 
 /** @throws TypeError for an address that is none. */

@@ -2,7 +2,7 @@ import { flushBytes, flushEvents, flushIntervalMs, probeIntervalMs, spoolInterva
 import type { Counters } from '../queue/counters.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { SpoolStore } from '../queue/spool-store.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import { platformRuntime, type Runtime } from '../runtime/runtime.ts';
 import { Alarm } from './alarm.ts';
 import { Backoff } from './backoff.ts';
 import { type Batch, BatchSource } from './batch-source.ts';
@@ -83,6 +83,11 @@ export class Sender {
     return this.#pump();
   }
 
+  /** Nobody waits any more: after the request under way only what is due is sent. */
+  stopDraining(): void {
+    this.#isDraining = false;
+  }
+
   /** Sends what is due. A few events that come meanwhile wait for the next time: many small requests would cost more. */
   #pump(): Promise<void> {
     this.#pumping ??= this.#run().finally(() => {
@@ -127,6 +132,8 @@ export class Sender {
       if (outcome.kind !== 'done') return this.#fail(batch, outcome);
       this.#backoff.reset();
       batch.release();
+      // One request after the other would keep a process alive that has nothing else to do: here it may become idle.
+      if (!this.#isDraining) await new Promise<void>((resolve) => void platformRuntime.setTimer(resolve, 0));
     }
   }
 

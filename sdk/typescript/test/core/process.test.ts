@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startProgram } from '../support/program.ts';
 import { refuse, WeirStub } from '../support/weir-stub.ts';
@@ -37,6 +38,19 @@ test('a program that ends while Weir is away ends, too', async () => {
   stub.respond = (_, response) => refuse(response, 503);
   expect(await start('end').ended).toBe(0);
   expect(stub.requests.length).toBeGreaterThan(1);
+});
+
+test('a program that ends while Weir is slow ends, and the next process delivers the rest', async () => {
+  const count = 10_000;
+  // Each request succeeds; all of them would take 16 s.
+  stub.respond = () => sleep(800, false);
+  const program = start('end', { SPOOL: spool, COUNT: String(count) });
+  const { ids } = await program.says();
+  expect(await program.ended).toBe(0);
+  expect(stub.accepted.size).toBeLessThan(count);
+  stub.respond = () => undefined;
+  await start('deliver', { SPOOL: spool }).says();
+  expect(new Set(stub.accepted.keys())).toEqual(new Set(ids as string[]));
 });
 
 test.each([
