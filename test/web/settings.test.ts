@@ -121,7 +121,7 @@ test('a 402 is seen coming on the overview and the usage page, and explained whe
   await system.send(apiKey, events);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
   await page.getByRole('link', { name: /the month’s limit is reached on/ }).click();
-  await page.getByText(/At this pace the limit is reached on/).waitFor();
+  await page.getByText(/At this pace the month’s limit is reached on .* 402 usage_limit_exceeded/).waitFor();
   await page.getByText(String(events.length + 10), { exact: true }).waitFor();
   const meter = page.getByRole('meter', { name: 'Share of the monthly limit' });
   expect(await meter.getAttribute('aria-valuenow')).toBe(

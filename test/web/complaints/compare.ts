@@ -37,5 +37,15 @@ export function testCompare(system: BrowserSystem): void {
     await differences.locator('[data-line=added]').getByText(after.id).waitFor();
     await page.reload();
     await differences.locator('[data-line=added]').getByText(after.id).waitFor();
+
+    // In the thread, the second prompt begins where it differs.
+    await page.goto(`/s/${spaceId}/threads/thread-1`);
+    const repeated = page.getByRole('button', { name: '19 lines as before' });
+    await repeated.waitFor();
+    const turn = page.getByRole('article').last();
+    await turn.getByText('line 40').waitFor();
+    expect(await turn.getByText('line 19').count()).toBe(0);
+    await repeated.click();
+    await turn.getByText('line 19').waitFor();
   });
 }

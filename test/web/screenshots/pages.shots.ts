@@ -47,7 +47,7 @@ async function fillLive({ apiKey, page }: SpaceVisitor) {
 /** The picture for the documents: cut below the content, to be reduced to few colours. */
 async function cut(name: string, page: Page, { width, height }: { width: number; height: number }) {
   const bottom = await page.evaluate<number>(`(() => {
-    const parts = document.querySelectorAll('main section, main figure, main table, main [role=row], main [role=treeitem], main header, nav a');
+    const parts = document.querySelectorAll('main section, main article, main figure, main table, main [role=row], main [role=treeitem], main header, nav a');
     return parts.length === 0 ? innerHeight : Math.max(...[...parts].map((part) => part.getBoundingClientRect().bottom));
   })()`);
   const clip = { x: 0, y: 0, width, height: Math.min(height, Math.ceil(bottom) + cutMargin) };

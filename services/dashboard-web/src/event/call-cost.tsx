@@ -20,12 +20,13 @@ export function CallCost({ event, usage }: { event: WholeEvent; usage: Usage }) 
     cacheReadTokens: cacheRead,
     cacheWriteTokens: cacheWrite,
   };
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     ...apiQuery('charts.callCost', { spaceId, model: name ?? '', atMs: startTimeMs, ...counts }),
     enabled: input + output > 0 && Object.values(counts).every(Number.isFinite),
     staleTime: freshMs,
   });
-  if (data === undefined) return null;
+  // The place is kept, so that nothing moves when it is known.
+  if (data === undefined) return isLoading && <p className="mt-2 h-4" />;
   const { cost, pricedTokens, tokens } = data;
   return (
     <dl className="mt-2 flex flex-wrap items-center gap-x-1.5 text-xs">

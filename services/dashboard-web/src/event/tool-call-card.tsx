@@ -97,7 +97,7 @@ function Result({ result }: { result: ListedEvent }) {
         <ShownText text={errorMessage ?? showPreview(preview)} />
       </span>
       {errorMessage === null && isCut(preview) && (
-        <Button look="quiet" size="small" disabled={isWhole} onClick={() => setWhole(true)}>
+        <Button look="quiet" size="small" className="-ml-2" disabled={isWhole} onClick={() => setWhole(true)}>
           Show the whole result
         </Button>
       )}

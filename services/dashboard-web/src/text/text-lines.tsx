@@ -91,7 +91,7 @@ export function TextLines({
                 type="button"
                 aria-label={`Line ${index + 1}`}
                 onClick={() => onLine(index + 1)}
-                className="shrink-0 self-stretch bg-surface pr-3 pl-4 text-right align-top text-faint select-none hover:text-ink md:pl-6"
+                className="flex shrink-0 justify-end self-stretch pr-3 pl-4 text-faint select-none hover:text-ink md:pl-6"
                 style={{ minWidth: `calc(${width}ch + 1.75rem)` }}
               >
                 {index + 1}

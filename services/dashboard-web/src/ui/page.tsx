@@ -72,7 +72,7 @@ export function Card({
           {actions}
         </div>
       )}
-      <div className={isFlush ? 'overflow-x-auto' : 'p-4'}>{children}</div>
+      <div className={isFlush ? 'overflow-x-auto rounded-[inherit]' : 'p-4'}>{children}</div>
     </section>
   );
 }

@@ -13,7 +13,7 @@ export interface Column<Row> {
   isExtra?: boolean;
 }
 
-const pinned = 'max-md:sticky max-md:right-0 max-md:bg-surface';
+const pinned = 'max-md:sticky max-md:right-0 max-md:border-line max-md:border-l max-md:bg-surface';
 
 /** A table of few rows, all of them in the page. */
 export function Table<Row>({

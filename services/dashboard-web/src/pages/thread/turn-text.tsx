@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Bot, UserRound } from 'lucide-react';
+import { Bot, ChevronRight, UserRound } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
 import { readEventText } from '../../event/event-text.ts';
@@ -7,7 +7,7 @@ import { formatCounted } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { TextBlock } from '../../text/text-block.tsx';
-import { Button } from '../../ui/button.tsx';
+import { classes } from '../../ui/classes.ts';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { findRepeated } from './find-repeated.ts';
 
@@ -65,15 +65,15 @@ function Prompt({ text, before }: { text: string; before: string }) {
     repeated.lines > 0 ? formatCounted(repeated.lines, 'line') : formatCounted(repeated.end, 'character');
   return (
     <>
-      <Button
-        look="quiet"
-        size="small"
+      <button
+        type="button"
         aria-expanded={isWhole}
         onClick={() => setWhole(!isWhole)}
-        className="-ml-2"
+        className="flex min-h-6 items-center gap-1 rounded-sm text-faint text-xs hover:text-ink"
       >
+        <ChevronRight aria-hidden className={classes('size-3.5', isWhole && 'rotate-90')} />
         {rest === '' ? `The same prompt as before: ${size}` : `${size} as before`}
-      </Button>
+      </button>
       {isWhole ? (
         <TextBlock text={text} firstMax={promptChars} />
       ) : (
