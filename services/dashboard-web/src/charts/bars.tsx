@@ -1,6 +1,6 @@
 import { type PointerEvent, useRef, useState } from 'react';
 import { formatCount, formatCounted } from '../format/number.ts';
-import { formatMinute, formatTick } from '../format/time.ts';
+import { formatEnd, formatTick } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 import { BarTicks } from './bar-ticks.tsx';
@@ -63,7 +63,7 @@ export function Bars({
     const to = isClick ? from + bucketMs : first + Math.ceil(right * bars.length) * bucketMs;
     onRange?.(from, to);
   };
-  const nameTime = (ms: number) => (areDays ? formatTick(ms, totalMs, 'UTC') : formatMinute(ms, zone));
+  const nameTime = (ms: number) => (areDays ? formatTick(ms, totalMs, 'UTC') : formatEnd(ms, totalMs, zone));
   const shown = hovered === undefined ? undefined : bars[hovered];
   const sum = bars.reduce((total, { events }) => total + events, 0);
   const errors = bars.reduce((total, bar) => total + bar.errors, 0);

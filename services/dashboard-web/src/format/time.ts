@@ -45,16 +45,25 @@ export function formatDay(ms: number, zone: Zone): string {
   return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
 }
 
-/** `21 Nov 14:03` */
+/** `21 Nov, 14:03` */
 export function formatMinute(ms: number, zone: Zone): string {
   if (!isDate(ms)) return `${ms} ms`;
   return formatIn(zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(ms);
 }
 
-/** A time on the axis of a range: `14:03`, or `21 Nov` where the range is longer than two days. */
+/** Ranges that are longer than this show years, in milliseconds: a day and a month may be in two of them. */
+const yearsMsMin = 300 * 86_400_000;
+
+/** A time on the axis of a range: `14:03`, `21 Nov` where the range is longer than two days, `Nov 2026` where it is about a year. */
 export function formatTick(ms: number, rangeMs: number, zone: Zone): string {
+  if (rangeMs > yearsMsMin) return formatIn(zone, { month: 'short', year: 'numeric' }).format(ms);
   if (rangeMs > 2 * 86_400_000) return formatIn(zone, { day: 'numeric', month: 'short' }).format(ms);
   return formatIn(zone, { hour: '2-digit', minute: '2-digit' }).format(ms);
+}
+
+/** An end of a range, or of a bar in it: `21 Nov, 14:03`, or `2026-11-21` where the range is about a year. */
+export function formatEnd(ms: number, rangeMs: number, zone: Zone): string {
+  return rangeMs > yearsMsMin ? formatDay(ms, zone) : formatMinute(ms, zone);
 }
 
 /** The zone's name with its difference at a time, now by default: `Europe/Zurich (GMT+1)`. */

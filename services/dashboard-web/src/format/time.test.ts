@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { formatEnd, formatTick } from './time.ts';
+
+const atMs = Date.UTC(2026, 10, 21, 13, 3);
+const dayMs = 86_400_000;
+
+test.each([
+  [dayMs, '14:03', '21 Nov, 14:03'],
+  [30 * dayMs, '21 Nov', '21 Nov, 14:03'],
+  [3 * 365 * dayMs, 'Nov 2026', '2026-11-21'],
+])('in a range of %d ms a tick is %s, and an end %s', (rangeMs, tick, end) => {
+  expect(formatTick(atMs, rangeMs, 'Europe/Zurich')).toBe(tick);
+  expect(formatEnd(atMs, rangeMs, 'Europe/Zurich')).toBe(end);
+});
