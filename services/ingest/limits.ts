@@ -13,7 +13,7 @@ export const readOnLoop = { valuesMax: 64 * 1024, badBytesMax: 64 * 1024 };
 export const costlyBatchesMax = 4;
 
 /** V8's limits for that thread. The worst batch of 4 MiB needs 120 MB; without a limit V8 lets the heap grow to 700. */
-export const readerHeap = { maxOldGenerationSizeMb: 144, maxYoungGenerationSizeMb: 4 };
+export const readerHeap = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 };
 
 /** How long that thread is idle before it is replaced, to free its heap. Starting one takes a quarter of a second. */
 export const readerIdleMs = 5_000;
