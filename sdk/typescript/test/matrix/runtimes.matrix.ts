@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { env, execPath } from 'node:process';
+import { env, execPath, kill } from 'node:process';
 import { text as readText } from 'node:stream/consumers';
 import packed from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
@@ -155,8 +155,10 @@ const worker :Workerd.Worker = (
 }
 
 function serve(command: string, args: string[]): Disposable & { child: ChildProcess } {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  return { child, [Symbol.dispose]: () => void child.kill('SIGKILL') };
+  // A group of its own: the command is a script of npm, which would leave the server that it starts behind.
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const end = () => void (child.pid !== undefined && kill(-child.pid, 'SIGKILL'));
+  return { child, [Symbol.dispose]: end };
 }
 
 /** The first message of workerd's control pipe: the port that it listens on. */
