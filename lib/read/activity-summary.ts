@@ -2,6 +2,7 @@ import { and, desc, eq, gte, isNull, lt, or, type SQL, type SQLWrapper, sql } fr
 import type { Database } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
 import { addedNumberMax } from '../event/limits.ts';
+import { anyTerm, inSpace } from '../event/terms.ts';
 import { quoteElement } from '../event/text.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, termsOf } from './event-filter.ts';
@@ -125,7 +126,10 @@ async function listSegments(
         and(
           eq(segments.spaceId, spaceId),
           or(
-            overlaps(values.flatMap((value) => termsOf(spaceId, { [column]: value }))),
+            overlaps([
+              ...values.flatMap((value) => termsOf(spaceId, { [column]: value })),
+              ...inSpace(spaceId, [anyTerm]),
+            ]),
             isNull(segments.terms),
           ),
           range.from === undefined ? undefined : or(gte(maxStartMs, range.from), isNull(maxStartMs)),
@@ -150,6 +154,7 @@ function sumTokens(column: SQLWrapper): SQL<number> {
   return sql<number>`coalesce(${added}, 0)`;
 }
 
+/** Segments with at least one of the terms. */
 function overlaps(terms: readonly bigint[]): SQL {
   return sql`${segments.terms} && ${`{${terms.join(',')}}`}::bigint[]`;
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, toolEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
+import { anyTerm, inSpace } from '../../../lib/event/terms.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 import {
   addEvents,
@@ -112,6 +113,22 @@ test('users are listed as threads are', async () => {
     ],
     nextCursor: null,
   });
+});
+
+test('threads and users of requests with too many terms for the index are listed and counted', async () => {
+  const space = await dashboard.addSpace();
+  const event = llmEvent({ startTimeMs: 5, context: { threadId: 't', userId: 'u' } });
+  await insertParts(dashboard.database, [
+    partOf(space.spaceId, [event], { terms: inSpace(space.spaceId, [anyTerm]).join(',') }),
+  ]);
+  for (const [list, id] of [
+    [space.client.trpc.threads.list, 't'],
+    [space.client.trpc.users.list, 'u'],
+  ] as const) {
+    const { items, areCountsComplete } = await list.query({});
+    expect(items).toMatchObject([{ id, events: 1, lastStartMs: 5 }]);
+    expect(areCountsComplete).toBe(true);
+  }
 });
 
 test('the pages of a thread show each event once, in turns that begin with a call of a model', async () => {
