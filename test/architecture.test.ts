@@ -28,6 +28,8 @@ const mayImport: Record<string, readonly string[]> = {
   'examples/clients': [],
   cli: ['lib', 'gen'],
   launcher: ['lib', 'gen'],
+  // It checks the OpenAPI document.
+  'harness/check': ['lib', 'gen', 'harness', 'launcher', 'services/ingest'],
   // The fuzzer calls ingest's parser in its own process.
   'harness/fuzz': ['lib', 'gen', 'harness', 'services/ingest'],
   // The benchmark is a client of the dashboard API: it imports only the type of its router.
@@ -37,7 +39,17 @@ const mayImport: Record<string, readonly string[]> = {
   // The front end imports only the type of the router.
   examples: ['lib', 'sdk/typescript', 'type:services/dashboard-api'],
   // Its provider of models answers what the recipes of docs/opentelemetry.md ask, too.
-  test: ['lib', 'gen', 'launcher', 'harness', 'harness/fuzz', 'cli', 'sdk/typescript', ...services],
+  test: [
+    'lib',
+    'gen',
+    'launcher',
+    'harness',
+    'harness/fuzz',
+    'harness/check',
+    'cli',
+    'sdk/typescript',
+    ...services,
+  ],
 };
 
 /** Folders of similar files, one per fault or command: they may have any number. */

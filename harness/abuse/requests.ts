@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { createApiKey } from '../../lib/accounts/api-key.ts';
-import { type ContentEncoding, contentEncodings as encodings } from '../../lib/content-encoding.ts';
 import { payloads } from './payloads.ts';
 import { type AbusiveRequest, inEnvelope, type Protocol, protocols } from './protocols.ts';
 
@@ -13,12 +12,16 @@ export interface Abuse {
 }
 
 /** The fastest level of each: the sender shares the machine. */
-const compressors: Record<ContentEncoding, (bytes: Buffer) => Buffer> = {
-  gzip: (bytes) => gzipSync(bytes, { level: 1 }),
-  deflate: (bytes) => deflateSync(bytes, { level: 1 }),
-  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
-  zstd: (bytes) => zstdCompressSync(bytes),
+const compressors = {
+  gzip: (bytes: Buffer) => gzipSync(bytes, { level: 1 }),
+  deflate: (bytes: Buffer) => deflateSync(bytes, { level: 1 }),
+  br: (bytes: Buffer) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  zstd: (bytes: Buffer) => zstdCompressSync(bytes),
 };
+
+type Encoding = keyof typeof compressors;
+
+const encodings = Object.keys(compressors) as Encoding[];
 
 const bombBytes = 64 * 1024 ** 2;
 
@@ -76,7 +79,7 @@ function plain({ path, contentType, isEnveloped }: Protocol, apiKey: string, byt
 function compressed(
   { path, contentType, isEnveloped }: Protocol,
   apiKey: string,
-  { encoding, bytes }: { encoding: ContentEncoding; bytes: Buffer },
+  { encoding, bytes }: { encoding: Encoding; bytes: Buffer },
 ): AbusiveRequest {
   const body = compressors[encoding](bytes);
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': contentType };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildWeb } from '../../launcher/provision/web/web-build.ts';
-import { describeApi } from '../../lib/openapi/document.ts';
+import { describeApi } from '../../services/ingest/openapi/document.ts';
 import { findDifferences } from './directories.ts';
 import { findLockFiles, findMissingOptional } from './lockfile.ts';
 import { runTool } from './tool.ts';

@@ -28,7 +28,7 @@ type Handler = (
   response: ServerResponse,
 ) => void | Promise<void>;
 
-/** The paths of the JSON API, and the methods of each. lib/openapi/document.ts describes them. */
+/** The paths of the JSON API, and the methods of each. openapi/document.ts describes them. */
 export const routes: Record<string, Record<string, Handler>> = {
   '/v1/ingest-events': { POST: ingestEvents },
   '/v1/traces': { POST: exportTraces },

@@ -4,7 +4,7 @@ import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.t
 import { createApiKey } from '../../lib/accounts/api-key.ts';
 import { type ErrorId, errorTable } from '../../lib/errors.ts';
 import { eventSchema } from '../../lib/event/schema.ts';
-import { ingestDependencies } from '../../lib/ingest-dependency.ts';
+import { ingestDependencies } from '../../services/ingest/readiness.ts';
 import { routes } from '../../services/ingest/routes.ts';
 import { postRaw } from '../support/http.ts';
 import { type Description, readDescription } from '../support/openapi.ts';

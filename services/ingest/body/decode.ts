@@ -1,5 +1,4 @@
 import zlib from 'node:zlib';
-import { type ContentEncoding, contentEncodings } from '../../../lib/content-encoding.ts';
 import { IngestError } from '../../../lib/errors.ts';
 import { openLimiter } from '../../../lib/limiter.ts';
 import { decodesAtOnceMax } from '../limits.ts';
@@ -7,6 +6,11 @@ import { type BodyLimits, bodyTooLarge } from './body.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { type BudgetedBuffer, memoryExhausted } from './budgeted-buffer.ts';
 import type { BufferPool } from './buffer-pool.ts';
+
+/** The compressions that a request body may have (docs/api.md). */
+export const contentEncodings = ['gzip', 'deflate', 'br', 'zstd'] as const;
+
+type ContentEncoding = (typeof contentEncodings)[number];
 
 const decoders = {
   gzip: zlib.createGunzip,

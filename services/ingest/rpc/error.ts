@@ -1,9 +1,8 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { ErrorDetailSchema } from '../../../gen/weir/ingest/v1/error_detail_pb.ts';
 import { secondsToMonthEnd } from '../../../lib/accounts/month.ts';
-import { contentEncodings } from '../../../lib/content-encoding.ts';
 import { errorTable, type IngestError } from '../../../lib/errors.ts';
-import { UnknownEncodingError } from '../body/decode.ts';
+import { contentEncodings, UnknownEncodingError } from '../body/decode.ts';
 import { retryAfterSeconds } from '../limits.ts';
 import type { RpcEncoding } from './encoding.ts';
 

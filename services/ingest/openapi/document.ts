@@ -1,9 +1,8 @@
-import { contentEncodings } from '../content-encoding.ts';
-import { eventSchemas } from '../event/schema.ts';
-import { ingestDependencies } from '../ingest-dependency.ts';
-import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../limits.ts';
-import type { Json } from './json.ts';
-import { eventErrors, probeErrors } from './responses.ts';
+import { eventSchemas } from '../../../lib/event/schema.ts';
+import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
+import { contentEncodings } from '../body/decode.ts';
+import { ingestDependencies } from '../readiness.ts';
+import { eventErrors, type Json, probeErrors } from './responses.ts';
 import { exportTraces, traceSchemas } from './traces.ts';
 
 /**

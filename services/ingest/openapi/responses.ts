@@ -1,6 +1,8 @@
-import { type ErrorId, errorTable, IngestError } from '../errors.ts';
-import { errorDetailsCharsMax } from '../limits.ts';
-import type { Json } from './json.ts';
+import { type ErrorId, errorTable, IngestError } from '../../../lib/errors.ts';
+import { errorDetailsCharsMax } from '../../../lib/limits.ts';
+
+/** A part of the document, as plain JSON. */
+export type Json = Readonly<Record<string, unknown>>;
 
 /** No operation returns these: they tell that there is no such operation. */
 const idsOfNoOperation: readonly ErrorId[] = ['not_found', 'method_not_allowed'];

@@ -1,9 +1,8 @@
-import { contentEncodings } from '../content-encoding.ts';
-import { errorTable } from '../errors.ts';
-import { sourceTextJson } from '../json/source-text.ts';
-import { otlpBodyBytesMax } from '../limits.ts';
-import type { Json } from './json.ts';
-import { headersOf, noOperation } from './responses.ts';
+import { errorTable } from '../../../lib/errors.ts';
+import { sourceTextJson } from '../../../lib/json/source-text.ts';
+import { otlpBodyBytesMax } from '../../../lib/limits.ts';
+import { contentEncodings } from '../body/decode.ts';
+import { headersOf, type Json, noOperation } from './responses.ts';
 
 /** The ends of 64-bit integers, which a double cannot hold. */
 const int64Min = sourceTextJson.rawJSON('-9223372036854775808');

@@ -1,2 +1,0 @@
-/** A part of the document, as plain JSON. */
-export type Json = Readonly<Record<string, unknown>>;
