@@ -2,12 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { z } from 'zod';
-import { hasRole, type Role } from '../../../lib/accounts/role.ts';
+import type { Role } from '../../../lib/accounts/role.ts';
 import type { Logger } from '../../../lib/log.ts';
+import { requireRole, requireUser } from '../access.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
 import { logFailure } from '../request-log.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
-import { openContext, type Services } from '../trpc/context.ts';
+import type { Services } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { publicMessage } from '../trpc/public-message.ts';
 import { readRequest } from '../trpc/request.ts';
@@ -45,7 +46,7 @@ interface SpaceRequest {
  * @throws TRPCError UNAUTHORIZED without a session; NOT_FOUND for a space that the user is not a member of.
  */
 export async function openDownloadedSpace(services: Services, asked: SpaceRequest): Promise<SpaceStore> {
-  await requireRole(services, asked, 'viewer');
+  await checkRole(services, asked, 'viewer');
   return services.openSpace(asked.spaceId);
 }
 
@@ -55,24 +56,19 @@ export async function openDownloadedSpace(services: Services, asked: SpaceReques
  * @throws TRPCError as openDownloadedSpace; FORBIDDEN to other members.
  */
 export async function openDownloadedAdmin(services: Services, asked: SpaceRequest): Promise<SpaceAdmin> {
-  const { userId, address } = await requireRole(services, asked, 'admin');
+  const { userId, address } = await checkRole(services, asked, 'admin');
   return services.openSpaceAdmin(asked.spaceId, { id: userId, address });
 }
 
-async function requireRole(
+async function checkRole(
   services: Services,
   { request, response, spaceId }: SpaceRequest,
   least: Role,
 ): Promise<{ userId: string; address: string }> {
-  const facts = readRequest(request, response, services.findAddress);
-  const user = await openContext(services, facts).findUser();
-  if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in first.' });
-  const space = user.spaces.find(({ id }) => id === spaceId);
-  if (space === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
-  if (!hasRole(space.role, least)) {
-    throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in the space.` });
-  }
-  return { userId: user.userId, address: facts.address };
+  const { token, address } = readRequest(request, response, services.findAddress);
+  const user = await requireUser(services.sessions, token);
+  requireRole(user, spaceId, least);
+  return { userId: user.userId, address };
 }
 
 /** Answers a download that failed, as the same failure of a procedure is: the status, and a text for people. */

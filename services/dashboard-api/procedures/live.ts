@@ -1,7 +1,8 @@
-import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { z } from 'zod';
-import { hasRole, type Role } from '../../../lib/accounts/role.ts';
+import type { Role } from '../../../lib/accounts/role.ts';
 import { parsePosition } from '../../../lib/tail/position.ts';
+import { requireRole, requireUser } from '../access.ts';
 import { eventsPageDefault, eventsPageMax } from '../limits.ts';
 import { liveMessages } from '../live/live-message.ts';
 import { storedSince } from '../live/space-live.ts';
@@ -78,12 +79,7 @@ export const live = router({
     }),
 });
 
-/** As spaceProcedure checks it, of what the database says now. */
+/** The check of spaceProcedure again, on what Postgres has now. */
 async function checkAccess({ sessions, request }: Context, spaceId: string): Promise<void> {
-  const user = request.token === undefined ? undefined : await sessions.find(request.token);
-  if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in first.' });
-  const space = user.spaces.find(({ id }) => id === spaceId);
-  if (space === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
-  if (!hasRole(space.role, least))
-    throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in the space.` });
+  requireRole(await requireUser(sessions, request.token), spaceId, least);
 }

@@ -1,7 +1,8 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { hasRole, type Role } from '../../../lib/accounts/role.ts';
+import type { Role } from '../../../lib/accounts/role.ts';
 import { withTimeout } from '../../../lib/timeout.ts';
+import { requireRole, requireRoleSomewhere, requireSignedIn } from '../access.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
 import type { Context } from './context.ts';
@@ -52,17 +53,14 @@ export const publicProcedure = t.procedure
 
 /** Needs a session. */
 export const userProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
-  const user = await ctx.findUser();
-  if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in first.' });
+  const user = requireSignedIn(await ctx.findUser());
   return next({ ctx: { user, actor: { id: user.userId, address: ctx.request.address } } });
 });
 
 /** Needs at least this role in one of the user's spaces. */
 export function anySpaceProcedure(least: Role) {
   return userProcedure.meta({ access: `${least} of any space` }).use(({ ctx, next }) => {
-    if (!ctx.user.spaces.some(({ role }) => hasRole(role, least))) {
-      throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in a space.` });
-    }
+    requireRoleSomewhere(ctx.user, least);
     return next();
   });
 }
@@ -83,22 +81,9 @@ export function spaceProcedure(least: Role) {
     .meta({ access: least })
     .input(spaceInput)
     .use(({ ctx, input, next }) => {
-      const { spaces, currentSpaceId } = ctx.user;
-      const spaceId = input.spaceId ?? currentSpaceId;
-      if (spaceId === null && spaces.length > 1) {
-        throw new TRPCError({
-          code: 'BAD_REQUEST',
-          message: 'spaceId: you belong to several spaces, so name one.',
-        });
-      }
-      const space = spaces.find(({ id }) => id === spaceId);
-      if (space === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
-      if (!hasRole(space.role, least)) {
-        throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in the space.` });
-      }
-      const { actor } = ctx;
+      const { spaceId, role } = requireRole(ctx.user, input.spaceId, least);
       return next({
-        ctx: { role: space.role, space: ctx.openSpace(space.id), admin: ctx.openSpaceAdmin(space.id, actor) },
+        ctx: { role, space: ctx.openSpace(spaceId), admin: ctx.openSpaceAdmin(spaceId, ctx.actor) },
       });
     });
 }
