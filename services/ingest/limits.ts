@@ -63,7 +63,7 @@ export const keyLastUseFlushMs = 60_000;
 /** How old ingest's view of the usage of a space with a quota may be. */
 export const usageCacheMs = 500;
 
-/** How long a request at the edge of its quota waits for the queue to be counted, before it is let through. */
+/** How long a request at the edge of its quota waits for the queue to be counted, before it is answered with a 503. */
 export const quotaSettleTimeoutMs = 2_000;
 
 /**

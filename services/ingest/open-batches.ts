@@ -2,12 +2,13 @@ import type { ConfigWith } from '../../lib/config.ts';
 import type { Database } from '../../lib/db/database.ts';
 import type { Logger } from '../../lib/log.ts';
 import { payloadBytesMax } from '../../lib/queue/connect.ts';
+import { queueStreams } from '../../lib/queue/settings.ts';
 import { followAccessChanges } from './admit/access-changes.ts';
 import { ApiKeyCache } from './admit/api-key-cache.ts';
 import { KeyUses } from './admit/key-uses.ts';
 import { Quota } from './admit/quota.ts';
 import { openQuotaUsageBroadcast } from './admit/quota-usage-broadcast.ts';
-import { awaitStored } from './admit/stored-position.ts';
+import { openStoredPosition } from './admit/stored-position.ts';
 import { BufferPool } from './body/buffer-pool.ts';
 import { ByteBudgets } from './body/byte-budget.ts';
 import { createBodyDecoder } from './body/decode.ts';
@@ -43,7 +44,7 @@ export function openBatches(options: {
     keyUses: resources.use(new KeyUses(database, log)),
     quota: new Quota({
       database,
-      awaitStored: (position) => awaitStored(manager, position),
+      storedPosition: openStoredPosition(manager, queueStreams(config)),
       broadcast: openQuotaUsageBroadcast(nats, log),
     }),
     budgets: new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX),

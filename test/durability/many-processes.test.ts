@@ -99,6 +99,31 @@ test('concurrent clients of two processes overshoot a limit by no more than what
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(accepted);
 });
 
+test('while no writer runs, a limit is overshot by no more than what was in flight, and the rest gets 503', async () => {
+  const [limit, clients, batchEvents] = [100, 4, 10];
+  const tenant = await pipeline.createTenant({ monthlyEventLimit: limit });
+  await Promise.all([pipeline.writer.stop('SIGTERM'), secondWriter.stop('SIGTERM')]);
+  let accepted = 0;
+  // Without the bound, every batch would be accepted: each client sends its whole share.
+  const send = async (turn: number) => {
+    for (let sent = 0; sent < 3 * limit; sent += batchEvents) {
+      const { status } = await postTo(turn, tenant, someEvents(batchEvents));
+      if (status !== 202) return status;
+      accepted += batchEvents;
+    }
+    return 202;
+  };
+  const ends = await Promise.all(Array.from({ length: clients }, (_, turn) => send(turn)));
+  // Not 402: what is queued may be events that are stored already.
+  expect(new Set(ends)).toEqual(new Set([503]));
+  expect(accepted).toBeGreaterThanOrEqual(limit);
+  expect(accepted).toBeLessThanOrEqual(limit + clients * batchEvents);
+  pipeline.writer = await startService('writer', pipeline.variables);
+  await untilDrained(pipeline);
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(accepted);
+  expect(await statusesOf(tenant)).toEqual([402, 402]);
+});
+
 test('the same batches through every process and two writers are stored and billed once', async () => {
   const tenant = await pipeline.createTenant();
   const events = someEvents(400);

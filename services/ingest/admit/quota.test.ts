@@ -20,9 +20,13 @@ test('a request that waits over the end of the month is counted in the new one',
   const quota = new Quota({
     database,
     // What is queued is stored, and uses the last of the old month, as the new one begins.
-    awaitStored: async () => {
-      await database.update(usageMonths).set({ events: 10 });
-      vi.setSystemTime(Date.parse('2027-01-01T00:00:00.100Z'));
+    storedPosition: {
+      read: async () => new Map(),
+      async reaches() {
+        await database.update(usageMonths).set({ events: 10 });
+        vi.setSystemTime(Date.parse('2027-01-01T00:00:00.100Z'));
+        return true;
+      },
     },
     broadcast: { listen: () => {}, announce: async () => {}, caughtUp: async () => {} },
   });

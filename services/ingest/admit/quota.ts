@@ -3,16 +3,16 @@ import { monthEnd, monthOf } from '../../../lib/accounts/month.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { usageMonths } from '../../../lib/db/schema.ts';
 import { IngestError } from '../../../lib/errors.ts';
-import type { QueuePosition } from '../../../lib/queue/failover.ts';
 import { withTimeout } from '../../../lib/timeout.ts';
 import { keyLookupTimeoutMs, usageCacheMs } from '../limits.ts';
 import type { Principal } from './api-key-cache.ts';
+import { PendingEvents } from './pending-events.ts';
 import type { QuotaUsage, QuotaUsageBroadcast } from './quota-usage-broadcast.ts';
+import type { StoredPosition } from './stored-position.ts';
 
 export interface QuotaDependencies {
   database: Database;
-  /** Waits, for a bounded time, until the writers have stored what was queued up to a position. */
-  awaitStored: (position: QueuePosition) => Promise<void>;
+  storedPosition: StoredPosition;
   broadcast: QuotaUsageBroadcast;
 }
 
@@ -22,11 +22,10 @@ interface Usage {
   /** Rows of the month in the database at the last read. */
   stored: number;
   readAtMs: number;
-  /** Events accepted by any ingest process that `stored` may not count yet. Some may turn out to be duplicates. */
-  pending: number;
-  /** The last accepted message of each stream. */
-  lastSequences: Map<string, number>;
-  settling: Promise<void> | undefined;
+  /** Events accepted by any ingest process that `stored` may not count yet. */
+  pending: PendingEvents;
+  reading: Promise<boolean> | undefined;
+  settling: Promise<boolean> | undefined;
 }
 
 /** A space's quota as the response headers show it. */
@@ -38,17 +37,18 @@ export interface QuotaView {
 /**
  * Decides whether a space can accept events (contract §4, behaviour 2; ADR 0007). The batch that crosses the limit is
  * accepted whole and the next one is rejected, whichever process receives it. Only stored rows count, so a retry uses no
- * quota: where pending events could reach the limit, the request waits until they are stored and counted.
+ * quota: where pending events could reach the limit, the request waits until they are stored and counted. If they are not
+ * in time, it is answered with a 503: accepting it could exceed the limit, and a 402 could be wrong.
  */
 export class Quota {
   readonly #statement: ReturnType<typeof prepareUsage>;
-  readonly #awaitStored: QuotaDependencies['awaitStored'];
+  readonly #storedPosition: StoredPosition;
   readonly #broadcast: QuotaUsageBroadcast;
   readonly #usages = new Map<string, Usage>();
 
-  constructor({ database, awaitStored, broadcast }: QuotaDependencies) {
+  constructor({ database, storedPosition, broadcast }: QuotaDependencies) {
     this.#statement = prepareUsage(database);
-    this.#awaitStored = awaitStored;
+    this.#storedPosition = storedPosition;
     this.#broadcast = broadcast;
     broadcast.listen((usage) => this.#note(usage));
   }
@@ -56,8 +56,8 @@ export class Quota {
   /**
    * Admits a request, or throws. Synchronous for a space without a limit.
    *
-   * @throws IngestError `billing_not_active`, `usage_limit_exceeded`. While Postgres is unreachable the last known count
-   *   decides.
+   * @throws IngestError `billing_not_active`, `usage_limit_exceeded`; `ingest_unavailable` when pending events could reach
+   *   the limit and are not counted within `quotaSettleTimeoutMs`: the writers lag, or Postgres or NATS is unreachable.
    */
   admit(principal: Principal): QuotaView | undefined | Promise<QuotaView> {
     if (principal.billingState !== 'active') {
@@ -76,24 +76,31 @@ export class Quota {
     await this.#broadcast.announce(usage);
   }
 
-  #note({ spaceId, events, position: { stream, sequence } }: QuotaUsage): void {
-    const usage = this.#usageOf(spaceId);
-    usage.pending += events;
-    usage.lastSequences.set(stream, Math.max(usage.lastSequences.get(stream) ?? 0, sequence));
+  #note({ spaceId, events, position }: QuotaUsage): void {
+    this.#usageOf(spaceId).pending.add(events, position);
   }
 
   async #admitWithin(limit: number, spaceId: string): Promise<QuotaView> {
     await this.#broadcast.caughtUp();
     const usage = this.#usageOf(spaceId);
     if (usage.readAtMs + usageCacheMs < performance.now()) await this.#read(spaceId, usage);
-    if (usage.stored < limit && usage.stored + usage.pending >= limit) {
+    let isCounted = true;
+    const isUndecided = () => usage.stored < limit && usage.stored + usage.pending.count >= limit;
+    if (isUndecided()) {
       usage.settling ??= this.#settle(spaceId, usage).finally(() => {
         usage.settling = undefined;
       });
-      await usage.settling;
+      isCounted = await usage.settling;
     }
     // It began anew while this waited: what the old one had used is over, and so is its header.
     if (usage.month !== monthOf(Date.now())) return this.#admitWithin(limit, spaceId);
+    if (!isCounted && isUndecided()) {
+      throw new IngestError(
+        'ingest_unavailable',
+        `The space may have used the ${limit} events included this month: its latest events are not counted yet. ` +
+          'Retry with the same event ids.',
+      );
+    }
     if (usage.stored < limit) return { limit, used: usage.stored };
     throw new IngestError(
       'usage_limit_exceeded',
@@ -110,32 +117,44 @@ export class Quota {
       month,
       stored: 0,
       readAtMs: -Infinity,
-      pending: 0,
-      lastSequences: new Map(),
+      pending: new PendingEvents(),
+      reading: undefined,
       settling: undefined,
     };
     this.#usages.set(spaceId, fresh);
     return fresh;
   }
 
-  async #settle(spaceId: string, usage: Usage): Promise<void> {
-    const { pending, lastSequences } = usage;
-    await Promise.all(
-      Array.from(lastSequences, ([stream, sequence]) => this.#awaitStored({ stream, sequence })),
-    );
-    await this.#read(spaceId, usage);
-    usage.pending -= pending;
+  /** @returns whether every event that was pending when it was called is counted. */
+  async #settle(spaceId: string, usage: Usage): Promise<boolean> {
+    const isStored = await this.#storedPosition.reaches(usage.pending.positions());
+    // A read that has begun may have begun too early.
+    await usage.reading;
+    return (await this.#read(spaceId, usage)) && isStored;
   }
 
-  async #read(spaceId: string, usage: Usage): Promise<void> {
+  /** One read at a time, so that counts arrive in their order. */
+  #read(spaceId: string, usage: Usage): Promise<boolean> {
+    usage.reading ??= this.#readOnce(spaceId, usage).finally(() => {
+      usage.reading = undefined;
+    });
+    return usage.reading;
+  }
+
+  /** @returns false when Postgres is unreachable: the last count stands until the next read succeeds. */
+  async #readOnce(spaceId: string, usage: Usage): Promise<boolean> {
     try {
+      const storedUpTo = await this.#storedPosition.read();
       const query = this.#statement.execute({ spaceId, month: usage.month });
       const [row] = await withTimeout(keyLookupTimeoutMs, query);
       usage.stored = row?.events ?? 0;
+      usage.pending.dropStored(storedUpTo);
+      return true;
     } catch {
-      // Postgres is unreachable: the last count stands until the next read succeeds.
+      return false;
+    } finally {
+      usage.readAtMs = performance.now();
     }
-    usage.readAtMs = performance.now();
   }
 }
 

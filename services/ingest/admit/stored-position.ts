@@ -1,29 +1,61 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { QueuePosition } from '../../../lib/queue/failover.ts';
-import { consumerName } from '../../../lib/queue/settings.ts';
+import { consumerName, type QueueStream } from '../../../lib/queue/settings.ts';
+import { shareAnswer } from '../../../lib/shared-answer.ts';
+import { withTimeout } from '../../../lib/timeout.ts';
 import { quotaSettleTimeoutMs } from '../limits.ts';
+import type { StoredUpTo } from './pending-events.ts';
 
 /** The pause between two polls doubles from the minimum to the maximum. Storing a message takes about 10 ms. */
 const pauseMinMs = 5;
 const pauseMaxMs = 100;
 
-/**
- * Waits until the writers have acknowledged, and so committed, every message of a stream up to a position. Returns without
- * it after `quotaSettleTimeoutMs`, also when nats-server is unreachable: the caller decides with the last known count.
- */
-export async function awaitStored(
+/** How long a stream may take to tell. One without a leader does not tell for seconds, and the other one takes its messages. */
+const answerTimeoutMs = 250;
+
+/** How far the writers have stored the queue. */
+export interface StoredPosition {
+  /** Lacks a stream that cannot be asked. */
+  read(): Promise<StoredUpTo>;
+  /**
+   * Waits until the writers have acknowledged, and so committed, every message up to these positions.
+   *
+   * @returns false when they have not after `quotaSettleTimeoutMs`, also when nats-server is unreachable.
+   */
+  reaches(positions: readonly QueuePosition[]): Promise<boolean>;
+}
+
+export function openStoredPosition(
   manager: JetStreamManager,
-  { stream, sequence }: QueuePosition,
-): Promise<void> {
-  const deadlineMs = performance.now() + quotaSettleTimeoutMs;
-  for (
-    let pauseMs = pauseMinMs;
-    performance.now() < deadlineMs;
-    pauseMs = Math.min(2 * pauseMs, pauseMaxMs)
-  ) {
-    const info = await manager.consumers.info(stream, consumerName).catch(() => undefined);
-    if (info !== undefined && info.ack_floor.stream_seq >= sequence) return;
-    await sleep(pauseMs);
-  }
+  streams: readonly QueueStream[],
+): StoredPosition {
+  // Shared: every space with a limit asks every half second, and every few milliseconds at its limit.
+  const read = shareAnswer(pauseMinMs, async () => {
+    const storedUpTo = new Map<string, number>();
+    await Promise.all(
+      streams.map(async ({ name }) => {
+        const asked = withTimeout(answerTimeoutMs, manager.consumers.info(name, consumerName));
+        const info = await asked.catch(() => undefined);
+        if (info !== undefined) storedUpTo.set(name, info.ack_floor.stream_seq);
+      }),
+    );
+    return storedUpTo;
+  });
+  return {
+    read,
+    async reaches(positions) {
+      const deadlineMs = performance.now() + quotaSettleTimeoutMs;
+      for (
+        let pauseMs = pauseMinMs;
+        performance.now() < deadlineMs;
+        pauseMs = Math.min(2 * pauseMs, pauseMaxMs)
+      ) {
+        const storedUpTo = await read();
+        if (positions.every(({ stream, sequence }) => (storedUpTo.get(stream) ?? 0) >= sequence)) return true;
+        await sleep(pauseMs);
+      }
+      return false;
+    },
+  };
 }
