@@ -37,7 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
   // A package of its own: it imports nothing of the repository.
   'sdk/typescript': [],
   // The front end imports only the type of the router.
-  examples: ['lib', 'sdk/typescript', 'type:services/dashboard-api'],
+  examples: ['sdk/typescript', 'type:services/dashboard-api'],
   // Its provider of models answers what the recipes of docs/opentelemetry.md ask, too.
   test: [
     'lib',
@@ -53,7 +53,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Folders of similar files, one per fault or command: they may have any number. */
-const collections = ['harness/chaos/faults', 'cli/commands', 'examples'];
+const collections = ['harness/chaos/faults', 'cli/commands'];
 const folderFilesMax = 16;
 
 interface Import {

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../lib/random.ts';
+import { createRandom, type Random } from '../random.ts';
 import { defaultSystem, type System, type SystemEnvironment, startSystem } from '../system/system.ts';
 import type { SystemOptions } from '../system/system-options.ts';
 import type { Fault } from './fault.ts';

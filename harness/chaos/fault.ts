@@ -1,4 +1,4 @@
-import type { Random } from '../../lib/random.ts';
+import type { Random } from '../random.ts';
 import type { System } from '../system/system.ts';
 import type { SystemOptions } from '../system/system-options.ts';
 import type { Journal } from './load/journal.ts';

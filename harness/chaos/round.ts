@@ -1,4 +1,4 @@
-import type { Random } from '../../lib/random.ts';
+import type { Random } from '../random.ts';
 import type { System } from '../system/system.ts';
 import { retry } from '../wait.ts';
 import type { Fault, FaultRun } from './fault.ts';

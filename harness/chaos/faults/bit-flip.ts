@@ -1,7 +1,7 @@
 import { globSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../../lib/random.ts';
+import type { Random } from '../../random.ts';
 import { until } from '../../wait.ts';
 import type { Fault, FaultRun } from '../fault.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../../lib/random.ts';
 import type { TcpProxy } from '../../network/tcp-proxy.ts';
+import type { Random } from '../../random.ts';
 import { type ProxiedKind, requireProxies } from '../../system/service-proxies.ts';
 import type { Fault, FaultRun } from '../fault.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Random } from '../../../lib/random.ts';
+import type { Random } from '../../random.ts';
 import type { EventSource } from './event-source.ts';
 import type { Tenant } from './tenants.ts';
 

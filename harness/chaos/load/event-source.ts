@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Random } from '../../../lib/random.ts';
+import type { Random } from '../../random.ts';
 
 /** Makes request bodies from Weir's sample events. */
 export interface EventSource {
