@@ -1,4 +1,5 @@
-import { createSpace, type SpaceChange } from '../../lib/accounts/spaces.ts';
+import { createSpace } from '../../lib/accounts/spaces.ts';
+import type { ConfigWith } from '../../lib/config.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { openLimiter } from '../../lib/limiter.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -23,28 +24,14 @@ import { OpenStreams } from './live/open-streams.ts';
 import { openSpaceStore } from './spaces/space-store.ts';
 import type { Services } from './trpc/context.ts';
 
-/**
- * Opens what the procedures use, on one database. Postgres need not be reachable yet.
- *
- * @param options `pepper`: the secret that API keys are hashed with; `newSpace`: the settings of spaces that users create;
- *   `trustedProxies`: see createFindAddress.
- */
+/** Opens what the procedures use, on one database. Postgres need not be reachable yet. */
 export async function openServices(
   database: Database,
-  {
-    pepper,
-    newSpace,
-    ssoName,
-    trustedProxies,
-    log,
-  }: {
-    pepper: string;
-    newSpace: SpaceChange;
-    ssoName?: string | undefined;
-    trustedProxies: readonly string[];
-    log: Logger;
-  },
+  config: ConfigWith<'API_KEY_PEPPER'>,
+  log: Logger,
 ): Promise<Services> {
+  const pepper = config.API_KEY_PEPPER;
+  const newSpace = { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null };
   const sessions = openSessions(database);
   const streams = new LiveStreams(database, log);
   const store = {
@@ -56,8 +43,8 @@ export async function openServices(
   const now = () => performance.now();
   return {
     sessions,
-    ssoName,
-    findAddress: createFindAddress(trustedProxies),
+    ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
+    findAddress: createFindAddress(config.TRUSTED_PROXIES),
     signIn: await openSignIn({ database, sessions, now }),
     sessionList: openSessionList(database),
     changePassword: openPasswordChange(database, now),

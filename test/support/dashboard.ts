@@ -9,14 +9,8 @@ import { parseConfig } from '../../lib/config.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { users } from '../../lib/db/schema.ts';
-import { createReadiness } from '../../lib/http/readiness.ts';
-import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
+import { startDashboardApi } from '../../services/dashboard-api/dashboard-api.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
-import { createRoutes } from '../../services/dashboard-api/routes.ts';
-import { serveDashboard } from '../../services/dashboard-api/server.ts';
-import { openServices } from '../../services/dashboard-api/services.ts';
-import { openSso } from '../../services/dashboard-api/sso/open-sso.ts';
-import type { WebFile } from '../../services/dashboard-api/web/web-files.ts';
 import { createDatabase } from './test-servers.ts';
 
 export interface TestDashboard extends AsyncDisposable {
@@ -42,47 +36,33 @@ export interface TestSpace {
 export const dashboardPepper = 'pepper-of-the-tests-only';
 export const newSpaceMonthlyEvents = 1_000;
 
-/** The real server of the dashboard API on a free port, over a database of its own. */
+/** The dashboard API as main.ts starts it, on a free port, over a database of its own. */
 export async function openDashboard(
   options: {
     through?: (databaseUrl: string) => string;
     /** A database that is there, instead of one of its own. */
     databaseUrl?: string;
     variables?: Record<string, string>;
-    web?: ReadonlyMap<string, WebFile>;
   } = {},
 ): Promise<TestDashboard> {
   const resources = new AsyncDisposableStack();
   const entries: string[] = [];
   const databaseUrl = options.databaseUrl ?? resources.use(await createDatabase()).url;
-  const openPool = (url: string) =>
+  const openPool = () =>
     resources.use(
-      openPostgres(url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 10_000 }),
+      openPostgres(databaseUrl, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 10_000 }),
     );
-  const sql = openPool(databaseUrl);
-  const database = openDatabase(openPool(databaseUrl));
-  const servedUrl = options.through?.(databaseUrl) ?? databaseUrl;
-  const served = openPool(servedUrl);
+  const sql = openPool();
+  const database = openDatabase(openPool());
   const log = pino({ level: 'info' }, { write: (line: string) => void entries.push(line) });
-  const config = parseConfig({ DASHBOARD_PORT: '0', ...options.variables });
-  const servedDatabase = openDatabase(served);
-  const services = await openServices(servedDatabase, {
-    pepper: dashboardPepper,
-    newSpace: { monthlyEventLimit: newSpaceMonthlyEvents },
-    ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
-    trustedProxies: config.TRUSTED_PROXIES,
-    log,
+  const config = parseConfig({
+    DATABASE_URL: options.through?.(databaseUrl) ?? databaseUrl,
+    API_KEY_PEPPER: dashboardPepper,
+    NEW_SPACE_MONTHLY_EVENTS: String(newSpaceMonthlyEvents),
+    DASHBOARD_PORT: '0',
+    ...options.variables,
   });
-  const onRequest = createRoutes({
-    services,
-    findUnready: createReadiness({ postgres: () => served`SELECT 1` }),
-    answerAfterBody: createAnswerAfterBody(),
-    web: options.web,
-    sso: openSso(servedDatabase, config, services),
-    log,
-  });
-  const { url } = resources.use(await serveDashboard({ onRequest, config, log }));
-  resources.use(services.openStreams);
+  const { url } = await startDashboardApi({ config, log, resources });
   return {
     url,
     databaseUrl,

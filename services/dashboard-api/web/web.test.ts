@@ -23,7 +23,7 @@ beforeAll(async () => {
   writeFileSync(`${asset}.br`, brotliCompressSync(script));
   writeFileSync(`${asset}.gz`, gzipSync(script));
   dashboard = await openDashboard({
-    web: readWebFiles(directory, { 'weir-ingest-url': 'https://in.example/"x' }),
+    variables: { DASHBOARD_WEB_DIR: directory, INGEST_URL: 'https://in.example/"x' },
   });
 });
 afterAll(async () => {

@@ -1,0 +1,51 @@
+import { requireConfig } from '../../lib/config.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { createReadiness } from '../../lib/http/readiness.ts';
+import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
+import type { ServiceContext } from '../../lib/service.ts';
+import { dashboardConnectionsMax, dashboardQueryTimeoutMs } from './limits.ts';
+import { followStoredNotices } from './live/stored-notices.ts';
+import { createRoutes } from './routes.ts';
+import { serveDashboard } from './server.ts';
+import { openServices } from './services.ts';
+import { openSso } from './sso/open-sso.ts';
+import { openWeb } from './web/open-web.ts';
+
+/**
+ * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. From nats-server it only hears when to
+ * look for new events. Tests start it with this function too.
+ *
+ * @returns the address that it listens on.
+ * @throws ConfigError when the configuration lacks a variable, or a port or a directory that it names cannot be used.
+ */
+export async function startDashboardApi({
+  config: parsed,
+  log,
+  resources,
+}: ServiceContext): Promise<{ url: string }> {
+  const config = requireConfig(parsed, ['DATABASE_URL', 'API_KEY_PEPPER']);
+  const sql = resources.use(
+    openPostgres(config.DATABASE_URL, {
+      applicationName: 'weir-dashboard-api',
+      connectionsMax: dashboardConnectionsMax,
+      statementTimeoutMs: dashboardQueryTimeoutMs,
+    }),
+  );
+  const database = openDatabase(sql);
+  const services = await openServices(database, config, log);
+  if (config.NATS_URL !== undefined)
+    resources.use(followStoredNotices(config.NATS_URL, services.wakeStreams, log));
+  const onRequest = createRoutes({
+    services,
+    findUnready: createReadiness({ postgres: () => sql`SELECT 1` }),
+    answerAfterBody: createAnswerAfterBody(),
+    web: openWeb(config),
+    sso: openSso(database, config, services),
+    log,
+  });
+  const { url } = resources.use(await serveDashboard({ onRequest, config, log }));
+  // Released first: the listener waits for the requests that have begun.
+  resources.use(services.openStreams);
+  return { url };
+}
