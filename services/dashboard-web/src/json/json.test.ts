@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { splitLines } from '../text/split-lines.ts';
 import { childrenOf, find, nodeAt, openSource, readString, readStringHead, sourceOf } from './node.ts';
 import { formatPath, parsePath } from './path.ts';
-import { ancestorsOf, openDocument, splitLines, toRows } from './rows.ts';
+import { ancestorsOf, openDocument, toRows } from './rows.ts';
 
 const odd =
   '{"id" : 12345678901234567890,\n "odd":"\\u0000\\ud800 \\"ü\\\\", "n":1.0e0, "deep":[{"a":"]}"},-0.10]}';

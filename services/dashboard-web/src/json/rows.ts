@@ -1,4 +1,4 @@
-import { findSecrets } from '../text/marks.ts';
+import { splitLines } from '../text/split-lines.ts';
 import { childrenOf, type JsonNode, readString } from './node.ts';
 import { formatPath, type JsonPath } from './path.ts';
 
@@ -71,41 +71,6 @@ export function toRows(document: JsonDocument, open: ReadonlySet<string>): JsonR
   };
   visit(document.root, undefined, [], 0);
   return rows;
-}
-
-/** Splits a text at its line ends, and lines that are longer than `charsMax` between words, where there are some. No secret is split. */
-export function splitLines(text: string, charsMax: number): string[] {
-  const lines: string[] = [];
-  for (const line of text.split(/\r\n|\r|\n/)) {
-    if (line.length <= charsMax) {
-      lines.push(line);
-      continue;
-    }
-    const secrets = findSecrets(line);
-    let next = 0;
-    for (let from = 0; from < line.length; ) {
-      let to = endOfLine(line, from, charsMax);
-      while (next < secrets.length && (secrets[next]?.to ?? 0) <= from) next++;
-      const secret = secrets[next];
-      if (secret !== undefined && secret.from < to && to < secret.to)
-        to = secret.from > from ? secret.from : secret.to;
-      // A pair of surrogates stays together.
-      if (to < line.length && /[\uD800-\uDBFF]/.test(line[to - 1] ?? '')) to++;
-      lines.push(line.slice(from, to));
-      from = to;
-    }
-  }
-  return lines;
-}
-
-/** After the last space of the line, or in the middle of a word that fills half of it. */
-function endOfLine(line: string, from: number, charsMax: number): number {
-  const end = from + charsMax;
-  if (end >= line.length) return line.length;
-  // Of these characters only: in a text without spaces a search of the whole text takes minutes.
-  const half = from + Math.ceil(charsMax / 2);
-  const space = line.slice(half, end).lastIndexOf(' ');
-  return space === -1 ? end : half + space + 1;
 }
 
 /** All paths that must be open for the value at `path` to be shown. */

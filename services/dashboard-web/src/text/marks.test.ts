@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createApiKey } from '../../../../lib/accounts/api-key.ts';
-import { splitLines } from '../json/rows.ts';
 import { cutOutsideSecret, describeText, splitText } from './marks.ts';
+import { splitLines } from './split-lines.ts';
 
 const kinds = (text: string) => splitText(text).map((part) => (part.kind === 'mark' ? part.name : part.kind));
 
@@ -33,6 +33,27 @@ test('secrets are parts of their own', () => {
     { kind: 'secret', text: 'sk-proj-abcdefghijklmnop' },
     { kind: 'secret', text: token },
   ]);
+});
+
+test.for([
+  ['beginnings of tokens without an end', '-eyJaaaaaaaa'],
+  ['parts of tokens', '.eyJaaaaaaaa'],
+  ['parts with hyphens', '-eyJaaaaaaaa.eyJaaaaaaaa-'],
+  ['beginnings of keys', '-sk-'],
+])('a text of megabytes of %s is searched once', ([, repeated = '']) => {
+  // A search that begins anew at each beginning would take hours.
+  const text = repeated.repeat(4_000_000 / repeated.length);
+  expect(splitText(text).reduce((length, part) => length + part.text.length, 0)).toBe(text.length);
+});
+
+test('a token is found behind other words, beside a key, and not without its three parts', () => {
+  const token = 'eyJhbGciOiJI.eyJzdWIiOiIx.dozjgNryP4J3';
+  expect(splitText(`a-${token}`).at(-1)).toEqual({ kind: 'secret', text: token });
+  expect(splitText(`sk-${'a'.repeat(16)}-${token}`)).toEqual([
+    { kind: 'secret', text: `sk-${'a'.repeat(16)}-${token}` },
+  ]);
+  for (const none of ['eyJhbGciOiJI.eyJzdWIiOiIx', 'aeyJhbGciOiJI.eyJzdWIiOiIx.dozjgNryP4J3'])
+    expect(kinds(none)).toEqual(['plain']);
 });
 
 test('a key that Weir issues is masked wherever a text is cut', () => {

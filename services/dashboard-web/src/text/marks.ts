@@ -1,12 +1,20 @@
-/** A part of a text: as it is, or a character that is invisible or changes the order of others, or a secret. */
+/** A part of a text: plain, a character that is invisible or changes the order of others, or a secret. */
 export type TextPart =
   | { kind: 'plain'; text: string }
   | { kind: 'mark'; text: string; name: string }
   | { kind: 'secret'; text: string };
 
-/** Secrets that are recognised: API keys of Weir, also behind other characters of a word, of OpenAI and Anthropic, and JSON Web Tokens. */
-const secret =
-  /(?:weir_[0-9A-Za-z]{38}|\b(?:sk-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}))\b/g;
+/** API keys of Weir, also behind other characters of a word, and keys of OpenAI and Anthropic. */
+const key = /(?:weir_[0-9A-Za-z]{38}|\bsk-[A-Za-z0-9_-]{16,})\b/g;
+
+/**
+ * A JSON Web Token from the end of its first part on. A pattern for whole tokens would read a long word without a dot
+ * again at each `eyJ` in it, in quadratic time; this one can only begin at a dot.
+ */
+const tokenEnd = /\.eyJ[\w-]{8,}\.[\w-]{8,}\b/g;
+
+/** The beginning of a token, in the word before `tokenEnd`. */
+const tokenStart = /\beyJ[\w-]{8}/;
 
 /**
  * Control characters, format characters such as those that turn the direction of a text, separators of lines that look
@@ -19,11 +27,12 @@ const invisible =
 export function splitText(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let at = 0;
-  for (const match of text.matchAll(secret)) {
-    parts.push(...splitMarks(text.slice(at, match.index)), { kind: 'secret', text: match[0] });
-    at = match.index + match[0].length;
+  for (const { from, to } of findAllSecrets(text)) {
+    pushMarks(parts, text.slice(at, from));
+    parts.push({ kind: 'secret', text: text.slice(from, to) });
+    at = to;
   }
-  parts.push(...splitMarks(text.slice(at)));
+  pushMarks(parts, text.slice(at));
   return parts;
 }
 
@@ -43,11 +52,46 @@ export function cutOutsideSecret(text: string, at: number): number {
   return around.from > 0 ? start + around.from : start + around.to;
 }
 
-/** Where the secrets of a text are, in its order; very long ones are none. */
-export function findSecrets(text: string): { from: number; to: number }[] {
-  return [...text.matchAll(secret)]
-    .map(({ 0: found, index }) => ({ from: index, to: index + found.length }))
-    .filter(({ from, to }) => to - from <= wholeSecretMax);
+/** Where the secrets of a text are, in its order; very long ones are left out, since no line can hold them. */
+export function findSecrets(text: string): SecretRange[] {
+  return findAllSecrets(text).filter(({ from, to }) => to - from <= wholeSecretMax);
+}
+
+interface SecretRange {
+  from: number;
+  to: number;
+}
+
+/** Takes time in proportion to the length of the text, whatever it holds: texts come from clients. */
+function findAllSecrets(text: string): SecretRange[] {
+  const found = [...text.matchAll(key)].map(({ 0: match, index }) => ({
+    from: index,
+    to: index + match.length,
+  }));
+  return mergeRanges(found.concat(findTokens(text)).toSorted((a, b) => a.from - b.from));
+}
+
+function findTokens(text: string): SecretRange[] {
+  const found: SecretRange[] = [];
+  for (const { 0: match, index } of text.matchAll(tokenEnd)) {
+    // Each word ends at the dot before the match, so no word is read twice.
+    let start = index;
+    while (start > 0 && /[\w-]/.test(text[start - 1] ?? '')) start--;
+    const head = tokenStart.exec(text.slice(start, index));
+    if (head !== null) found.push({ from: start + head.index, to: index + match.length });
+  }
+  return found;
+}
+
+/** Ranges that overlap become one, so that nothing of either is shown. */
+function mergeRanges(sorted: readonly SecretRange[]): SecretRange[] {
+  const merged: SecretRange[] = [];
+  for (const range of sorted) {
+    const last = merged.at(-1);
+    if (last !== undefined && range.from < last.to) last.to = Math.max(last.to, range.to);
+    else merged.push({ ...range });
+  }
+  return merged;
 }
 
 /** A text as plain characters that are all visible, for titles and for labels of screen readers. */
@@ -65,8 +109,8 @@ export function maskSecret(secret: string): string {
   return `${secret.slice(0, shownChars)}••••••••`;
 }
 
-function splitMarks(text: string): TextPart[] {
-  const parts: TextPart[] = [];
+/** Adds the parts of a text without secrets. */
+function pushMarks(parts: TextPart[], text: string): void {
   let at = 0;
   for (const { 0: character, index } of text.matchAll(invisible)) {
     if (index > at) parts.push({ kind: 'plain', text: text.slice(at, index) });
@@ -74,7 +118,6 @@ function splitMarks(text: string): TextPart[] {
     at = index + character.length;
   }
   if (at < text.length) parts.push({ kind: 'plain', text: text.slice(at) });
-  return parts;
 }
 
 /** `\u202e`, as JSON escapes it. */

@@ -4,16 +4,17 @@ import { splitMedia, type TextPiece } from '../media/base64.ts';
 import { MediaChip } from '../media/media-chip.tsx';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
+import { LongText } from './long-text.tsx';
 import { cutOutsideSecret } from './marks.ts';
 import { ShownText } from './shown-text.tsx';
 
-/** Characters that are shown at first, and that each further click adds. More at once would stop the page. */
+/** Characters shown at first, and at most as one element: laying out more would block the page. */
 const firstChars = 1_600;
 const moreChars = 20_000;
 
 /**
- * A text as it was written, line ends and spaces included. A long one is cut, with a button for more. Base64 in it is a chip,
- * and does not count.
+ * A text as it was sent, with its line ends and spaces. A long text is cut; one click shows more of it, or all of it in a
+ * window that scrolls. Base64 is shown as a chip.
  */
 export function TextBlock({
   text,
@@ -24,16 +25,25 @@ export function TextBlock({
   isMono?: boolean;
   firstMax?: number;
 }) {
-  const [shown, setShown] = useState(firstMax);
+  const [extent, setExtent] = useState<Extent>('first');
   const pieces = useMemo(() => splitMedia(text), [text]);
-  const visible = cut(pieces, shown);
   const length = lengthOf(pieces);
-  const rest = length - lengthOf(visible);
+  if (extent === 'all')
+    return (
+      <div>
+        <LongText text={text} />
+        <ExtentButtons extent={extent} length={length} onChange={setExtent} />
+      </div>
+    );
+  const visible = cut(pieces, extent === 'first' ? firstMax : moreChars);
+  const isCut = lengthOf(visible) < length;
   return (
     <div>
       <div
+        // The direction of each paragraph follows its own script.
+        dir="auto"
         className={classes(
-          'whitespace-pre-wrap [overflow-wrap:anywhere]',
+          'whitespace-pre-wrap [overflow-wrap:anywhere] [unicode-bidi:plaintext]',
           isMono && 'font-mono text-[0.75rem] leading-5',
         )}
       >
@@ -41,21 +51,41 @@ export function TextBlock({
           // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never change their order.
           <Piece key={index} piece={piece} />
         ))}
-        {rest > 0 && '…'}
+        {isCut && '…'}
       </div>
-      {length > firstMax && (
-        <div className="mt-2 flex gap-2">
-          {rest > 0 && (
-            <Button size="small" onClick={() => setShown(shown + moreChars)}>
-              Show {formatBytes(Math.min(rest, moreChars))} more of {formatBytes(length)}
-            </Button>
-          )}
-          {shown > firstMax && (
-            <Button size="small" look="quiet" onClick={() => setShown(firstMax)}>
-              Show less
-            </Button>
-          )}
-        </div>
+      {length > firstMax && <ExtentButtons extent={extent} length={length} onChange={setExtent} />}
+    </div>
+  );
+}
+
+/** How much of a text is shown. */
+type Extent = 'first' | 'more' | 'all';
+
+function ExtentButtons({
+  extent,
+  length,
+  onChange,
+}: {
+  extent: Extent;
+  length: number;
+  onChange: (extent: Extent) => void;
+}) {
+  return (
+    <div className="mt-2 flex gap-2">
+      {extent === 'first' && length > moreChars && (
+        <Button size="small" onClick={() => onChange('more')}>
+          Show {formatBytes(moreChars)}
+        </Button>
+      )}
+      {(extent === 'first' || (extent === 'more' && length > moreChars)) && (
+        <Button size="small" onClick={() => onChange(length > moreChars ? 'all' : 'more')}>
+          Show all {formatBytes(length)}
+        </Button>
+      )}
+      {extent !== 'first' && (
+        <Button size="small" look="quiet" onClick={() => onChange('first')}>
+          Show less
+        </Button>
       )}
     </div>
   );
@@ -76,7 +106,7 @@ function lengthOf(pieces: readonly TextPiece[]): number {
   return pieces.reduce((sum, piece) => sum + charsOf(piece), 0);
 }
 
-/** What a chip takes of the text that is shown: a text of a thousand images is cut, too. */
+/** What a chip counts of the text that is shown, so that a text of a thousand images is cut, too. */
 const chipChars = 20;
 
 /** The first pieces of a text, up to so many characters. */

@@ -6,13 +6,13 @@ import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from '../ui/classes.ts';
 import { ShownText } from './shown-text.tsx';
 
-/** Of a line that fits into the window; longer ones are wrapped. Line numbers are buttons, which are 24 pixels high at least. */
+/** The height of a line that is not wrapped, in pixels. Line numbers are buttons, which are at least 24 pixels high. */
 const lineHeight = 24;
 const overscan = 12;
 
 /**
- * A long text with numbered lines, of which only the visible ones are in the page. The browser's own search finds only
- * those, so it has a search of its own.
+ * A long text with numbered lines. Only the visible lines are in the page, and the browser's own search finds only those, so
+ * there is a search field.
  */
 export function TextLines({
   lines,
@@ -58,7 +58,7 @@ export function TextLines({
           value={query}
           onChange={(event) => setQuery(event.target.value)}
           aria-label="Find in the text"
-          placeholder="Find in the text. Enter: next"
+          placeholder="Find in the text (Enter: next)"
           className="h-7 min-w-0 flex-1 bg-transparent text-sm placeholder:text-faint focus-visible:outline-offset-0"
         />
         <span role="status" className="text-faint text-xs">
@@ -96,7 +96,7 @@ export function TextLines({
               >
                 {index + 1}
               </button>
-              <span className="min-w-0 flex-1 whitespace-pre-wrap pr-4 [overflow-wrap:anywhere]">
+              <span dir="auto" className="min-w-0 flex-1 whitespace-pre-wrap pr-4 [overflow-wrap:anywhere]">
                 <ShownText text={lines[index] ?? ''} />
               </span>
             </div>

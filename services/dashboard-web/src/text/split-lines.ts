@@ -1,0 +1,36 @@
+import { findSecrets } from './marks.ts';
+
+/** Splits a text at its line ends, and lines longer than `charsMax` at spaces where possible. No secret is split. */
+export function splitLines(text: string, charsMax: number): string[] {
+  const lines: string[] = [];
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    if (line.length <= charsMax) {
+      lines.push(line);
+      continue;
+    }
+    const secrets = findSecrets(line);
+    let next = 0;
+    for (let from = 0; from < line.length; ) {
+      let to = endOfLine(line, from, charsMax);
+      while (next < secrets.length && (secrets[next]?.to ?? 0) <= from) next++;
+      const secret = secrets[next];
+      if (secret !== undefined && secret.from < to && to < secret.to)
+        to = secret.from > from ? secret.from : secret.to;
+      // A pair of surrogates stays together.
+      if (to < line.length && /[\uD800-\uDBFF]/.test(line[to - 1] ?? '')) to++;
+      lines.push(line.slice(from, to));
+      from = to;
+    }
+  }
+  return lines;
+}
+
+/** After the last space of the line, or in the middle of a word that fills half of it. */
+function endOfLine(line: string, from: number, charsMax: number): number {
+  const end = from + charsMax;
+  if (end >= line.length) return line.length;
+  // Of these characters only: in a text without spaces a search of the whole text takes minutes.
+  const half = from + Math.ceil(charsMax / 2);
+  const space = line.slice(half, end).lastIndexOf(' ');
+  return space === -1 ? end : half + space + 1;
+}
