@@ -22,8 +22,16 @@ export function addPriceCommands(program: Command, host: Host): void {
   addKey(price.command('set').description('set the price of a model from a day on'))
     .requiredOption('--input <dollars>', 'a million input tokens', parsePrice)
     .requiredOption('--output <dollars>', 'a million output tokens', parsePrice)
-    .option('--cache-read <dollars>', 'a million input tokens that were read from a cache', parsePrice)
-    .option('--cache-write <dollars>', 'a million input tokens that were written to a cache', parsePrice)
+    .option(
+      '--cache-read <dollars>',
+      'a million input tokens read from a cache; the input price by default',
+      parsePrice,
+    )
+    .option(
+      '--cache-write <dollars>',
+      'a million input tokens written to a cache; the input price by default',
+      parsePrice,
+    )
     .action((options: PriceOptions) =>
       withDatabase(host, async (database) => {
         const spaceId = await readSpace(database, options.space);

@@ -31,21 +31,24 @@ export interface PricedTokens {
   readonly tokens: number;
 }
 
-/** What has a price. Cached tokens are a part of the input. */
+/** Token counts that have prices. Input tokens include cached ones. */
 export type TokenCounts = Pick<Sums, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
 
-/** Input tokens include those of caches, and output tokens those of reasoning. */
+/**
+ * The cost of token counts. Input tokens include cached ones, and output tokens those of reasoning. A price without cache prices
+ * counts cached tokens as input: providers charge for them, and a cost without them would be too low.
+ */
 export function priceTokens(counts: TokenCounts, price: ListedPrice | undefined): PricedTokens {
   const cacheRead = wholeTokens(counts.cacheReadTokens);
   const cacheWrite = wholeTokens(counts.cacheWriteTokens);
   const input = wholeTokens(counts.inputTokens);
   const output = wholeTokens(counts.outputTokens);
-  // Clients may say that more tokens were cached than read.
+  // Clients may report more cached tokens than input tokens.
   const uncached = Math.max(0, input - cacheRead - cacheWrite);
   const kinds = [
     [uncached, price?.input],
-    [Math.min(cacheRead, input), price?.cacheRead],
-    [Math.min(cacheWrite, Math.max(0, input - cacheRead)), price?.cacheWrite],
+    [Math.min(cacheRead, input), price?.cacheRead ?? price?.input],
+    [Math.min(cacheWrite, Math.max(0, input - cacheRead)), price?.cacheWrite ?? price?.input],
     [output, price?.output],
   ] as const;
   const priced = kinds.filter(([, one]) => one !== undefined && one !== null);
@@ -56,7 +59,7 @@ export function priceTokens(counts: TokenCounts, price: ListedPrice | undefined)
   };
 }
 
-/** A client may claim fractions of tokens, and fewer than none. */
+/** Clients may report fractions of tokens and negative counts. */
 function wholeTokens(tokens: number): number {
   return Math.max(0, Math.round(tokens));
 }

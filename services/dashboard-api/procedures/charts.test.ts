@@ -55,18 +55,19 @@ test('costs are exact, change with the prices of the day, and say what share of 
     ...{ input: '0.2', output: '0.000001', cacheRead: '0.02' },
   });
   const costs = await trpc.charts.costs.query(range);
-  // 3 × 0.1 + 1 × 0.3, and 999,998 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million. The 2 that were written have none.
+  // 3 × 0.1 + 1 × 0.3, and 999,998 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million. The 2 tokens written to the cache have
+  // no price of their own: they cost 0.2 like input.
   expect(costs.models).toMatchObject([
     {
       model: 'm',
-      cost: '0.200000220007',
-      pricedTokens: 4 + 999_998 + 1 + 7,
+      cost: '0.200000620007',
+      pricedTokens: 4 + 999_998 + 1 + 2 + 7,
       tokens: 1_000_012,
       points: [{ bucket: 1 }],
     },
     { model: 'unpriced', cost: null, pricedTokens: 0, tokens: 10 },
   ]);
-  expect(costs.total).toEqual({ cost: '0.200000220007', pricedTokens: 1_000_010, tokens: 1_000_022 });
+  expect(costs.total).toEqual({ cost: '0.200000620007', pricedTokens: 1_000_012, tokens: 1_000_022 });
   expect(costs.starts.length).toBe(3);
   // One call alone, on either side of the change, and of a model without a price.
   const call = {
@@ -77,8 +78,8 @@ test('costs are exact, change with the prices of the day, and say what share of 
     outputTokens: 7,
   };
   expect(await trpc.charts.callCost.query({ ...call, atMs: from })).toEqual({
-    // 999,998 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million.
-    ...{ cost: '0.199999620007', pricedTokens: 1_000_006, tokens: 1_000_008 },
+    // 1,000,000 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million.
+    ...{ cost: '0.200000020007', pricedTokens: 1_000_008, tokens: 1_000_008 },
   });
   const early = { model: 'm', atMs: from - 60_000, inputTokens: 3, outputTokens: 1 };
   expect(await trpc.charts.callCost.query(early)).toEqual({ cost: '0.0000006', pricedTokens: 4, tokens: 4 });

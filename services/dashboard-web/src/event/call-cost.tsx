@@ -6,10 +6,10 @@ import { useSpace } from '../space/space.ts';
 import type { WholeEvent } from './event-query.ts';
 import type { Usage } from './event-text.ts';
 
-/** Prices change seldom. */
+/** How long a cost is not loaded again, in milliseconds: prices change rarely. */
 const freshMs = 60_000;
 
-/** What a call cost, by the price table; or that its model has no price. */
+/** The cost of a call by the price table, or a note that its model has no price. */
 export function CallCost({ event, usage }: { event: WholeEvent; usage: Usage }) {
   const { id: spaceId } = useSpace();
   const { name, startTimeMs } = event;
@@ -25,7 +25,7 @@ export function CallCost({ event, usage }: { event: WholeEvent; usage: Usage }) 
     enabled: input + output > 0 && Object.values(counts).every(Number.isFinite),
     staleTime: freshMs,
   });
-  // The place is kept, so that nothing moves when it is known.
+  // Reserves the height, so that nothing moves when the cost arrives.
   if (data === undefined) return isLoading && <p className="mt-2 h-4" />;
   const { cost, pricedTokens, tokens } = data;
   return (
@@ -41,7 +41,7 @@ export function CallCost({ event, usage }: { event: WholeEvent; usage: Usage }) 
           >
             {cost === null
               ? 'no price'
-              : ` for ${formatShare(pricedTokens / tokens)} of the tokens: others have no price`}
+              : ` for ${formatShare(pricedTokens / tokens)} of the tokens; the others have no price`}
           </Link>
         )}
       </dd>

@@ -12,7 +12,7 @@ import { PriceDialog } from './price-dialog.tsx';
 import { PriceTable } from './price-table.tsx';
 import { UnpricedModels } from './unpriced-models.tsx';
 
-/** What models cost. Owners set prices of the space's own, which replace those of the operator. */
+/** Prices of models. Owners set prices for their space, which replace the operator's. */
 export function PricesPage() {
   const { id: spaceId, role } = useSpace();
   const { data, error, refetch } = useQuery(apiQuery('prices.list', { spaceId }));
@@ -21,7 +21,7 @@ export function PricesPage() {
   return (
     <Page
       title="Prices"
-      subtitle="US dollars per million tokens. Costs are computed from them, also those of the past."
+      subtitle="US dollars per million tokens. A change also applies to past costs."
       actions={
         canSet && (
           <Button look="primary" onClick={() => setEdited({})}>
@@ -41,7 +41,7 @@ export function PricesPage() {
             <Notice icon={CircleDollarSign} title="No prices yet" isSmall>
               {canSet
                 ? 'Set the price of a model to see what its calls cost.'
-                : 'An owner of the space sets them. Until then no cost is shown.'}
+                : 'An owner of the space can set prices. Until then no cost is shown.'}
             </Notice>
           ) : (
             <PriceTable prices={data} canSet={canSet} onEdit={setEdited} />

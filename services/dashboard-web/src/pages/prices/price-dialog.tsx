@@ -7,14 +7,14 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { allTime, isPriceText, type Price } from './price.ts';
 
-/** Sets a price of the space's own; it replaces the one of the same model and day. `price` fills the form in. */
+/** Sets a price for this space. It replaces a price of the same model and day. `price` prefills the form. */
 export function PriceDialog({ price, onClose }: { price: Partial<Price> | undefined; onClose: () => void }) {
   return (
     <Dialog
       isOpen={price !== undefined}
       onClose={onClose}
       title="Price of a model"
-      description="US dollars per million tokens, such as 2.50. It holds for this space only."
+      description="US dollars per million tokens, such as 2.50. Applies to this space only. Without cache prices, cached tokens cost the input price."
     >
       {price !== undefined && <PriceForm price={price} onClose={onClose} />}
     </Dialog>
@@ -41,12 +41,15 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
   const { mutateAsync, error, isPending } = useApiMutation('prices.set', {
     reload: ['prices.list', 'charts.costs'],
   });
-  const isRefused = (text: string) => text !== '' && !isPriceText(text);
+  const isInvalid = (text: string) => text !== '' && !isPriceText(text);
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault();
     const { input, output, cacheRead, cacheWrite } = texts;
     const isDone = await mutateAsync({
-      ...{ spaceId, model, input, output },
+      spaceId,
+      model,
+      input,
+      output,
       cacheRead: cacheRead === '' ? null : cacheRead,
       cacheWrite: cacheWrite === '' ? null : cacheWrite,
       ...(validFrom !== '' && { validFrom }),
@@ -60,7 +63,7 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
     <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-4">
       <TextField
         label="Model"
-        hint="The name as events have it, whole."
+        hint="The full model name, as in the events."
         required
         maxLength={256}
         value={model}
@@ -71,19 +74,19 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
         {kinds.map(({ kind, label, isRequired }) => (
           <TextField
             key={kind}
-            label={isRequired ? label : `${label}, optional`}
+            label={isRequired ? label : `${label} (optional)`}
             inputMode="decimal"
             required={isRequired}
             value={texts[kind]}
-            problem={isRefused(texts[kind]) ? 'A decimal, such as 2.50.' : undefined}
+            problem={isInvalid(texts[kind]) ? 'Enter a decimal number such as 2.50.' : undefined}
             onChange={(event) => setTexts({ ...texts, [kind]: event.target.value.trim() })}
             autoComplete="off"
           />
         ))}
       </div>
       <TextField
-        label="First day, UTC, optional"
-        hint="Without it the price holds for all time."
+        label="First day, UTC (optional)"
+        hint="Leave empty for all time."
         type="date"
         value={validFrom}
         onChange={(event) => setValidFrom(event.target.value)}
@@ -94,7 +97,7 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
         <Button
           look="primary"
           type="submit"
-          disabled={isPending || Object.values(texts).some((text) => isRefused(text))}
+          disabled={isPending || Object.values(texts).some((text) => isInvalid(text))}
         >
           Set the price
         </Button>

@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Table } from '../../ui/table.tsx';
 import { allTime, type Price, priceOn, withCents } from './price.ts';
 
-/** All prices that hold for the space, or held. */
+/** All prices of the space and of the operator, current and past. */
 export function PriceTable({
   prices,
   canSet,
@@ -28,8 +28,6 @@ export function PriceTable({
     if (priceOn(prices, price.model, today) === price) return <Badge tone="good">in force</Badge>;
     return price.validFrom > today ? <Badge tone="accent">later</Badge> : <Badge>replaced</Badge>;
   };
-  const money = (text: string | null) =>
-    text === null ? <span className="text-faint">none</span> : `$${withCents(text)}`;
   return (
     <>
       <Table
@@ -59,10 +57,18 @@ export function PriceTable({
               </span>
             ),
           },
-          { title: 'Input', isNumber: true, cell: ({ input }) => money(input) },
-          { title: 'Output', isNumber: true, cell: ({ output }) => money(output) },
-          { title: 'Cache read', isNumber: true, cell: ({ cacheRead }) => money(cacheRead) },
-          { title: 'Cache write', isNumber: true, cell: ({ cacheWrite }) => money(cacheWrite) },
+          { title: 'Input', isNumber: true, cell: ({ input }) => `$${withCents(input)}` },
+          { title: 'Output', isNumber: true, cell: ({ output }) => `$${withCents(output)}` },
+          {
+            title: 'Cache read',
+            isNumber: true,
+            cell: ({ cacheRead, input }) => <CachePrice price={cacheRead} input={input} />,
+          },
+          {
+            title: 'Cache write',
+            isNumber: true,
+            cell: ({ cacheWrite, input }) => <CachePrice price={cacheWrite} input={input} />,
+          },
           ...(canSet
             ? [
                 {
@@ -103,9 +109,21 @@ export function PriceTable({
           mutateAsync({ spaceId, model: removed?.model ?? '', validFrom: removed?.validFrom ?? allTime })
         }
       >
-        <ShownText text={removed?.model ?? ''} /> has the operator’s price again, if there is one. Costs of
-        the past change too.
+        <ShownText text={removed?.model ?? ''} /> then has the operator’s price, if there is one. This also
+        changes past costs.
       </ConfirmDialog>
     </>
+  );
+}
+
+function CachePrice({ price, input }: { price: string | null; input: string }) {
+  if (price !== null) return `$${withCents(price)}`;
+  return (
+    <span
+      className="text-muted"
+      title={`No cache price: these tokens cost the input price, $${withCents(input)}`}
+    >
+      as input
+    </span>
   );
 }

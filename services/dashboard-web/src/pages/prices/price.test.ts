@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { isPriceText, type Price, priceOn, withCents } from './price.ts';
 
 const price = (validFrom: string, spaceId: string | null): Price => ({
-  ...{ model: 'm', validFrom, spaceId, input: '1', output: '2', cacheRead: null, cacheWrite: null },
+  model: 'm',
+  validFrom,
+  spaceId,
+  input: '1',
+  output: '2',
+  cacheRead: null,
+  cacheWrite: null,
 });
 
 test('the newest price of the space holds, and without one the newest of the operator', () => {

@@ -2,7 +2,7 @@ import type { Output } from '../../api/paths.ts';
 
 export type Price = Output<'prices.list'>[number];
 
-/** The day from which a price holds that holds for all time. */
+/** The first day of a price that applies to all time. */
 export const allTime = '1970-01-01';
 
 /** Whether a text is a price as the API takes it: dollars per million tokens. */
@@ -10,7 +10,7 @@ export function isPriceText(text: string): boolean {
   return /^\d{1,9}(\.\d{1,6})?$/.test(text);
 }
 
-/** The price of a model on a day: the latest of the space's own, or without one of those for all spaces. */
+/** The price of a model on a day: the space's latest, or else the operator's latest. */
 export function priceOn(prices: readonly Price[], model: string, day: string): Price | undefined {
   const valid = prices
     .filter((price) => price.model === model && price.validFrom <= day)
@@ -18,7 +18,7 @@ export function priceOn(prices: readonly Price[], model: string, day: string): P
   return valid.findLast(({ spaceId }) => spaceId !== null) ?? valid.at(-1);
 }
 
-/** An exact decimal with two digits behind the point at least, and no zeros behind them: `2.50`, `0.075`. */
+/** An exact decimal with at least two decimal places and no trailing zeros after them: `2.50`, `0.075`. */
 export function withCents(price: string): string {
   const [whole = '0', decimals = ''] = price.split('.');
   return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;

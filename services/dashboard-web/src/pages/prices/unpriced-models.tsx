@@ -11,7 +11,7 @@ import { Card } from '../../ui/page.tsx';
 import { FailureNotice } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 
-/** The models of the last 30 days of whose tokens some have no price: these are missing from every cost. */
+/** Models of the last 30 days with tokens that have no price. No cost includes these tokens. */
 export function UnpricedModels({ canSet, onSet }: { canSet: boolean; onSet: (model: string) => void }) {
   const { id: spaceId } = useSpace();
   const [now] = useState(Date.now);
@@ -21,7 +21,7 @@ export function UnpricedModels({ canSet, onSet }: { canSet: boolean; onSet: (mod
   const models = data?.models.filter(({ tokens, pricedTokens }) => pricedTokens < tokens) ?? [];
   if (models.length === 0) return null;
   return (
-    <Card title="Without a price, last 30 days" isFlush>
+    <Card title="Models without a price, last 30 days" isFlush>
       <Table
         caption="Models without a price"
         rows={models}
@@ -34,7 +34,7 @@ export function UnpricedModels({ canSet, onSet }: { canSet: boolean; onSet: (mod
           },
           { title: 'Tokens', isNumber: true, cell: ({ tokens }) => formatCompact(tokens) },
           {
-            title: 'Have a price',
+            title: 'Priced',
             isNumber: true,
             cell: ({ tokens, pricedTokens }) => formatShare(pricedTokens / tokens),
           },
