@@ -73,7 +73,7 @@ test('an invited viewer joins with a password, reads, and sees nothing to change
   }
   expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
   await page.goto(`/s/${owner.spaceId}/settings/prices`);
-  await page.getByText('An owner of the space sets them.').waitFor();
+  await page.getByText(/An owner of the space can set prices/).waitFor();
   expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
   await page.getByRole('button', { name: /^Space/ }).click();
   await page.getByRole('menuitem').first().waitFor();
@@ -98,7 +98,7 @@ test('an event in quarantine says why, is replayed when the cause is gone, and a
   await row.getByText(/violates check constraint.*known_user/).waitFor();
   const replay = page.getByRole('button', { name: `Replay ${ids[0]}` });
   await replay.click();
-  await page.getByText('0 stored, 1 refused again.').waitFor();
+  await page.getByText('0 stored, 1 rejected again.').waitFor();
   await removeCause();
   await replay.click();
   await page.getByText('1 stored.', { exact: true }).waitFor();
@@ -148,7 +148,7 @@ test('an owner prices a model that has none, and costs appear', async () => {
   await page.getByRole('button', { name: 'Set a price for gpt-4o', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Price of a model' });
   await dialog.getByLabel('Input').fill('2,5');
-  await dialog.getByText('A decimal, such as 2.50.').waitFor();
+  await dialog.getByText('Enter a decimal number such as 2.50.').waitFor();
   expect(await dialog.getByRole('button', { name: 'Set the price' }).isDisabled()).toBe(true);
   await dialog.getByLabel('Input').fill('2.5');
   await dialog.getByLabel('Output').fill('10');
@@ -156,7 +156,9 @@ test('an owner prices a model that has none, and costs appear', async () => {
   const row = page.getByRole('table', { name: /^Prices/ }).getByRole('row', { name: /gpt-4o/ });
   await row.getByText('in force').waitFor();
   await row.getByText('$2.50', { exact: true }).waitFor();
-  // Nothing is known of cached tokens: they stay without a price, and the page says so.
+  // Without cache prices cached tokens cost the input price, and the row says so.
+  expect(await row.getByText('as input').count()).toBe(2);
+  expect(await page.getByRole('row', { name: /gpt-4o .*%/ }).count()).toBe(0);
   const unpriced = page.getByRole('table', { name: 'Models without a price' });
   await unpriced
     .getByRole('row', { name: /mistral-large-latest/ })
@@ -180,8 +182,8 @@ test('the audit log is narrowed to an action by a click, in the address', async 
   await page.waitForURL((url) => url.searchParams.get('action') === 'session.open');
   await page.getByRole('button', { name: 'api_key.create' }).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: email }).click();
-  await page.getByRole('button', { name: `Remove: Who is ${email}` }).waitFor();
-  await page.getByRole('button', { name: 'Remove: Action is session.open' }).click();
+  await page.getByRole('button', { name: `Remove filter Who: ${email}` }).waitFor();
+  await page.getByRole('button', { name: 'Remove filter Action: session.open' }).click();
   await page.getByRole('button', { name: 'session.open' }).waitFor();
   expect(await page.getByRole('button', { name: 'operator' }).count()).toBe(0);
 });

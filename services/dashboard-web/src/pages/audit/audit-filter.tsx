@@ -8,20 +8,20 @@ interface Actor {
   actorEmail: string | null;
 }
 
-/** The action and the person that the address narrows the audit log to. */
+/** The action and the person that the audit log is filtered by, from the address. */
 export function AuditFilter({ rows }: { rows: readonly Actor[] }) {
   const { search, set } = useFilter();
   const { action, actor } = search;
   if (action === undefined && actor === undefined) return null;
-  const who = rows.find((row) => row.actor === actor);
+  const person = rows.find((row) => row.actor === actor);
   return (
-    <ul aria-label="Filter" className="mb-3 flex flex-wrap gap-2">
+    <ul aria-label="Filters" className="mb-3 flex flex-wrap gap-2">
       {action !== undefined && (
-        <Chosen text={`Action is ${action}`} onRemove={() => set({ action: undefined })} />
+        <FilterChip text={`Action: ${action}`} onRemove={() => set({ action: undefined })} />
       )}
       {actor !== undefined && (
-        <Chosen
-          text={`Who is ${nameActor(who ?? { actor, actorEmail: null })}`}
+        <FilterChip
+          text={`Who: ${nameActor(person ?? { actor, actorEmail: null })}`}
           onRemove={() => set({ actor: undefined })}
         />
       )}
@@ -29,15 +29,15 @@ export function AuditFilter({ rows }: { rows: readonly Actor[] }) {
   );
 }
 
-/** The e-mail address, where there is one: an account may have been removed, and the operator has none. */
+/** The e-mail address. The operator and removed accounts have none. */
 export function nameActor({ actor, actorEmail }: Actor): string {
-  return actorEmail ?? (actor === 'operator' ? 'operator' : 'a former user');
+  return actorEmail ?? (actor === 'operator' ? 'operator' : 'removed user');
 }
 
-function Chosen({ text, onRemove }: { text: string; onRemove: () => void }) {
+function FilterChip({ text, onRemove }: { text: string; onRemove: () => void }) {
   return (
     <li>
-      <Button size="small" aria-label={`Remove: ${text}`} onClick={onRemove}>
+      <Button size="small" aria-label={`Remove filter ${text}`} onClick={onRemove}>
         <ShownText text={text} />
         <X aria-hidden />
       </Button>

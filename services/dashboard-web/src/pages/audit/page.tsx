@@ -1,19 +1,21 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Download, ScrollText } from 'lucide-react';
 import type { Output } from '../../api/paths.ts';
-import { callQuery } from '../../api/query.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { useFilter } from '../../filter/use-filter.ts';
-import { formatTime } from '../../format/time.ts';
+import { formatTime, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Button, buttonClasses } from '../../ui/button.tsx';
-import { Card, Page } from '../../ui/page.tsx';
-import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { buttonClasses } from '../../ui/button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import { Notice } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { AuditFilter, nameActor } from './audit-filter.tsx';
+
+type Row = Output<'audit.list'>['rows'][number];
 
 /** Who changed what in the space, and when. */
 export function AuditPage() {
@@ -21,22 +23,12 @@ export function AuditPage() {
   const { zone } = useSettings();
   const { search, set } = useFilter();
   const { action, actor } = search;
-  const list = useInfiniteQuery({
-    queryKey: ['audit.list', spaceId, action, actor],
-    queryFn: ({ pageParam, signal }) =>
-      callQuery(
-        'audit.list',
-        { spaceId, action, actor, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-  });
-  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
+  const pages = usePages('audit.list', { spaceId, action, actor });
+  const rows = pages.data?.pages.flatMap((page) => page.rows) ?? [];
   return (
     <Page
       title="Audit log"
-      subtitle="Every change, written together with the change itself."
+      subtitle="Every change, recorded in the same transaction as the change."
       actions={
         hasRole(role, 'admin') && (
           <a href={`/audit/${spaceId}`} download className={buttonClasses()}>
@@ -47,80 +39,70 @@ export function AuditPage() {
       }
     >
       <AuditFilter rows={rows} />
-      <Card isFlush>
-        {list.isError ? (
-          <FailureNotice error={list.error} onRetry={() => void list.refetch()} isSmall />
-        ) : list.isPending ? (
-          <Loading />
-        ) : rows.length === 0 ? (
+      <PagedTable
+        pages={pages}
+        caption="Audit log"
+        rows={rows}
+        keyOf={({ id }) => id}
+        columns={auditColumns(zone, set)}
+        more="Show earlier changes"
+        empty={
           <Notice icon={ScrollText} title="No changes" isSmall>
-            Every change of keys, members, prices and the space itself is kept here.
+            Changes of keys, members, prices and the space itself appear here.
           </Notice>
-        ) : (
-          <Table
-            caption="Audit log"
-            rows={rows}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                title: 'Time',
-                cell: ({ at }) => (
-                  <span className="whitespace-nowrap text-muted">{formatTime(Date.parse(at), zone)}</span>
-                ),
-              },
-              {
-                title: 'Who',
-                cell: (row) => (
-                  <button
-                    type="button"
-                    title="Only changes by them"
-                    className="min-h-6 whitespace-nowrap hover:underline"
-                    onClick={() => set({ actor: row.actor })}
-                  >
-                    {nameActor(row)}
-                  </button>
-                ),
-              },
-              {
-                title: 'Action',
-                cell: (row) => (
-                  <button
-                    type="button"
-                    title="Only changes of this kind"
-                    className="min-h-6 hover:underline"
-                    onClick={() => set({ action: row.action })}
-                  >
-                    <Badge>{row.action}</Badge>
-                  </button>
-                ),
-              },
-              {
-                title: 'Details',
-                className: 'min-w-64 max-w-96 font-mono text-xs text-muted [overflow-wrap:anywhere]',
-                cell: (row) => <ShownText text={describeChange(row)} />,
-              },
-              {
-                title: 'Address',
-                cell: ({ address }) => <span className="text-muted">{address ?? '–'}</span>,
-              },
-            ]}
-          />
-        )}
-      </Card>
-      {list.hasNextPage && (
-        <div className="mt-3 flex justify-center">
-          <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Show earlier changes
-          </Button>
-        </div>
-      )}
+        }
+      />
     </Page>
   );
 }
 
-type Row = Output<'audit.list'>['rows'][number];
+function auditColumns(zone: Zone, setFilter: (change: Record<string, string>) => void): Column<Row>[] {
+  return [
+    {
+      title: 'Time',
+      cell: ({ at }) => (
+        <span className="whitespace-nowrap text-muted">{formatTime(Date.parse(at), zone)}</span>
+      ),
+    },
+    {
+      title: 'Who',
+      cell: (row) => (
+        <button
+          type="button"
+          title="Show only changes by this person"
+          className="min-h-6 whitespace-nowrap hover:underline"
+          onClick={() => setFilter({ actor: row.actor })}
+        >
+          {nameActor(row)}
+        </button>
+      ),
+    },
+    {
+      title: 'Action',
+      cell: ({ action }) => (
+        <button
+          type="button"
+          title="Show only changes of this kind"
+          className="min-h-6 hover:underline"
+          onClick={() => setFilter({ action })}
+        >
+          <Badge>{action}</Badge>
+        </button>
+      ),
+    },
+    {
+      title: 'Details',
+      className: 'min-w-64 max-w-96 font-mono text-xs text-muted [overflow-wrap:anywhere]',
+      cell: (row) => <ShownText text={describeChange(row)} />,
+    },
+    {
+      title: 'IP address',
+      cell: ({ address }) => <span className="text-muted">{address ?? '–'}</span>,
+    },
+  ];
+}
 
-/** What was changed, by its name where it is known, and how. Details that only repeat it are left out. */
+/** The name of what was changed, where it is known, and the details. Details that only repeat the name are left out. */
 function describeChange({ target, targetName, details }: Row): string {
   const name = targetName ?? '';
   const rest = Object.entries(details)

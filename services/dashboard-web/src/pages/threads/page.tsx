@@ -5,16 +5,16 @@ import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Notice } from '../../ui/states.tsx';
 
-/** The threads, by their last activity. */
+/** Threads, most recently active first. */
 export function ThreadsPage() {
   const { id: spaceId } = useSpace();
   return (
     <ActivityList
       procedure="threads.list"
       title="Threads"
-      subtitle="Conversations, the last active first."
-      what="Thread"
-      name={({ id }) => (
+      subtitle="Conversations, most recently active first."
+      nameTitle="Thread"
+      nameCell={({ id }) => (
         <Link
           to="/s/$spaceId/threads/$threadId"
           params={{ spaceId, threadId: id }}
@@ -25,7 +25,7 @@ export function ThreadsPage() {
       )}
       empty={
         <Notice icon={MessagesSquare} title="No threads" isSmall>
-          Events with a thread id in their context are shown here.
+          Events whose context has a thread id appear here.
         </Notice>
       }
     />

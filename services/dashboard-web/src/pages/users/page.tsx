@@ -6,7 +6,7 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { useSearchTexts } from '../../url/use-search.ts';
 
-/** The people whose requests the events are of, by their last activity. Each leads to the events, in the same range of time. */
+/** End users, most recently active first. A user links to their events in the same range of time. */
 export function UsersPage() {
   const { id: spaceId } = useSpace();
   const search = useSearchTexts();
@@ -14,9 +14,9 @@ export function UsersPage() {
     <ActivityList
       procedure="users.list"
       title="Users"
-      subtitle="The people your events are of, the last active first."
-      what="User"
-      name={({ id }) => (
+      subtitle="End users, most recently active first."
+      nameTitle="User"
+      nameCell={({ id }) => (
         <Link
           to="/s/$spaceId/events"
           params={{ spaceId }}
@@ -28,7 +28,7 @@ export function UsersPage() {
       )}
       empty={
         <Notice icon={UserRound} title="No users" isSmall>
-          Events with a user id in their context are shown here.
+          Events whose context has a user id appear here.
         </Notice>
       }
     />

@@ -1,0 +1,66 @@
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Card } from './page.tsx';
+import { FailureNotice, Loading } from './states.tsx';
+import { type Column, Table } from './table.tsx';
+
+/** What the table needs of a query that is loaded page by page. */
+interface Pages {
+  error: unknown;
+  isError: boolean;
+  isPending: boolean;
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  refetch: () => unknown;
+  fetchNextPage: () => unknown;
+}
+
+/** A table in a card that is loaded page by page: its loading, failed and empty states, and a button for the next page. */
+export function PagedTable<Row>({
+  pages,
+  caption,
+  columns,
+  rows,
+  keyOf,
+  empty,
+  note,
+  more = 'Show more',
+}: {
+  pages: Pages;
+  /** What the table holds, for screen readers. */
+  caption: string;
+  columns: readonly Column<Row>[];
+  /** The rows of all loaded pages. */
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  /** Shown when there are no rows. */
+  empty: ReactNode;
+  /** Shown below the table. */
+  note?: ReactNode;
+  /** The text of the button for the next page. */
+  more?: string;
+}) {
+  return (
+    <>
+      <Card isFlush>
+        {pages.isError ? (
+          <FailureNotice error={pages.error} onRetry={() => void pages.refetch()} isSmall />
+        ) : pages.isPending ? (
+          <Loading />
+        ) : rows.length === 0 ? (
+          empty
+        ) : (
+          <Table caption={caption} rows={rows} keyOf={keyOf} columns={columns} />
+        )}
+      </Card>
+      {note}
+      {pages.hasNextPage && (
+        <div className="mt-3 flex justify-center">
+          <Button disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+            {more}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
