@@ -91,12 +91,17 @@ export function walkArray(bytes: Buffer, at: number, visit: VisitElement): numbe
 
 /** Whether a key as it is written, quotes and escapes included, stands for `name`, which is plain ASCII. */
 export function isKey(bytes: Buffer, key: Range, name: string): boolean {
-  const written = bytes.toString('latin1', key.start + 1, key.end - 1);
-  if (written === name) return true;
+  // Lengths first: an object may have a million keys. An escape takes two to six bytes for a character.
+  const writtenBytes = key.end - key.start - 2;
+  if (writtenBytes < name.length || writtenBytes > name.length * escapeBytesMax) return false;
+  if (writtenBytes === name.length) return bytes.toString('latin1', key.start + 1, key.end - 1) === name;
   return (
     isEscaped(bytes, key.start, key.end) && JSON.parse(bytes.toString('utf8', key.start, key.end)) === name
   );
 }
+
+/** Length of `\u0041`. */
+const escapeBytesMax = 6;
 
 /** Whether the string at these positions is written with an escape. */
 export function isEscaped(bytes: Buffer, start: number, end: number): boolean {

@@ -136,6 +136,12 @@ export const tracePagesMax = 20;
 export const toolCallEventsMax = 500;
 export const toolCallCharsMax = 16 * 1024 * 1024;
 
+/** Tool calls of one LLM event that are read. Models call at most 128 tools at once; an event of 4 MiB has room for 350,000. */
+export const toolCallsPerEventMax = 256;
+
+/** Characters that are scanned for tool calls before other requests get their turn: 12 ms. One event may have more. */
+export const toolCallSliceChars = 1024 * 1024;
+
 /** Gaps of one trace, and overlaps, that are shown. */
 export const traceIntervalsMax = 1_000;
 

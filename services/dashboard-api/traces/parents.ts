@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { endOf, type TraceRow } from './trace-events.ts';
+import { findContaining } from './containment.ts';
+import { matchToolCalls } from './tool-answers.ts';
+import type { TraceRow } from './trace-events.ts';
 
 /**
  * How the parent of an event is known. `otlp`: the client said so. The others are inferred, since the contract has no
@@ -36,14 +38,20 @@ export function findParents(
 ): Map<string, Parent> {
   const parents = new Map<string, Parent>();
   const ids = new Set(rows.map(({ id }) => id));
-  const isAbove = (id: string, below: string): boolean => {
-    for (let at: string | undefined = below; at !== undefined; at = parents.get(at)?.id) {
-      if (at === id) return true;
+  const ancestors = new Map<string, string>();
+  /** The event above all others. Each way that is followed is shortened, so that chains of thousands of events cost little. */
+  const findTop = (id: string): string => {
+    let top = id;
+    for (let next = ancestors.get(top); next !== undefined; next = ancestors.get(top)) {
+      const beyond = ancestors.get(next);
+      if (beyond !== undefined) ancestors.set(top, beyond);
+      top = next;
     }
-    return false;
+    return top;
   };
   const link = (id: string, parentId: string, by: ParentSource) => {
-    if (parents.has(id) || isAbove(id, parentId)) return;
+    if (parents.has(id) || findTop(parentId) === id) return;
+    ancestors.set(id, parentId);
     parents.set(id, { id: parentId, by, isInferred: by !== 'otlp' });
   };
   for (const row of rows) {
@@ -53,53 +61,4 @@ export function findParents(
   for (const [id, parentId] of matchToolCalls(rows, toolCalls)) link(id, parentId, 'tool_call');
   for (const [id, parentId] of findContaining(rows)) link(id, parentId, 'containment');
   return parents;
-}
-
-/** Each call of a tool is answered by the next event of that tool in the thread that starts after the LLM event ended. */
-function* matchToolCalls(
-  rows: readonly TraceRow[],
-  toolCalls: ReadonlyMap<string, readonly string[]>,
-): Generator<[id: string, parentId: string]> {
-  const laneOf = (row: TraceRow, name: string) => JSON.stringify([row.agentGroupId, row.threadId, name]);
-  const tools = Map.groupBy(
-    rows.filter(({ type }) => type === 'tool'),
-    (row) => laneOf(row, row.name ?? ''),
-  );
-  const taken = new Set<string>();
-  for (const row of rows) {
-    for (const name of toolCalls.get(row.id) ?? []) {
-      const answer = tools
-        .get(laneOf(row, name.slice(0, 256)))
-        ?.find(({ id, startTimeMs }) => !taken.has(id) && startTimeMs >= endOf(row));
-      if (answer === undefined) continue;
-      taken.add(answer.id);
-      yield [answer.id, row.id];
-    }
-  }
-}
-
-/** The shortest event of the same agent group that contains another one and is longer; of the same thread if there is one. */
-function* findContaining(rows: readonly TraceRow[]): Generator<[id: string, parentId: string]> {
-  let open: TraceRow[] = [];
-  for (const row of rows) {
-    open = open.filter((one) => endOf(one) > row.startTimeMs);
-    let found: TraceRow | undefined;
-    for (const one of open) {
-      const contains =
-        one.agentGroupId === row.agentGroupId && endOf(one) >= endOf(row) && lengthOf(one) > lengthOf(row);
-      if (contains && (found === undefined || isNearer(one, found, row))) found = one;
-    }
-    if (found !== undefined) yield [row.id, found.id];
-    open.push(row);
-  }
-}
-
-/** Whether one event that contains a row is nearer to it than another one. */
-function isNearer(one: TraceRow, other: TraceRow, { threadId }: TraceRow): boolean {
-  const [isOwn, isOthers] = [one.threadId === threadId, other.threadId === threadId];
-  return isOwn === isOthers ? lengthOf(one) < lengthOf(other) : isOwn;
-}
-
-function lengthOf(row: TraceRow): number {
-  return endOf(row) - row.startTimeMs;
 }

@@ -1,13 +1,14 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Database } from '../../../lib/db/database.ts';
-import { calledTool, member } from '../../../lib/event/tool-calls.ts';
 import { EventTextsTooLargeError, readEventTexts } from '../../../lib/segment/read.ts';
-import { toolCallCharsMax, toolCallEventsMax } from '../limits.ts';
+import { toolCallCharsMax, toolCallEventsMax, toolCallSliceChars, toolCallsPerEventMax } from '../limits.ts';
+import { readCalledTools } from './called-tools.ts';
 import type { TraceRow } from './trace-events.ts';
 
 export interface ToolCalls {
   /** The names of the tools that each LLM event called, by its id. */
   names: Map<string, string[]>;
-  /** Whether all LLM events were looked at: a trace with many, or with large ones, is not. */
+  /** Whether all calls were read: not of a trace with many LLM events, with large ones, or with one that has very many calls. */
   isComplete: boolean;
 }
 
@@ -25,19 +26,22 @@ export async function readToolCalls(
   const read = asked.slice(0, toolCallEventsMax);
   try {
     const texts = await readEventTexts(database, spaceId, read, { charsMax: toolCallCharsMax });
-    const names = read.map(({ id }, place) => [id, parseToolCalls(texts[place])] as const);
-    return { names: new Map(names), isComplete: read.length === asked.length };
+    const found: ToolCalls = { names: new Map(), isComplete: read.length === asked.length };
+    let scannedChars = 0;
+    for (const [place, { id }] of read.entries()) {
+      const text = texts[place] ?? '';
+      if (scannedChars > 0 && scannedChars + text.length > toolCallSliceChars) {
+        await letOthersRun();
+        scannedChars = 0;
+      }
+      scannedChars += text.length;
+      const { names, isComplete } = readCalledTools(text, toolCallsPerEventMax);
+      found.names.set(id, names);
+      found.isComplete &&= isComplete;
+    }
+    return found;
   } catch (error) {
     if (error instanceof EventTextsTooLargeError) return { names: new Map(), isComplete: false };
     throw error;
   }
-}
-
-/** The names of the tools, in the order of the calls. */
-function parseToolCalls(text: string | undefined): string[] {
-  if (text === undefined || !text.includes('toolCalls')) return [];
-  const event: unknown = JSON.parse(text);
-  const calls = member(member(member(member(event, 'properties'), 'llm'), 'output'), 'toolCalls');
-  if (!Array.isArray(calls)) return [];
-  return calls.map(calledTool).filter((name) => name !== undefined);
 }

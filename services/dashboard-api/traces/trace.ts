@@ -24,7 +24,7 @@ export const trace = z
     eventsMax: z.number(),
     /** False when the trace has more: then the newest are shown. */
     isComplete: z.boolean(),
-    /** False when tool calls of some LLM events were not read: then some inferred parents are missing. */
+    /** False when some tool calls of LLM events were not read: then some inferred parents are missing. */
     areToolCallsComplete: z.boolean(),
     /** By agent group, agent and thread, each in the order in which they begin. */
     lanes: z.array(lane),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { findContaining } from './containment.ts';
 import { findParents } from './parents.ts';
 import { findGaps, findLanes, findOverlaps } from './timeline.ts';
-import { compareInTime, type TraceRow } from './trace-events.ts';
+import { compareInTime, endOf, type TraceRow } from './trace-events.ts';
 
 function row(changes: Partial<TraceRow>): TraceRow {
   const startTimeMs = changes.startTimeMs ?? 0;
@@ -66,6 +67,28 @@ test('the nearest containing event of the group is the parent, of its own thread
   expect(parents).toEqual({ b: 'a', c: 'a', e: 'b' });
 });
 
+/** As {@link findContaining} says it, one pair after another. */
+function containersOf(rows: readonly TraceRow[]): [string, string][] {
+  const lengthOf = (one: TraceRow) => endOf(one) - one.startTimeMs;
+  return rows.flatMap((own): [string, string][] => {
+    const found = rows
+      .filter(
+        (one) =>
+          one.agentGroupId === own.agentGroupId &&
+          one.startTimeMs <= own.startTimeMs &&
+          endOf(one) >= endOf(own) &&
+          endOf(one) > own.startTimeMs &&
+          lengthOf(one) > lengthOf(own),
+      )
+      .toSorted(
+        (a, b) =>
+          Number(b.threadId === own.threadId) - Number(a.threadId === own.threadId) ||
+          lengthOf(a) - lengthOf(b),
+      )[0];
+    return found === undefined ? [] : [[own.id, found.id]];
+  });
+}
+
 const anyRows = fc
   .array(
     fc.record({
@@ -93,6 +116,15 @@ const anyRows = fc
       )
       .toSorted(compareInTime),
   );
+
+test('each event has the shortest longer one that contains it, of its own thread if there is one', () => {
+  fc.assert(
+    fc.property(anyRows, (rows) => {
+      expect([...findContaining(rows)]).toEqual(containersOf(rows));
+    }),
+    { numRuns: 300 },
+  );
+});
 
 test('no event is above itself, whatever clients say', () => {
   fc.assert(

@@ -1,0 +1,75 @@
+import { endOf, type TraceRow } from './trace-events.ts';
+
+/**
+ * Finds the event that answers each call of a tool: the next event of that tool in the thread that starts after the LLM event ended,
+ * and that answers no earlier call. Each call takes logarithmic time: clients choose the number of calls.
+ *
+ * @param rows in order of time.
+ * @returns pairs of ids, of the tool event and the LLM event.
+ */
+export function* matchToolCalls(
+  rows: readonly TraceRow[],
+  toolCalls: ReadonlyMap<string, readonly string[]>,
+): Generator<[id: string, callerId: string]> {
+  const threadOf = ({ agentGroupId, threadId }: TraceRow) => JSON.stringify([agentGroupId, threadId]);
+  const tools = rows.filter(({ type }) => type === 'tool');
+  const threads = new Map(
+    Map.groupBy(tools, threadOf)
+      .entries()
+      .map(([thread, own]) => [thread, openAnswers(own)]),
+  );
+  for (const row of rows) {
+    const names = toolCalls.get(row.id) ?? [];
+    const answers = names.length > 0 ? threads.get(threadOf(row)) : undefined;
+    if (answers === undefined) continue;
+    for (const name of names) {
+      const answer = answers.get(name)?.takeFrom(endOf(row));
+      if (answer !== undefined) yield [answer.id, row.id];
+    }
+  }
+}
+
+/** By the name of the tool. */
+function openAnswers(rows: readonly TraceRow[]): Map<string, FreeRows> {
+  const byName = Map.groupBy(rows, ({ name }) => name ?? '');
+  return new Map(byName.entries().map(([name, own]) => [name, new FreeRows(own)]));
+}
+
+/** Events in order of time, each of which is taken once. */
+class FreeRows {
+  readonly #rows: readonly TraceRow[];
+  /** The place of a free row, or a place from which on the search goes on: shortened whenever it is followed. */
+  readonly #next: number[];
+
+  constructor(rows: readonly TraceRow[]) {
+    this.#rows = rows;
+    this.#next = Array.from({ length: rows.length + 1 }, (_, place) => place);
+  }
+
+  /** Takes the first free event that starts at this time or later. */
+  takeFrom(startMs: number): TraceRow | undefined {
+    const place = this.#findFree(this.#findStart(startMs));
+    const row = this.#rows[place];
+    if (row !== undefined) this.#next[place] = place + 1;
+    return row;
+  }
+
+  #findStart(startMs: number): number {
+    let [low, high] = [0, this.#rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#rows[middle]?.startTimeMs ?? 0) < startMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #findFree(from: number): number {
+    let place = from;
+    for (let next = this.#next[place]; next !== undefined && next !== place; next = this.#next[place]) {
+      this.#next[place] = this.#next[next] ?? next;
+      place = next;
+    }
+    return place;
+  }
+}
