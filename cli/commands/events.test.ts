@@ -3,6 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { events, segments } from '../../lib/db/schema.ts';
+import { anyTerm, inSpace } from '../../lib/event/terms.ts';
 import { runWeirProcess } from '../../test/support/cli/command-line.ts';
 import { Operator, unknownId } from '../../test/support/cli/operator.ts';
 import { printedEventsPage } from '../limits.ts';
@@ -21,6 +22,9 @@ async function storeBody(spaceId: string, body: string, startTimesMs: number[]):
     eventCount: startTimesMs.length,
     rawBytes: segment.length,
     body: zstdCompressSync(segment),
+    minStartMs: Math.min(...startTimesMs),
+    maxStartMs: Math.max(...startTimesMs),
+    terms: inSpace(spaceId, [anyTerm]),
   });
   const rows = startTimesMs.map((startTimeMs, segmentIndex) => ({
     ...shared,

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
-import { fillLedger } from '../../lib/db/ledger-fill.ts';
 import { distributeDatabase, migrateDatabase } from '../../lib/db/migrate.ts';
 import { wholeNumber } from '../arguments.ts';
 import { requireDatabaseUrl } from '../database.ts';
-import { type Host, printJson, printMessage } from '../host.ts';
+import { type Host, printJson } from '../host.ts';
 
 /** Most shards that Citus takes. */
 const shardsMax = 64_000;
@@ -27,13 +26,6 @@ export function addMigrateCommand(program: Command, host: Host): void {
     .action(async ({ citus, shards }: { citus?: true; shards?: number }) => {
       const url = requireDatabaseUrl(host);
       await migrateDatabase(url);
-      await fillLedger(url, {
-        report: ({ copied, total }) =>
-          printMessage(
-            host,
-            `${copied.toLocaleString('en')} of about ${total.toLocaleString('en')} ids are in the ledger`,
-          ),
-      });
       if (citus === undefined) return printJson(host, { migrated: true });
       const distributed = await distributeDatabase(url, shards);
       await printJson(host, { migrated: true, distributed });

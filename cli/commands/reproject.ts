@@ -12,7 +12,7 @@ export function addReprojectCommand(program: Command, host: Host): void {
   program
     .command('reproject')
     .description(
-      'compute columns, terms and statistics of stored events again, after an upgrade; may be killed and run again',
+      'compute columns and terms of stored events again, after an upgrade; may be killed and run again',
     )
     .option('--space <id>', 'of this space only')
     .action(async (options: { space?: string }) => {

@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { fillLedger, isLedgerComplete } from '../../lib/db/ledger-fill.ts';
 import { migrateDatabase } from '../../lib/db/migrate.ts';
 import type { Connection } from '../../lib/local-system.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
@@ -8,13 +7,13 @@ import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
 import { startServers } from './embedded-servers.ts';
 import type { StartContext } from './start-context.ts';
-import { type SupervisedService, superviseServices } from './supervised-services.ts';
+import { superviseServices } from './supervised-services.ts';
 
 const processes = ['postgres', 'nats-server', 'writer', 'ingest', 'dashboard-api'];
 
 /**
- * Starts everything in order: Postgres, nats-server, the schema, the first access, the services; the writer last. Everything started is
- * pushed onto `context.resources`. connection.json exists exactly while the system is ready.
+ * Starts everything in order: Postgres, nats-server, the schema, the first access, the services. Everything started is pushed onto
+ * `context.resources`. connection.json exists exactly while the system is ready.
  */
 export async function startSystem(context: StartContext): Promise<Connection> {
   const { config, data, progress, resources, signal } = context;
@@ -40,7 +39,7 @@ export async function startSystem(context: StartContext): Promise<Connection> {
     WEIR_DATA_DIR: data.path,
     DASHBOARD_WEB_DIR: config.DASHBOARD_WEB_DIR ?? web.directory,
   };
-  const urls = await startServices(context, env);
+  const urls = await progress.step('services', () => startServices(context, env));
   signal.throwIfAborted();
   const connection = {
     ...urls,
@@ -53,51 +52,24 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   return connection;
 }
 
-/** A writer starts when the ledger holds the ids of all stored events. Where they have to be copied, ingest starts before. */
+/** The dashboard shows the address of ingest. A free port is known only when ingest listens: then the dashboard waits for it. */
 async function startServices(
   context: StartContext,
-  env: Record<string, string | undefined> & { DATABASE_URL: string },
-): Promise<Pick<Connection, 'ingestUrl' | 'dashboardUrl'>> {
-  const { progress, signal } = context;
-  const writer = { name: 'writer', env } as const;
-  const isComplete = await isLedgerComplete(env.DATABASE_URL);
-  const { ingest, dashboard } = await progress.step('services', () =>
-    startListening(context, env, isComplete ? [writer] : []),
-  );
-  if (!ingest?.url || !dashboard?.url) throw new Error('a service did not report its URL');
-  if (!isComplete) {
-    await progress.step('ids of stored events', (showDetail) =>
-      fillLedger(env.DATABASE_URL, {
-        report: ({ copied, total }) =>
-          showDetail(`${copied.toLocaleString('en')} of about ${total.toLocaleString('en')}`),
-        signal,
-      }),
-    );
-    await progress.step('writer', () => superviseServices(context, [writer]));
-  }
-  return { ingestUrl: ingest.url, dashboardUrl: dashboard.url };
-}
-
-/** The dashboard tells people the address of ingest. A free port is known when ingest listens, so the dashboard waits for it. */
-async function startListening(
-  context: StartContext,
   env: Record<string, string | undefined>,
-  others: readonly SupervisedService[],
-) {
+): Promise<Pick<Connection, 'ingestUrl' | 'dashboardUrl'>> {
   const { config } = context;
+  const writerService = { name: 'writer', env } as const;
   const ingestService = { name: 'ingest', env, portVariable: 'INGEST_PORT' } as const;
   const dashboardService = { name: 'dashboard-api', env, portVariable: 'DASHBOARD_PORT' } as const;
-  if (config.INGEST_PORT !== 0 || config.INGEST_URL !== undefined) {
-    const [ingest, dashboard] = await superviseServices(context, [
-      ingestService,
-      dashboardService,
-      ...others,
-    ]);
-    return { ingest, dashboard };
-  }
-  const [ingest] = await superviseServices(context, [ingestService, ...others]);
-  const [dashboard] = await superviseServices(context, [
-    { ...dashboardService, env: { ...env, INGEST_URL: ingest?.url } },
+  const isAddressKnown = config.INGEST_PORT !== 0 || config.INGEST_URL !== undefined;
+  const [ingest, , first] = await superviseServices(context, [
+    ingestService,
+    writerService,
+    ...(isAddressKnown ? [dashboardService] : []),
   ]);
-  return { ingest, dashboard };
+  const [dashboard] = isAddressKnown
+    ? [first]
+    : await superviseServices(context, [{ ...dashboardService, env: { ...env, INGEST_URL: ingest?.url } }]);
+  if (!ingest?.url || !dashboard?.url) throw new Error('a service did not report its URL');
+  return { ingestUrl: ingest.url, dashboardUrl: dashboard.url };
 }

@@ -17,7 +17,7 @@ const migrationLock = 7_394_210;
 
 /**
  * Brings the database to this version's schema, with the partitions that are needed now. Safe to call from several
- * processes at once. Where the ledger of ids has to be filled afterwards, fillLedger does it.
+ * processes at once.
  *
  * @throws ConfigError when the server is too old, or the database was written by a newer Weir.
  */

@@ -121,11 +121,9 @@ function defaultOf(table: PgTable): SQL {
   return sql`${sql.identifier(`${getTableName(table)}_default`)}`;
 }
 
-/** @param bounds as Postgres writes them: `FOR VALUES FROM (MINVALUE) TO ('019a…')`, or `DEFAULT`. */
+/** @param bounds as Postgres writes them: `FOR VALUES FROM ('019a…') TO ('019a…')`, or `DEFAULT`. */
 function parseBounds(bounds: string): TimeRange | undefined {
-  const [, from, to] = /FROM \((.*)\) TO \((.*)\)/.exec(bounds) ?? [];
+  const [, from, to] = /FROM \('(.*)'\) TO \('(.*)'\)/.exec(bounds) ?? [];
   if (from === undefined || to === undefined) return undefined;
-  const millisecond = (bound: string, unbounded: number) =>
-    bound.startsWith("'") ? millisecondOf(bound.slice(1)) : unbounded;
-  return { fromMs: millisecond(from, -Infinity), toMs: millisecond(to, Infinity) };
+  return { fromMs: millisecondOf(from), toMs: millisecondOf(to) };
 }

@@ -36,13 +36,12 @@ async function listCandidates(
   { spaceId, subject, startedAtMs, snapshot }: Parameters<typeof listBatches>[1],
   after: string | undefined,
 ): Promise<Candidate[]> {
-  const { id, rawBytes, terms, minStartMs } = segments;
+  const { id, rawBytes, minStartMs } = segments;
   const term = termOf(spaceId, subject);
-  // What was stored before there were terms and times may be anything.
   const mayMatch =
     subject.kind === 'before'
-      ? sql`(${minStartMs} < ${subject.timeMs} OR ${minStartMs} IS NULL)`
-      : sql`(${hasTerm(term)} OR ${hasTerm(inSpace(spaceId, [anyTerm])[0])} OR ${terms} IS NULL)`;
+      ? sql`${minStartMs} < ${subject.timeMs}`
+      : sql`(${hasTerm(term)} OR ${hasTerm(inSpace(spaceId, [anyTerm])[0])})`;
   return database.execute<{ id: string; rawBytes: number }>(sql`
     -- Sorted outside: with an ordered index at hand the planner would walk it past all segments that lack the term.
     WITH candidates AS MATERIALIZED (

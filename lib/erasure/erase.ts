@@ -1,7 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eq, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { buildInitialIndexes } from '../db/initial-indexes.ts';
 import { noSpace } from '../db/limits.ts';
 import { quarantine } from '../db/schema.ts';
 import { readWatermarks } from '../queue/watermark.ts';
@@ -64,8 +63,6 @@ async function eraseAll(
   spaceId: string,
   { subject, reason, backupRetentionDays, report = () => {}, queueStuckMs }: EraseOptions,
 ): Promise<Receipt> {
-  // Without them each batch would read the whole first partition.
-  await buildInitialIndexes(database);
   const erasure = await beginErasure(database, spaceId, { subject, reason });
   // After the start, so that they are no lower than what was accepted before it.
   const watermarks = await readWatermarks(connection);

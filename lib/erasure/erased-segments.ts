@@ -106,8 +106,8 @@ class BatchErasure {
     const rows = await this.#transaction
       .select({
         id: events.segmentId,
-        minStartMs: min(events.startTimeMs),
-        maxStartMs: max(events.startTimeMs),
+        minStartMs: sql<number>`${min(events.startTimeMs)}`,
+        maxStartMs: sql<number>`${max(events.startTimeMs)}`,
         eventCount: count(),
       })
       .from(events)
@@ -151,6 +151,6 @@ class BatchErasure {
 
 interface Span {
   readonly eventCount: number;
-  readonly minStartMs: number | null;
-  readonly maxStartMs: number | null;
+  readonly minStartMs: number;
+  readonly maxStartMs: number;
 }

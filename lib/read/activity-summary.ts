@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNull, lt, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
 import { addedNumberMax } from '../event/limits.ts';
@@ -125,15 +125,12 @@ async function listSegments(
       .where(
         and(
           eq(segments.spaceId, spaceId),
-          or(
-            overlaps([
-              ...values.flatMap((value) => termsOf(spaceId, { [column]: value })),
-              ...inSpace(spaceId, [anyTerm]),
-            ]),
-            isNull(segments.terms),
-          ),
-          range.from === undefined ? undefined : or(gte(maxStartMs, range.from), isNull(maxStartMs)),
-          range.to === undefined ? undefined : or(lt(minStartMs, range.to), isNull(minStartMs)),
+          overlaps([
+            ...values.flatMap((value) => termsOf(spaceId, { [column]: value })),
+            ...inSpace(spaceId, [anyTerm]),
+          ]),
+          range.from === undefined ? undefined : gte(maxStartMs, range.from),
+          range.to === undefined ? undefined : lt(minStartMs, range.to),
         ),
       )
       .limit(sortedSegmentsMax),

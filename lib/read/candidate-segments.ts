@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { events, segments } from '../db/schema.ts';
 import { anyTerm, inSpace } from '../event/terms.ts';
 import type { EventCursor } from './event-cursor.ts';
@@ -108,21 +108,6 @@ export async function readCandidates<Columns extends EventColumns>(
     .prepare('candidate_events')
     .execute({ offset: 0 });
   return rows as unknown as EventRow<Columns>[];
-}
-
-/** Whether the space has segments that were stored before there were terms: no search by terms finds their events. */
-export async function hasUnknownSegments<Columns extends EventColumns>({
-  database,
-  spaceId,
-}: EventSource<Columns>): Promise<boolean> {
-  const rows = await database
-    .select({ id: segments.id })
-    .from(segments)
-    .where(and(eq(segments.spaceId, spaceId), isNull(segments.terms)))
-    .limit(1)
-    .prepare('segments_without_terms')
-    .execute();
-  return rows.length > 0;
 }
 
 /** Segments that may have an event with all these terms of the space. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
-import { hasTerms, hasUnknownSegments, readCandidates } from './candidate-segments.ts';
+import { hasTerms, readCandidates } from './candidate-segments.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from './event-filter.ts';
 import { readEventPage } from './event-page.ts';
@@ -48,7 +48,7 @@ async function findNewer<Columns extends EventColumns>(
 ): Promise<Neighbour<EventRow<Columns>>> {
   const { filter, spaceId, limits } = source;
   const terms = termsOf(spaceId, filter);
-  const bySegments = terms.length > 0 && !(await hasUnknownSegments(source));
+  const bySegments = terms.length > 0;
   const walk = await walkUp(source, at, bySegments ? limits.firstWalkEvents : limits.walkedEvents);
   if (walk.row !== undefined || walk.isCertain || !bySegments) return walk;
   return findInSegmentsAfter(source, terms, at);
@@ -133,7 +133,7 @@ async function findInSegmentsAfter<Columns extends EventColumns>(
   }
   const last = list[limits.segmentsListed - 1];
   // A segment that was not listed may have a nearer event, or the only one.
-  if (last !== undefined && !(best !== undefined && best.startTimeMs < (last.minStartMs ?? 0))) {
+  if (last !== undefined && !(best !== undefined && best.startTimeMs < last.minStartMs)) {
     return { row: undefined, isCertain: false };
   }
   return { row: best, isCertain: true };

@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
@@ -162,7 +162,7 @@ function toEvent(id: string, values: Values): IngestEvent {
 const equalHashes = 77;
 
 /** How the segment of a request came to have its terms, or not. */
-type Origin = 'ingest' | 'writer' | 'before terms' | 'equal hashes' | 'too many terms';
+type Origin = 'ingest' | 'writer' | 'equal hashes' | 'too many terms';
 const anyOrigin = fc.constantFrom<Origin>('ingest', 'ingest', 'writer', 'equal hashes', 'too many terms');
 
 /** Gives the segments that are to have equal hashes all terms that the space has. */
@@ -184,19 +184,10 @@ interface Request {
 
 /** Stores requests with one statement, a segment each. */
 async function store(spaceId: string, requests: readonly Request[]): Promise<void> {
-  const parts = requests.map((request) => toPart(spaceId, request));
-  await storeParts(database, parts);
-  const withoutTerms = parts.filter((_, i) => requests[i]?.origin === 'before terms');
-  if (withoutTerms.length === 0) return;
-  await database
-    .update(segments)
-    .set({ terms: null, minStartMs: null, maxStartMs: null })
-    .where(
-      inArray(
-        segments.id,
-        withoutTerms.map(({ segmentId }) => segmentId),
-      ),
-    );
+  await storeParts(
+    database,
+    requests.map((request) => toPart(spaceId, request)),
+  );
 }
 
 function toPart(spaceId: string, { events, origin }: Request): Part {
@@ -354,20 +345,6 @@ const anyPage = fc.record({ limit: fc.integer({ min: 1, max: 12 }), limits: anyL
 test('the pages of a list show each event of the space that matches exactly once, in order', async () => {
   await fc.assert(fc.asyncProperty(fc.oneof(anyRequests, singles), anyFilters, anyPage, checkLists), {
     numRuns: 40,
-    endOnFailure: true,
-  });
-});
-
-test('so they do for segments that were stored before there were terms', async () => {
-  const requests = fc.array(
-    fc.record({
-      values: fc.array(anyValues, { minLength: 1, maxLength: 6 }),
-      origin: fc.constantFrom<Origin>('ingest', 'before terms'),
-    }),
-    { minLength: 5, maxLength: 10 },
-  );
-  await fc.assert(fc.asyncProperty(requests, anyFilters, anyPage, checkLists), {
-    numRuns: 20,
     endOnFailure: true,
   });
 });

@@ -1,5 +1,4 @@
 import type { Database } from '../db/database.ts';
-import { hasUnknownSegments } from './candidate-segments.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchValues, termsOf } from './event-filter.ts';
 import type { EventColumns, EventRow } from './event-rows.ts';
@@ -41,8 +40,7 @@ export async function readEventPage<Columns extends EventColumns>(
   const wanted = limit + 1;
   if (matchValues(filter) === undefined) return toPage(await selectEvents(source, after, wanted), limit);
   const terms = termsOf(spaceId, filter);
-  const canSearch = async () => terms.length > 0 && !(await hasUnknownSegments(source));
-  const isNarrow = isUsuallyRare(filter) && (await canSearch());
+  const isNarrow = isUsuallyRare(filter);
   if (isNarrow) {
     const found = await findInFewSegments(source, { terms, after, rowsMax: wanted });
     if (found !== undefined) return toPage(found.rows, limit, found.end);
@@ -51,7 +49,7 @@ export async function readEventPage<Columns extends EventColumns>(
   if (walk.end === undefined || walk.rows.length === wanted) return toPage(walk.rows, limit);
   const rest = { after: walk.end, rowsMax: wanted - walk.rows.length };
   const found =
-    isNarrow || (await canSearch())
+    terms.length > 0
       ? await findInSegments(source, { ...rest, terms, spanMs: walk.spanMs })
       : await walkEvents(source, rest.after, {
           rowsMax: rest.rowsMax,

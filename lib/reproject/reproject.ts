@@ -3,11 +3,9 @@ import { and, asc, eq, gt } from 'drizzle-orm';
 import { auditNow, operator } from '../accounts/audit.ts';
 import { listSpaces } from '../accounts/spaces.ts';
 import type { Database } from '../db/database.ts';
-import { buildInitialIndexes } from '../db/initial-indexes.ts';
 import { segments } from '../db/schema.ts';
 import { divideSegments } from '../segment/batches.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
-import { deleteEmptyCounts } from './old-counts.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
 
 /** What was computed again. */
@@ -21,7 +19,7 @@ export interface ReprojectOptions {
 }
 
 /**
- * Computes columns, terms and statistics of stored events again, from their segments, where they are of an older version
+ * Computes columns and terms of stored events again, from their segments, where they are of an older version
  * (docs/reproject.md). Each segment is marked in the transaction that has computed it: killed at any time and called again, it goes on
  * with the rest. Writers, readers, retention and erasure go on meanwhile, and half of the time belongs to them.
  *
@@ -31,10 +29,8 @@ export async function reproject(
   database: Database,
   { spaceId, report = () => {} }: ReprojectOptions = {},
 ): Promise<ReprojectResult> {
-  // Without them each batch would read the whole first partition.
-  await buildInitialIndexes(database);
   const spaceIds = spaceId === undefined ? (await listSpaces(database)).map(({ id }) => id) : [spaceId];
-  let total: ReprojectResult = { segments: 0, events: 0, recounted: 0, damaged: [] };
+  let total: ReprojectResult = { segments: 0, events: 0, damaged: [] };
   for (const id of spaceIds) {
     let isFirst = true;
     for await (const batch of listBatches(database, id)) {
@@ -45,7 +41,6 @@ export async function reproject(
       report(total);
       await sleep(performance.now() - startedMs);
     }
-    for (const statement of deleteEmptyCounts(id)) await database.execute(statement);
   }
   return total;
 }
@@ -54,7 +49,6 @@ function add(a: ReprojectResult, b: ReprojectResult): ReprojectResult {
   return {
     segments: a.segments + b.segments,
     events: a.events + b.events,
-    recounted: a.recounted + b.recounted,
     damaged: [...a.damaged, ...b.damaged],
   };
 }

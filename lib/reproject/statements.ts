@@ -8,8 +8,7 @@ import {
   nameOf,
   namesOf,
 } from '../db/statement.ts';
-import { columnNames, columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
-import { countByAgent, countByName, inMeasures } from '../write/statistics.ts';
+import { columnTypes, storedColumnNames } from '../event/columns.ts';
 
 /** Parameters of the statements beside the columns, which have their names. */
 export const parameterNames = { spaceId: 'space', segmentId: 'segment', indexes: 'indexes' } as const;
@@ -19,15 +18,10 @@ const uuidParameter = (name: string) => sql`${sql.placeholder(name)}::uuid`;
 
 /** The columns of the events of one segment, as rows of `event`. */
 function unnestColumns(): SQL {
-  const arrays = columnNames.map((name) =>
+  const arrays = storedColumnNames.map((name) =>
     arrayParameter(name === 'segmentIndex' ? indexes : name, columnTypes[name]),
   );
-  const names = columnNames.map((name) => nameOf(isCounted(name) ? inMeasures[name] : events[name]));
-  return sql`unnest(${listOf(arrays)}) AS event(${listOf(names)})`;
-}
-
-function isCounted(name: (typeof columnNames)[number]): name is (typeof countedColumnNames)[number] {
-  return countedColumnNames.some((one) => one === name);
+  return sql`unnest(${listOf(arrays)}) AS event(${namesOf(storedColumnNames.map((name) => events[name]))})`;
 }
 
 /** Writes the columns of a segment's rows that differ. A row that is gone meanwhile stays gone. */
@@ -50,25 +44,4 @@ function buildUpdate(): SQL {
   WHERE kept.${nameOf(events.spaceId)} = ${uuidParameter(spaceId)} AND kept.${nameOf(events.segmentId)} = ${uuidParameter(segmentId)}
     AND kept.${nameOf(events.segmentIndex)} = event.${nameOf(events.segmentIndex)} AND kept.${nameOf(events.id)} = event.${nameOf(events.id)}
     AND (${compared('kept')}) IS DISTINCT FROM (${compared('event')})`;
-}
-
-/** Counts events of a segment in the statistics, by the writer's own parts of a statement. */
-export const addCounts: CompiledStatement = compileStatement(buildCounts());
-
-function buildCounts(): SQL {
-  const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
-  return sql`
-WITH new_events AS MATERIALIZED (
-  SELECT ${uuidParameter(spaceId)} AS ${nameOf(events.spaceId)}, ${namesOf([
-    ...storedColumnNames.map((name) => events[name]),
-    ...countedColumnNames.map((name) => inMeasures[name]),
-  ])} FROM ${unnestColumns()}
-), name_counts AS MATERIALIZED (${byName.counts}
-), by_name AS (${byName.byMinute}
-), by_name_hours AS (${byName.byHours}
-), agent_counts AS MATERIALIZED (${byAgent.counts}
-), by_agent AS (${byAgent.byMinute}
-), by_agent_hours AS (${byAgent.byHours}
-)
-SELECT count(*)::integer FROM new_events`;
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getTableName, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { serverTimeMs } from '../db/partitions.ts';
-import { events } from '../db/schema.ts';
 import { dropExpiredPartitions } from './expired-partitions.ts';
 import { deleteExpiredEntries } from './expired-quarantine.ts';
 import { deleteExpiredSegments, type SegmentPlace } from './expired-segments.ts';
@@ -76,7 +75,7 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   // First, since what is dropped needs not be deleted.
   const { dropped, locked } = await dropExpiredPartitions(database, spaces);
   const result = { dropped, locked, events: 0, quarantined: 0, rewritten: 0 };
-  for (const place of (await canFindEvents(database)) ? (['weeks', 'default'] as const) : []) {
+  for (const place of ['weeks', 'default'] as const) {
     result.events += await deleteInTurns(database, expiring, { place, signal: options.signal });
   }
   for (const space of expiring) {
@@ -97,21 +96,6 @@ async function agreedTimeMs(database: Database, nowMs: number): Promise<number> 
       `nothing is deleted while the clocks of Postgres (${new Date(serverMs).toISOString()}) and of this machine (${new Date(nowMs).toISOString()}) differ`,
     );
   return Math.min(serverMs, nowMs);
-}
-
-/**
- * Whether the events of a segment can be found without reading whole tables. The first partition of a migrated database lacks the
- * index at first (lib/db/initial-indexes.ts).
- */
-async function canFindEvents(database: Database): Promise<boolean> {
-  const [row] = await database.execute<{ isIndexed: boolean }>(sql`
-    SELECT NOT EXISTS (
-      SELECT FROM pg_inherits AS partition WHERE inhparent = to_regclass(${getTableName(events)}) AND NOT EXISTS (
-        SELECT FROM pg_index JOIN pg_inherits AS child ON child.inhrelid = indexrelid
-        WHERE indrelid = partition.inhrelid AND indisvalid AND child.inhparent = to_regclass('events_by_segment')
-      )
-    ) AS "isIndexed"`);
-  return row?.isIndexed === true;
 }
 
 /** One batch of each space after the other: a space with much to delete delays no other. @returns how many events. */

@@ -1,9 +1,9 @@
-import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm';
+import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { type PartitionedTable, partitionedTables } from '../db/partitions.ts';
 import { events } from '../db/schema.ts';
 import { nameOf, namesOf } from '../db/statement.ts';
-import { boundOf, dateOf, type TimeRange } from '../db/weeks.ts';
+import { boundOf, type TimeRange } from '../db/weeks.ts';
 import { isLockConflict } from './expired-segments.ts';
 import { rewrittenBytesMin, rewrittenEventsMax, rewrittenLiveShare } from './limits.ts';
 import { readFill, type TableFill } from './partition-fill.ts';
@@ -79,7 +79,7 @@ function copyRows(copy: Copy): SQL[] {
   // The rows of a segment lie together, as the writer stores them.
   const order = table === events ? namesOf([events.segmentId, events.segmentIndex]) : nameOf(key);
   const { from, to } = boundsOf(range);
-  const isInside = sql`${from === undefined ? sql`true` : sql`${nameOf(key)} >= ${from}`} AND ${nameOf(key)} < ${to}`;
+  const isInside = sql`${nameOf(key)} >= ${from} AND ${nameOf(key)} < ${to}`;
   return [
     sql`CREATE TABLE ${copyOf(copy)} (LIKE ${table} INCLUDING ALL, CONSTRAINT inside CHECK (${isInside}))`,
     sql`INSERT INTO ${copyOf(copy)} (${columns}) SELECT ${columns} FROM ${sql.identifier(partition)} ORDER BY ${order}`,
@@ -90,19 +90,16 @@ function copyRows(copy: Copy): SQL[] {
 function replacePartition(copy: Copy): SQL[] {
   const { table, partition, range } = copy;
   const { from, to } = boundsOf(range);
-  // The first partition of a migrated database loses its name: what it lacked, the copy has (lib/db/initial-indexes.ts).
-  const name = sql.identifier(
-    from === undefined ? `${getTableName(table)}_before_${dateOf(range.toMs)}` : partition,
-  );
+  const name = sql.identifier(partition);
   return [
-    sql`DROP TABLE ${sql.identifier(partition)}`,
+    sql`DROP TABLE ${name}`,
     sql`ALTER TABLE ${copyOf(copy)} RENAME TO ${name}`,
-    sql`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from ?? sql`MINVALUE`}) TO (${to})`,
+    sql`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`,
     sql`ALTER TABLE ${name} DROP CONSTRAINT inside`,
   ];
 }
 
-function boundsOf({ fromMs, toMs }: TimeRange): { from: SQL | undefined; to: SQL } {
+function boundsOf({ fromMs, toMs }: TimeRange): { from: SQL; to: SQL } {
   const literal = (ms: number) => sql.raw(`'${boundOf(ms)}'`);
-  return { from: Number.isFinite(fromMs) ? literal(fromMs) : undefined, to: literal(toMs) };
+  return { from: literal(fromMs), to: literal(toMs) };
 }

@@ -38,8 +38,8 @@ export interface StorageReport {
 }
 
 export interface PartitionReport {
-  /** The first instant; null for what was stored before there were partitions. */
-  from: string | null;
+  /** The first instant. */
+  from: string;
   /** The end, excluded. */
   to: string;
   partitions: string[];
@@ -122,7 +122,7 @@ async function reportPartition(
   const longest = days.includes(undefined) ? undefined : Math.max(0, ...days.map((one) => one ?? 0));
   const expiresAtMs = expiryOf(range.toMs, longest);
   return {
-    from: Number.isFinite(range.fromMs) ? new Date(range.fromMs).toISOString() : null,
+    from: new Date(range.fromMs).toISOString(),
     to: new Date(range.toMs).toISOString(),
     partitions: [names.events, names.segments].flatMap((name) => name ?? []),
     events: await estimateRows(database, names.events),

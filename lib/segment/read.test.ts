@@ -31,6 +31,9 @@ async function storeSegment(
     eventCount: 0,
     rawBytes,
     body: zstdCompressSync(Buffer.from(text)),
+    minStartMs: 0,
+    maxStartMs: 0,
+    terms: [],
   });
   return id;
 }

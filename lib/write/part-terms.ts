@@ -5,8 +5,8 @@ import { parseEscapedKeys } from '../json/parse-escaped-keys.ts';
 import type { Part } from '../queue/group.ts';
 
 /**
- * The terms of each part's segment, as the inside of an array literal. Those that ingest has not computed, because it is
- * older or the part was cut out of another one, are computed from the columns.
+ * The terms of each part's segment, as the inside of an array literal. A part that was cut out of another one has none: they are
+ * computed from the columns.
  *
  * @param parts well-formed. Those of one segment get the terms of all of them.
  */

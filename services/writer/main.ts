@@ -2,7 +2,6 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
-import { untilLedgerComplete } from '../../lib/db/ledger-fill.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { queueStreams } from '../../lib/queue/settings.ts';
 import { ensureStreams } from '../../lib/queue/stream.ts';
@@ -27,12 +26,6 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
   const database = openDatabase(sql);
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
   await ensureStreams(nats, config);
-  await untilLedgerComplete(database, (error) =>
-    log.warn(
-      { err: error },
-      'waiting for a ledger of ids that is complete: `weir migrate` copies the stored ones',
-    ),
-  );
   resources.use(keepPartitions(config.DATABASE_URL, log));
   const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
   resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { buildInitialIndexes } from '../../lib/db/initial-indexes.ts';
 import { ensurePartitions, findPartitionFaults, serverTimeMs } from '../../lib/db/partitions.ts';
 import type { Logger } from '../../lib/log.ts';
 import { deleteOldAdditions } from '../../lib/tail/additions.ts';
@@ -9,7 +8,8 @@ import { partitionCheckMs, partitionRetryMs } from './limits.ts';
 
 /**
  * Keeps the partitions of events and segments made ahead, and raises an alarm when the current week or the next one has
- * none, or when the default partition holds rows. Deletes what no live tail can resume from any more. It has a connection of its own: building an index may take minutes.
+ * none, or when the default partition holds rows. Deletes what no live tail can resume from any more. It has a connection of its
+ * own: moving rows out of the default partition may take minutes.
  */
 export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposable {
   const sql = openPostgres(databaseUrl, {
@@ -31,7 +31,6 @@ export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposabl
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      // An index whose build is interrupted is built again by the next writer.
       await sql.end({ timeout: 0 });
       await keeping;
     },
@@ -44,7 +43,6 @@ async function keepOnce(database: Database, log: Logger): Promise<boolean> {
   const failure: unknown = await ensurePartitions(database, nowMs).catch((error: unknown) => error);
   if (failure !== undefined) log.warn({ err: failure }, 'partitions were not made; retrying later');
   for (const fault of await findPartitionFaults(database, nowMs)) log.error(`ALARM: ${fault}`);
-  await buildInitialIndexes(database);
   await deleteOldAdditions(database);
   return failure === undefined;
 }

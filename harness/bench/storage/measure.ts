@@ -6,10 +6,10 @@ import { medianFigures } from '../report.ts';
 import type { Workload } from '../workload.ts';
 import { type PartSource, partEvents, preparePartSource } from './parts.ts';
 import { measureSizes } from './sizes.ts';
-import { concurrency, createStore, type Store, variantNames } from './stores.ts';
+import { applicationName, concurrency, createStore, type Store } from './store.ts';
 
 export interface StorageOptions {
-  /** Events of the database in which storing is measured a second time. */
+  /** Events of the database when storing is measured a second time. */
   rows: number;
   rounds: number;
   seconds: number;
@@ -22,9 +22,8 @@ const spaceId = '01900000-0000-7000-8000-000000000001';
 const spreadMs = 30 * 24 * 60 * 60_000;
 
 /**
- * Measures the store statement beside the one before the ledger, in databases of their own on one Postgres: first empty, then
- * with so many events, all in the partition of this week. Each round measures every variant, so that other work on the machine
- * affects all alike.
+ * Measures the store statement in a database of its own: first empty, then with so many events, all in the partition of this
+ * week.
  */
 export async function measureStorage(
   weir: RunningWeir,
@@ -41,29 +40,21 @@ export async function measureStorage(
   );
   const clock = startTimes(rows);
   const source = preparePartSource(workload.events);
-  const stores: Store[] = [];
-  for (const name of variantNames)
-    stores.push(stack.use(await createStore(administration, weir.connection.databaseUrl, name)));
-  const measure = async (among: readonly Store[], when: string) => {
+  const store = stack.use(await createStore(administration, weir.connection.databaseUrl));
+  const measure = async (when: string) => {
     const results: Figures[] = [];
     for (let round = 0; round <= rounds; round++) {
-      const result: Figures = {};
-      for (const store of among) {
-        const { perSecond, cpuMs } = await measureRate(store, source, clock, seconds);
-        result[`${store.variant}${when}PerSecond`] = perSecond;
-        result[`${store.variant}${when}CpuMs`] = cpuMs;
-      }
+      const { perSecond, cpuMs } = await measureRate(store, source, clock, seconds);
       // The first round connects, prepares and fills caches.
-      if (round > 0) results.push(result);
+      if (round > 0) results.push({ [`${when}PerSecond`]: perSecond, [`${when}CpuMs`]: cpuMs });
     }
     return medianFigures(results);
   };
-  log('storing into empty databases …');
-  const empty = await measure(stores, 'Empty');
-  const grown = stores.filter(({ variant }) => variant === 'baseline' || variant === 'now');
-  for (const store of grown) await grow(store, source, clock, { rows, log });
-  log('storing into full databases …');
-  return { rows, ...empty, ...(await measure(grown, 'Full')), ...(await measureSizes(grown)) };
+  log('storing into an empty database …');
+  const empty = await measure('empty');
+  await grow(store, source, clock, { rows, log });
+  log('storing into a full database …');
+  return { rows, ...empty, ...(await measure('full')), ...(await measureSizes(store.sql)) };
 }
 
 type Clock = () => number;
@@ -109,7 +100,7 @@ async function grow(
   await inLanes(async () => {
     if (left <= 0) return false;
     left -= partEvents;
-    if ((left / partEvents) % 400 === 0) log(`${store.variant}: ${rows - left} of ${rows} events`);
+    if ((left / partEvents) % 400 === 0) log(`${rows - left} of ${rows} events`);
     await store.store(source.next(spaceId, clock()));
     return true;
   });
@@ -126,10 +117,10 @@ async function inLanes(step: () => Promise<boolean>): Promise<void> {
   );
 }
 
-async function findBackends({ sql, variant }: Store): Promise<number[]> {
+async function findBackends({ sql }: Store): Promise<number[]> {
   // All connections at once, so that all are open.
   await Promise.all(Array.from({ length: concurrency }, () => sql`SELECT pg_sleep(0.05)`));
   const rows = await sql<{ pid: number }[]>`
-    SELECT pid FROM pg_stat_activity WHERE application_name = ${`weir-bench-${variant}`}`;
+    SELECT pid FROM pg_stat_activity WHERE application_name = ${applicationName}`;
   return rows.map(({ pid }) => pid);
 }

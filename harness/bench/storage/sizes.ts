@@ -14,7 +14,6 @@ import {
   segments,
 } from '../../../lib/db/schema.ts';
 import type { Figures } from '../measures.ts';
-import type { Store } from './stores.ts';
 
 /** The bytes per event of all tables that grow with events, including indexes and TOAST. */
 export function measureBytesPerEvent(sql: Sql): Promise<number> {
@@ -28,19 +27,15 @@ const lasting = stored.filter((table) => !expiring.includes(table));
 const statistics = [eventStats, agentStats, eventStatsRollups, agentStatsRollups];
 
 /** The bytes of a database per event, with indexes and TOAST. */
-export async function measureSizes(stores: readonly Store[]): Promise<Figures> {
-  const figures: Figures = {};
-  for (const store of stores) {
-    const bytes = await bytesPerEvent(store.sql, stored);
-    figures[`${store.variant}Bytes`] = bytes;
-    if (store.variant !== 'now') continue;
-    figures.lastingBytes = await bytesPerEvent(store.sql, lasting);
-    figures.ledgerBytes = await bytesPerEvent(store.sql, [eventIds]);
-    figures.statisticsBytes = await bytesPerEvent(store.sql, statistics);
-    figures.eventsPerStatistic = await measureEventsPerRow(store, eventStats);
-    figures.termsBytes = await bytesPerEvent(store.sql, [], 'segments_by_term');
-  }
-  return figures;
+export async function measureSizes(sql: Sql): Promise<Figures> {
+  return {
+    bytes: await bytesPerEvent(sql, stored),
+    lastingBytes: await bytesPerEvent(sql, lasting),
+    ledgerBytes: await bytesPerEvent(sql, [eventIds]),
+    statisticsBytes: await bytesPerEvent(sql, statistics),
+    eventsPerStatistic: await measureEventsPerRow(sql, eventStats),
+    termsBytes: await bytesPerEvent(sql, [], 'segments_by_term'),
+  };
 }
 
 /** @param index counted beside the tables. */
@@ -55,7 +50,7 @@ async function bytesPerEvent(sql: Sql, tables: readonly PgTable[], index = ''): 
   return row?.bytes ?? Number.NaN;
 }
 
-async function measureEventsPerRow({ sql }: Store, table: PgTable): Promise<number> {
+async function measureEventsPerRow(sql: Sql, table: PgTable): Promise<number> {
   const [row] = await sql<
     { events: number }[]
   >`SELECT avg(events)::float8 AS events FROM ${sql(getTableName(table))}`;

@@ -26,17 +26,6 @@ export const eventIds = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
 
-/** How far the ledger is filled with the ids of events that were stored before there was one (ledger-fill.ts). */
-export const ledgerFills = pgTable('ledger_fills', {
-  /** The table whose ids are copied. */
-  tableName: text('table_name').primaryKey(),
-  /** The last pair of space and id that was copied, in the order of the primary key; null before the first. */
-  lastSpaceId: uuid('last_space_id'),
-  lastId: uuid('last_id'),
-  copied: bigint('copied', { mode: 'number' }).notNull().default(0),
-  completedAt: instant('completed_at'),
-});
-
 /**
  * One row for each event, with the columns that lists and filters read. The event as it was sent is in its segment.
  *
@@ -97,16 +86,13 @@ export const segments = pgTable(
     body: bytea('body').notNull(),
     /** The transaction that stored it. A reader that follows this order misses no late commit. */
     storedXid: transactionId('stored_xid').notNull().default(sql`pg_current_xact_id()`),
-    /** The range of start_time_ms of its events; null where it was stored before there was this column. */
-    minStartMs: doublePrecision('min_start_ms'),
-    maxStartMs: doublePrecision('max_start_ms'),
-    /** Hashes of the values that its events can be filtered by; null when they were not computed. */
-    terms: bigint('terms', { mode: 'bigint' }).array(),
-    /**
-     * The version of the columns, terms and statistics that its events have; null where an older Weir stored it. `weir
-     * reproject` computes them again where it is not this default.
-     */
-    projection: smallint('projection').default(projectionVersion),
+    /** The range of start_time_ms of its events. */
+    minStartMs: doublePrecision('min_start_ms').notNull(),
+    maxStartMs: doublePrecision('max_start_ms').notNull(),
+    /** Hashes of the values that its events can be filtered by (lib/event/terms.ts). */
+    terms: bigint('terms', { mode: 'bigint' }).array().notNull(),
+    /** The version of the projection that computed columns and terms. `weir reproject` computes them again where it is older. */
+    projection: smallint('projection').notNull().default(projectionVersion),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),
@@ -115,8 +101,6 @@ export const segments = pgTable(
     index('segments_by_start_time').on(table.spaceId, table.maxStartMs),
     // What was stored since a transaction: the live tail (ADR 0020).
     index('segments_by_transaction').on(table.spaceId, table.storedXid),
-    // Tells whether a space has segments that the index on terms does not know.
-    index('segments_without_terms').on(table.spaceId).where(sql`${table.terms} IS NULL`),
   ],
 );
 

@@ -22,6 +22,8 @@ export const spaces = pgTable(
     plan: text('plan'),
   },
   (table) => [
+    check('spaces_monthly_event_limit', sql`${table.monthlyEventLimit} >= 0`),
+    check('spaces_billing_state', sql`${table.billingState} IN ('active', 'inactive')`),
     check(
       'spaces_retention_days',
       sql`${table.retentionDays} BETWEEN 1 AND ${sql.raw(String(retentionDaysMax))}`,

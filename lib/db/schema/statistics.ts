@@ -30,7 +30,6 @@ export const eventStats = pgTable(
     type: text('type', { enum: ['llm', 'tool'] }).notNull(),
     /** Empty when the event has none. */
     name: text('name').notNull(),
-    /** Empty for events that were counted before there was this column. */
     source: text('source').notNull(),
     ...measures(),
   },

@@ -1,7 +1,7 @@
 /** Where a search goes on: after this segment. */
 export interface SearchCursor {
-  /** Its last start time; null for segments that were stored before this was known, which come last. */
-  maxStartMs: number | null;
+  /** Its last start time. */
+  maxStartMs: number;
   id: string;
 }
 
@@ -9,14 +9,13 @@ const shape = /^([^_]{1,32})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** A cursor as opaque text for clients. */
 export function formatSearchCursor({ maxStartMs, id }: SearchCursor): string {
-  return Buffer.from(`${maxStartMs ?? 'none'}_${id}`).toString('base64url');
+  return Buffer.from(`${maxStartMs}_${id}`).toString('base64url');
 }
 
 /** @returns undefined when the text was not made by {@link formatSearchCursor}. */
 export function parseSearchCursor(text: string): SearchCursor | undefined {
   const [, time, id] = shape.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (id === undefined) return undefined;
-  if (time === 'none') return { maxStartMs: null, id };
   const maxStartMs = Number(time);
   return Number.isFinite(maxStartMs) ? { maxStartMs, id } : undefined;
 }

@@ -29,7 +29,7 @@ export const searchPage = z
     progress: z.object({
       segments: z.number(),
       bytes: z.number(),
-      /** No event that starts later is left to be searched; null when all was, and where only the oldest segments are left. */
+      /** No event that starts later is left to be searched; null when all was. */
       searchedUntilMs: z.number().nullable(),
     }),
   })

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../../lib/db/database.ts';
 import { segments } from '../../../lib/db/schema.ts';
 import { hasTerms } from '../../../lib/read/candidate-segments.ts';
@@ -9,7 +9,7 @@ export interface SearchedSegment extends SearchCursor {
   rawBytes: number;
 }
 
-const { id, spaceId, maxStartMs, minStartMs, rawBytes, terms } = segments;
+const { id, spaceId, maxStartMs, minStartMs, rawBytes } = segments;
 
 /** More segments with the terms of a filter than any space has: the limit keeps their listing a query of its own. */
 const everySegment = 2 ** 40;
@@ -20,28 +20,9 @@ export async function listSearchedSegments(
   ofSpace: string,
   { filter, after, limit }: { filter: EventFilter; after: SearchCursor | undefined; limit: number },
 ): Promise<SearchedSegment[]> {
-  const isTimed = after === undefined || after.maxStartMs !== null;
-  const found = isTimed ? await listTimed(database, ofSpace, { filter, after, limit }) : [];
-  if (found.length === limit) return found;
-  // Segments of which no time is known come last.
-  const untimed = await database
-    .select({ id, maxStartMs, rawBytes })
-    .from(segments)
-    .where(and(eq(spaceId, ofSpace), isNull(maxStartMs), after && !isTimed ? gt(id, after.id) : undefined))
-    .orderBy(asc(id))
-    .limit(limit - found.length);
-  return [...found, ...untimed];
-}
-
-async function listTimed(
-  database: Database,
-  ofSpace: string,
-  { filter, after, limit }: { filter: EventFilter; after: SearchCursor | undefined; limit: number },
-): Promise<SearchedSegment[]> {
   const wanted = termsOf(ofSpace, filter);
   const condition = and(
     eq(spaceId, ofSpace),
-    isNotNull(maxStartMs),
     filter.from === undefined ? undefined : gte(maxStartMs, filter.from),
     filter.to === undefined ? undefined : lt(minStartMs, filter.to),
     isAfter(after),
@@ -59,7 +40,7 @@ async function listTimed(
     database
       .select({ id, maxStartMs, rawBytes })
       .from(segments)
-      .where(and(condition, or(hasTerms(ofSpace, wanted), isNull(terms))))
+      .where(and(condition, hasTerms(ofSpace, wanted)))
       .limit(everySegment),
   );
   return await database
@@ -71,7 +52,7 @@ async function listTimed(
 }
 
 function isAfter(after: SearchCursor | undefined): SQL | undefined {
-  if (after === undefined || after.maxStartMs === null) return undefined;
+  if (after === undefined) return undefined;
   return and(
     sql`${maxStartMs} <= ${after.maxStartMs}`,
     or(lt(maxStartMs, after.maxStartMs), gt(id, after.id)),

@@ -1,0 +1,38 @@
+import { openPostgres, type Sql } from '../../../lib/db/connect.ts';
+import { openDatabase } from '../../../lib/db/database.ts';
+import { migrateDatabase } from '../../../lib/db/migrate.ts';
+import type { Part } from '../../../lib/queue/group.ts';
+import { insertParts } from '../../../lib/write/store.ts';
+
+/** Statements that run at the same time, as the writer's do. */
+export const concurrency = 3;
+
+/** `application_name` of its connections. */
+export const applicationName = 'weir-bench-storage';
+
+/** An empty database of its own, with as many connections as a writer has. */
+export interface Store extends AsyncDisposable {
+  readonly sql: Sql;
+  store(part: Part): Promise<void>;
+}
+
+/** @param administration a connection that may create databases. */
+export async function createStore(administration: Sql, serverUrl: string): Promise<Store> {
+  const url = new URL(serverUrl);
+  url.pathname = '/bench_storage';
+  await administration`CREATE DATABASE ${administration(url.pathname.slice(1))} TEMPLATE template1`;
+  await migrateDatabase(url.href);
+  const sql = openPostgres(url.href, {
+    applicationName,
+    connectionsMax: concurrency,
+    statementTimeoutMs: 0,
+  });
+  const database = openDatabase(sql);
+  return {
+    sql,
+    async store(part) {
+      await insertParts(database, [part]);
+    },
+    [Symbol.asyncDispose]: () => sql[Symbol.asyncDispose](),
+  };
+}

@@ -1,1 +1,0 @@
-CREATE INDEX "events_by_trace" ON "events" USING btree ("space_id","trace_id") WHERE "events"."trace_id" IS NOT NULL;

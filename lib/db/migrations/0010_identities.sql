@@ -1,1 +1,0 @@
-ALTER TABLE "identities" ADD CONSTRAINT "identities_once_by_issuer" UNIQUE("user_id","issuer");
