@@ -22,3 +22,9 @@ export const eraseTimeoutMs = 30 * 60_000;
 
 /** Rows of the audit log that are read at once. */
 export const auditPageRows = 500;
+
+/**
+ * The longest time between the receipt of a request and the making of its segment that `weir find` allows for: reading the
+ * body's events, waiting for the publish before, and its two time-outs take seconds.
+ */
+export const quarantineReceiptLagMs = 60_000;

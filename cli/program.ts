@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
 import { addEraseCommand } from './commands/erase.ts';
 import { addEventsCommand } from './commands/events.ts';
+import { addFindCommand } from './commands/find.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addPriceCommands } from './commands/price.ts';
@@ -51,6 +52,7 @@ export function buildProgram(host: Host): Command {
   addKeyCommands(program, host);
   addUserCommands(program, host);
   addEventsCommand(program, host);
+  addFindCommand(program, host);
   addUsageCommand(program, host);
   addSendCommand(program, host);
   addQuarantineCommands(program, host);

@@ -31,6 +31,15 @@ export async function countQueued(
   }, 0);
 }
 
+/** When the oldest message that is still queued was accepted; undefined when the queue is empty. */
+export async function readOldestQueued(connection: NatsConnection): Promise<Date | undefined> {
+  const states = await readStates(connection);
+  const times = states
+    .filter(({ state }) => state.messages > 0)
+    .map(({ state }) => Date.parse(state.first_ts));
+  return times.length === 0 ? undefined : new Date(Math.min(...times));
+}
+
 async function readStates(connection: NatsConnection) {
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   const states = [];

@@ -55,7 +55,7 @@ export function isolateEvent(part: Part): Part {
  * The segment's id for one of its events alone: a UUIDv7 of the same millisecond, so that it lies in the same partition,
  * and the same at every attempt. The rest is a hash of both ids: a client chooses the event's.
  */
-function isolatedSegmentId(segmentId: string, eventId: string): string {
+export function isolatedSegmentId(segmentId: string, eventId: string): string {
   const hash = createHash('sha256').update(`${segmentId}:${eventId}`).digest('hex');
   return `${segmentId.slice(0, 13)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { secondsToMonthEnd } from '../../lib/accounts/month.ts';
+import { formatBatchId } from '../../lib/segment/batch-id.ts';
 import type { ApiKeyCache, Principal } from './admit/api-key-cache.ts';
 import { authenticate } from './admit/authenticate.ts';
 import type { KeyUses } from './admit/key-uses.ts';
@@ -10,7 +10,7 @@ import { type BudgetedBuffer, holdBuffer } from './body/budgeted-buffer.ts';
 import type { BufferPool } from './body/buffer-pool.ts';
 import type { ByteBudgets } from './body/byte-budget.ts';
 import { detachBuffer } from './body/detach-buffer.ts';
-import type { Committer } from './commit/committer.ts';
+import type { Committed, Committer } from './commit/committer.ts';
 import { type CompressedBatch, compressBatch } from './commit/compressed-batch.ts';
 import type { ReadBatch } from './read/batch-reader.ts';
 
@@ -98,15 +98,19 @@ export async function ingestRequest<T>(
     projection,
     body: written === undefined ? decoded.bytes : held.use(holdBuffer(written, budget)).bytes,
   }));
-  await commitAll(dependencies, { principal, receivedAtMs, batches });
-  return { result, headers: { 'Weir-Batch-Id': randomUUID(), ...quotaHeaders(quotaView) } };
+  const committed = await commitAll(dependencies, { principal, receivedAtMs, batches });
+  return { result, headers: { ...batchIdHeader(committed), ...quotaHeaders(quotaView) } };
 }
 
-/** Makes batches durable. Settles only when all of them have settled: the caller then reuses their memory. */
+/**
+ * Makes batches durable. Settles only when all of them have settled: the caller then reuses their memory.
+ *
+ * @returns what each message has of them.
+ */
 async function commitAll(
   dependencies: BatchDependencies,
   received: { principal: Principal; receivedAtMs: number; batches: readonly Required<ReadBatch>[] },
-): Promise<void> {
+): Promise<Committed[]> {
   const { principal, receivedAtMs: atMs, batches } = received;
   const outcomes = await Promise.allSettled(
     batches
@@ -119,7 +123,16 @@ async function commitAll(
         }),
       ),
   );
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  return outcomes.flatMap((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** Nothing when the request queued nothing: a batch without events, or one that the queue had already. */
+function batchIdHeader(committed: readonly Committed[]): Record<string, string> {
+  const queued = committed.filter(({ isRepeat }) => isRepeat !== true).map(({ range }) => range);
+  return queued.length === 0 ? {} : { 'Weir-Batch-Id': formatBatchId(queued) };
 }
 
 function quotaHeaders(view: QuotaView | undefined): Record<string, string> {
@@ -135,16 +148,17 @@ function quotaHeaders(view: QuotaView | undefined): Record<string, string> {
 async function commit(
   { committer, quota, keyUses }: BatchDependencies,
   { principal, atMs, batch }: { principal: Principal; atMs: number; batch: CompressedBatch },
-): Promise<void> {
+): Promise<Committed[]> {
   const messages = await committer.commit(batch);
   // The message that was published has a copy.
   if (batch.compressed !== undefined) detachBuffer(batch.compressed);
   for (const { eventCount, isRepeat } of messages) {
     if (isRepeat) keyUses.noteRepeats(principal, eventCount, atMs);
   }
-  if (principal.monthlyEventLimit === null) return;
+  if (principal.monthlyEventLimit === null) return messages;
   const { spaceId } = principal;
   await Promise.all(
     messages.map(({ eventCount, position }) => quota.noteAccepted({ spaceId, events: eventCount, position })),
   );
+  return messages;
 }

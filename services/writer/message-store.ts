@@ -88,7 +88,7 @@ export class MessageStore implements Disposable {
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
     const ms = Math.round(performance.now() - startedMs);
     this.#log[quarantined > 0 ? 'error' : 'debug'](
-      { parts: parts.length, events, inserted, quarantined, ms },
+      { segments: parts.map(({ segmentId }) => segmentId), events, inserted, quarantined, ms },
       'stored',
     );
   }

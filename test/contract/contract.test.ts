@@ -186,7 +186,7 @@ test('a connection remains usable after a rejected request', async () => {
 test('the response headers contain the batch id and the usage of the quota', async () => {
   const limited = await pipeline.createTenant({ monthlyEventLimit: 100 });
   const { headers } = await postEvents(pipeline, limited, [llmEvent()]);
-  expect(headers.get('weir-batch-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(headers.get('weir-batch-id')).toMatch(/^[0-9a-f-]{36}:\d+-\d+$/);
   expect(headers.get('weir-quota-limit')).toBe('100');
   expect(headers.get('weir-quota-used')).toBe('0');
   const resetMs = Date.now() + Number(headers.get('weir-quota-reset')) * 1_000;

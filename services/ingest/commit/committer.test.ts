@@ -109,7 +109,14 @@ test('small batches of one key share a segment, in which each event is found by 
   expect(indexes.map((index) => JSON.parse(texts.get(index) ?? '').id)).toEqual(ids);
   expect(ids).toEqual([a, b, d, e, f].map(({ id }) => id));
   acknowledge();
-  await Promise.all(commits);
+  const ranges = (await Promise.all(commits)).map(([committed]) => committed?.range);
+  const [segmentId, other] = group.parts.map((part) => part.segmentId);
+  expect(ranges).toEqual([
+    { segmentId, first: 0, last: 1 },
+    { segmentId: other, first: 0, last: 0 },
+    { segmentId, first: 2, last: 2 },
+    { segmentId, first: 3, last: 4 },
+  ]);
 });
 
 test('batches that do not fit into one message are published one after the other', async () => {
@@ -140,6 +147,11 @@ test('a batch in several messages is durable when all of them are acknowledged',
     published.map(({ group }, index) => ({
       eventCount: group.parts[0]?.eventCount,
       position: { stream: 'queue', sequence: index + 1 },
+      range: {
+        segmentId: group.parts[0]?.segmentId,
+        first: 0,
+        last: (group.parts[0]?.eventCount ?? 0) - 1,
+      },
     })),
   );
   expect(new Set(published.map(({ messageId }) => messageId)).size).toBe(2);
@@ -189,7 +201,7 @@ test('without a PubAck every batch of the message is unavailable, and the next m
   expect(await failed).toMatchObject([unavailable, unavailable]);
   const next = committer.commit(await batchOf('a', llmEvent()));
   (await message(1)).acknowledge();
-  expect(await next).toEqual([{ eventCount: 1, position: { stream: 'queue', sequence: 2 } }]);
+  expect(await next).toMatchObject([{ eventCount: 1, position: { stream: 'queue', sequence: 2 } }]);
 });
 
 test('batches that wait behind a silent queue are unavailable at once, and are not published', async () => {

@@ -2,8 +2,9 @@ import { IngestError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { QueuePosition, QueuePublisher } from '../../../lib/queue/failover.ts';
 import { PubAckTimeoutError } from '../../../lib/queue/stream-publisher.ts';
+import { type BatchRange, formatBatchId } from '../../../lib/segment/batch-id.ts';
 import type { CompressedBatch } from './compressed-batch.ts';
-import { createMessage } from './group.ts';
+import { createMessage, type GroupMessage } from './group.ts';
 import { countFitting, fitsMessage, splitBatch } from './message-size.ts';
 
 /** Publishes one message and returns its position when it is on disk. */
@@ -13,6 +14,8 @@ export type Publish = QueuePublisher['publish'];
 export interface Committed {
   readonly eventCount: number;
   readonly position: QueuePosition;
+  /** Where the events are. Nothing is there when `isRepeat` is set. */
+  readonly range: BatchRange;
   /** The queue had the message already: the request is a retry, and the writer does not see it. */
   readonly isRepeat?: true;
 }
@@ -88,7 +91,8 @@ export class Committer {
   async #commitGroup(group: Waiting[]): Promise<void> {
     const startedMs = performance.now();
     try {
-      const { payload, messageId } = createMessage(group.map(({ batch }) => batch));
+      const message = createMessage(group.map(({ batch }) => batch));
+      const { payload, messageId, ranges } = message;
       // The client library would throw, and a publisher with several streams would reconnect for everybody.
       if (payload.length > this.#payloadBytesMax) throw new Error(`a message of ${payload.length} bytes`);
       let repeat: Pick<Committed, 'isRepeat'> = {};
@@ -96,10 +100,11 @@ export class Committer {
         repeat = { isRepeat: true };
       });
       for (const { resolve, batch } of group) {
-        resolve({ eventCount: batch.eventCount, position, ...repeat });
+        const range = ranges.get(batch);
+        if (range === undefined) throw new Error('a batch without a segment');
+        resolve({ eventCount: batch.eventCount, position, range, ...repeat });
       }
-      const ms = Math.round(performance.now() - startedMs);
-      this.#log.debug({ ...position, batches: group.length, bytes: payload.length, ms }, 'committed');
+      this.#logCommitted(message, { ...position, ...repeat, ms: Math.round(performance.now() - startedMs) });
     } catch (error) {
       // Without a PubAck the waiting batches would time out one after the other: fail them now. A publish takes up to
       // 1.5 s with one stream, and 2 x 1.5 s with two (ADR 0012).
@@ -112,5 +117,12 @@ export class Committer {
       );
       for (const { reject } of failed) reject(unavailable);
     }
+  }
+
+  /** One line for each message, with the `Weir-Batch-Id` of its requests. */
+  #logCommitted({ payload, ranges }: GroupMessage, outcome: object): void {
+    if (!this.#log.isLevelEnabled('debug')) return;
+    const batchIds = Array.from(ranges.values(), (range) => formatBatchId([range]));
+    this.#log.debug({ ...outcome, bytes: payload.length, batchIds }, 'committed');
   }
 }

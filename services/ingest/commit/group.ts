@@ -3,18 +3,34 @@ import { columnNames } from '../../../lib/event/columns.ts';
 import type { ColumnTexts } from '../../../lib/event/projection.ts';
 import { inSpace, unionTerms } from '../../../lib/event/terms.ts';
 import { encodeGroup, type PartInit } from '../../../lib/queue/group.ts';
+import type { BatchRange } from '../../../lib/segment/batch-id.ts';
 import { sharedSegmentBytesMax } from '../limits.ts';
 import { type CompressedBatch, compressShared } from './compressed-batch.ts';
 
-/** The queue message for a group of batches, and the message id by which the broker drops a retry (ADR 0002). */
-export function createMessage(batches: readonly CompressedBatch[]): {
+/** A message for the queue. */
+export interface GroupMessage {
   payload: Uint8Array;
+  /** The broker drops a retry by it (ADR 0002). */
   messageId: string;
-} {
-  const parts = groupBySegment(batches).map(toPart);
+  /** Where the events of each batch are. */
+  ranges: ReadonlyMap<CompressedBatch, BatchRange>;
+}
+
+/** Makes one message of a group of batches. */
+export function createMessage(batches: readonly CompressedBatch[]): GroupMessage {
+  const ranges = new Map<CompressedBatch, BatchRange>();
+  const parts = groupBySegment(batches).map((segment) => {
+    const segmentId = randomUUIDv7();
+    let first = 0;
+    for (const batch of segment) {
+      ranges.set(batch, { segmentId, first, last: first + batch.eventCount - 1 });
+      first += batch.eventCount;
+    }
+    return toPart(segmentId, segment, first);
+  });
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.spaceId}:${part.columns?.id};`);
-  return { payload: encodeGroup(parts), messageId: hash.digest('base64url') };
+  return { payload: encodeGroup(parts), messageId: hash.digest('base64url'), ranges };
 }
 
 /**
@@ -40,16 +56,15 @@ function groupBySegment(batches: readonly CompressedBatch[]): CompressedBatch[][
   return segments;
 }
 
-function toPart(batches: readonly CompressedBatch[]): PartInit {
+function toPart(segmentId: string, batches: readonly CompressedBatch[], eventCount: number): PartInit {
   const [first] = batches;
   if (first === undefined) throw new Error('a segment of no batches');
-  const eventCount = batches.reduce((sum, batch) => sum + batch.eventCount, 0);
   const { compressed = compressShared(Buffer.concat(batches.map(({ body }) => body))) } = first;
   return {
     spaceId: first.spaceId,
     apiKeyId: first.apiKeyId,
     receivedAtMs: BigInt(first.receivedAtMs),
-    segmentId: randomUUIDv7(),
+    segmentId,
     eventCount,
     rawBytes: BigInt(batches.reduce((sum, { rawBytes }) => sum + rawBytes, 0)),
     columns: batches.length === 1 ? first.columns : joinColumns(batches, eventCount),

@@ -2,7 +2,7 @@ import { eventSchemas } from '../../../lib/event/schema.ts';
 import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
 import { contentEncodings } from '../body/decode.ts';
 import { ingestDependencies } from '../readiness.ts';
-import { eventErrors, type Json, probeErrors } from './responses.ts';
+import { batchId, eventErrors, type Json, probeErrors } from './responses.ts';
 import { exportTraces, traceSchemas } from './traces.ts';
 
 /**
@@ -79,11 +79,7 @@ const ingestEvents: Json = {
     202: {
       description: 'The batch is on disk.',
       headers: {
-        'Weir-Batch-Id': {
-          description: 'Identifies this response, for support requests.',
-          required: true,
-          schema: { type: 'string', format: 'uuid' },
-        },
+        'Weir-Batch-Id': batchId,
         'Weir-Quota-Limit': count('The monthly event limit of the space, if it has one.'),
         'Weir-Quota-Used': count('Events stored this month, before this batch.'),
         'Weir-Quota-Reset': count('Seconds until the count of the next month starts.'),

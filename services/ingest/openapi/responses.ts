@@ -28,6 +28,14 @@ export function probeErrors(): Json {
   return { 500: errorResponse(['internal_server_error']), ...noOperation };
 }
 
+/** The header that tells where the events of a request are. */
+export const batchId: Json = {
+  description:
+    'Where the events are: `weir find` takes it. Absent when the request queued nothing: it had no events, or the queue ' +
+    'recognised it as a retry.',
+  schema: { type: 'string', examples: ['0199a0c0-1234-7abc-8def-0123456789ab:0-2'] },
+};
+
 /** A response with its own status takes precedence over the range (OpenAPI 3.1, §4.8.16): these are the other 4xx. */
 export const noOperation: Json = {
   '4XX': errorResponse(idsOfNoOperation, {

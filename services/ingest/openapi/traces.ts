@@ -2,7 +2,7 @@ import { errorTable } from '../../../lib/errors.ts';
 import { sourceTextJson } from '../../../lib/json/source-text.ts';
 import { otlpBodyBytesMax } from '../../../lib/limits.ts';
 import { contentEncodings } from '../body/decode.ts';
-import { headersOf, type Json, noOperation } from './responses.ts';
+import { batchId, headersOf, type Json, noOperation } from './responses.ts';
 
 /** The ends of 64-bit integers, which a double cannot hold. */
 const int64Min = sourceTextJson.rawJSON('-9223372036854775808');
@@ -96,11 +96,7 @@ export const exportTraces: Json = {
     200: {
       description: 'The events are on disk.',
       headers: {
-        'Weir-Batch-Id': {
-          description: 'Identifies this response, for support requests.',
-          required: true,
-          schema: { type: 'string', format: 'uuid' },
-        },
+        'Weir-Batch-Id': batchId,
         'Weir-Spans-Stored': count('Spans that became events.'),
         'Weir-Spans-Filtered': count('Spans that are no LLM or tool calls.'),
       },

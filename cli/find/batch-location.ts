@@ -1,0 +1,90 @@
+import { and, between, eq, ne } from 'drizzle-orm';
+import type { Database } from '../../lib/db/database.ts';
+import { noSpace } from '../../lib/db/limits.ts';
+import { events, quarantine, segments } from '../../lib/db/schema.ts';
+import { decodePart } from '../../lib/queue/group.ts';
+import type { BatchRange } from '../../lib/segment/batch-id.ts';
+import { isolatedSegmentId } from '../../lib/write/slice.ts';
+import { quarantineReceiptLagMs } from '../limits.ts';
+
+/** Where the events of one range of a batch are. */
+export interface BatchLocation extends BatchRange {
+  /** Absent when none of its events is stored. */
+  spaceId?: string;
+  apiKeyId?: string;
+  receivedAt?: Date;
+  /** Ids of its stored events. */
+  stored: string[];
+  /** Ids of events of its segment that Postgres refused. Quarantine does not keep their indexes. */
+  quarantined: string[];
+  /** How many of its events are neither stored nor in quarantine. */
+  missing: number;
+}
+
+/** Finds the events of a range in Postgres, in whatever space they are. */
+export async function locateBatch(database: Database, range: BatchRange): Promise<BatchLocation> {
+  const { segmentId, first, last } = range;
+  const found = await readEvents(database, segmentId);
+  // An event that was replayed from quarantine has a segment of its own.
+  const isInRange = (row: (typeof found)[number]) =>
+    row.segmentId === segmentId
+      ? row.segmentIndex >= first && row.segmentIndex <= last
+      : row.segmentId === isolatedSegmentId(segmentId, row.id);
+  const stored = found.filter(isInRange);
+  const quarantined = await findQuarantined(database, segmentId);
+  const [one] = stored;
+  return {
+    ...range,
+    ...(one !== undefined && { ...(await readSegment(database, one)), receivedAt: one.receivedAt }),
+    stored: stored.map(({ id }) => id),
+    quarantined,
+    missing: Math.max(0, last - first + 1 - stored.length - quarantined.length),
+  };
+}
+
+/** The events of all segments of the same millisecond: among them is a segment that was isolated from this one. */
+function readEvents(database: Database, segmentId: string) {
+  const millisecond = segmentId.slice(0, 13);
+  const { spaceId, id, segmentIndex, receivedAt } = events;
+  return database
+    .select({ spaceId, id, segmentId: events.segmentId, segmentIndex, receivedAt })
+    .from(events)
+    .where(
+      between(
+        events.segmentId,
+        `${millisecond}-0000-0000-000000000000`,
+        `${millisecond}-ffff-ffff-ffffffffffff`,
+      ),
+    )
+    .orderBy(events.segmentId, events.segmentIndex);
+}
+
+async function readSegment(
+  database: Database,
+  { spaceId, segmentId }: { spaceId: string; segmentId: string },
+) {
+  const [segment] = await database
+    .select({ spaceId: segments.spaceId, apiKeyId: segments.apiKeyId })
+    .from(segments)
+    .where(and(eq(segments.spaceId, spaceId), eq(segments.id, segmentId)));
+  return segment ?? { spaceId };
+}
+
+async function findQuarantined(database: Database, segmentId: string): Promise<string[]> {
+  const madeAtMs = Number.parseInt(segmentId.replace('-', '').slice(0, 12), 16);
+  const entries = await database
+    .select({ id: quarantine.id, part: quarantine.part })
+    .from(quarantine)
+    .where(
+      and(
+        // Messages that cannot be decoded.
+        ne(quarantine.spaceId, noSpace),
+        between(quarantine.receivedAt, new Date(madeAtMs - quarantineReceiptLagMs), new Date(madeAtMs)),
+      ),
+    );
+  return entries
+    .filter(({ id, part }) =>
+      [segmentId, isolatedSegmentId(segmentId, id)].includes(decodePart(part).segmentId),
+    )
+    .map(({ id }) => id);
+}
