@@ -5,7 +5,7 @@ import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
-import { createSpace } from '../accounts/spaces.ts';
+import { changeSpace, createSpace } from '../accounts/spaces.ts';
 import { openPostgres } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
 import { ensurePartitions, listPartitions } from '../db/partitions.ts';
@@ -14,6 +14,7 @@ import { encodePart, type Part } from '../queue/group.ts';
 import { slicePart } from '../write/slice.ts';
 import { insertParts } from '../write/store.ts';
 import { ClocksDifferError, expireData } from './expire.ts';
+import { deletedSegmentsMax } from './limits.ts';
 
 /** A database with one connection for retention, and others for the rest. */
 async function openStore() {
@@ -151,6 +152,52 @@ test('entries of the quarantine expire with their space', async () => {
   expect(await store.expire()).toMatchObject({ quarantined: 450 });
   const left = await store.database.select({ spaceId: quarantine.spaceId }).from(quarantine);
   expect(left.map(({ spaceId }) => spaceId).sort()).toEqual([short, forEver].sort());
+});
+
+test('undoing a retention ends a pass that is under way: what is left stays', async () => {
+  await using store = await openStore();
+  const [spaceId, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  // As many batches as a pass of some seconds has, in a week that cannot be dropped.
+  const parts = Array.from({ length: 4_000 }, () => agedPart(spaceId, someEvents(1), 20));
+  for (let from = 0; from < parts.length; from += 500)
+    await insertParts(store.database, parts.slice(from, from + 500));
+  await store.store([agedPart(forEver, someEvents(1), 20)]);
+  const expiring = store.expire();
+  const left = () => store.countIn(segments, spaceId);
+  await until(async () => (await left()) < parts.length);
+  await changeSpace(store.database, spaceId, { retentionDays: null });
+  const leftAtUndo = await left();
+  await expiring;
+  // The batch whose transaction had begun is the last one.
+  expect(await left()).toBeGreaterThanOrEqual(leftAtUndo - deletedSegmentsMax);
+  expect(await left()).toBeGreaterThan(0);
+  expect((await store.stored(spaceId))[0]).toBe(await left());
+  expect(await store.expire()).toMatchObject({ events: 0 });
+});
+
+test('undoing a retention keeps a week whose drop waits for its lock', async () => {
+  await using store = await openStore();
+  const spaceId = await store.createSpace(7);
+  await store.store([agedPart(spaceId, someEvents(2), 30)]);
+  await store.session`BEGIN`;
+  // Blocks the drop before it looks at the rows.
+  await store.session`LOCK TABLE segments IN ROW EXCLUSIVE MODE`;
+  const expiring = store.expire();
+  await until(async () => (await store.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
+  await changeSpace(store.database, spaceId, { retentionDays: null });
+  await store.session`COMMIT`;
+  expect(await expiring).toMatchObject({ dropped: [], events: 0 });
+  expect(await store.stored(spaceId)).toEqual([2, 1]);
+});
+
+test('a week with an event that an ingest with a wrong clock put there is kept until the event expires', async () => {
+  await using store = await openStore();
+  const spaceId = await store.createSpace(7);
+  const [old, late] = [agedPart(spaceId, someEvents(1), 30), agedPart(spaceId, someEvents(2), 30)];
+  // Its segment's id is of the wrong clock, and its receipt is not.
+  await store.store([old, Object.assign(late, { receivedAtMs: BigInt(Date.now()) })]);
+  expect(await store.expire()).toMatchObject({ dropped: [], events: 1 });
+  expect(await store.stored(spaceId)).toEqual([2, 1]);
 });
 
 test('while a long query reads the tables, nothing is dropped, writes go on, and afterwards it is', async () => {

@@ -8,7 +8,7 @@ import { deleteExpiredSegments, type SegmentPlace } from './expired-segments.ts'
 import { clockDifferenceMsMax, deletedEntriesMax } from './limits.ts';
 import { vacuumIfDead } from './partition-fill.ts';
 import { rewriteSparsePartitions } from './partition-rewrite.ts';
-import { listSpaceExpiries, type SpaceExpiry } from './policy.ts';
+import { type ExpiryRule, listSpaceExpiries } from './policy.ts';
 import { listWeekPartitions } from './week-partitions.ts';
 
 export interface ExpireOptions {
@@ -69,19 +69,20 @@ export async function expireData(
 
 async function expireAll(database: Database, options: ExpireOptions): Promise<ExpireResult> {
   const nowMs = await agreedTimeMs(database, options.nowMs);
-  const spaces = await listSpaceExpiries(database, options.retentionDaysMax, nowMs);
-  const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity);
+  const rule: ExpiryRule = { nowMs, retentionDaysMax: options.retentionDaysMax };
+  const spaces = await listSpaceExpiries(database, rule);
+  const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity).map(({ spaceId }) => spaceId);
   if (expiring.length === 0) return { dropped: [], locked: [], events: 0, quarantined: 0, rewritten: 0 };
   // First, since what is dropped needs not be deleted.
-  const { dropped, locked } = await dropExpiredPartitions(database, spaces);
+  const { dropped, locked } = await dropExpiredPartitions(database, rule);
   const result = { dropped, locked, events: 0, quarantined: 0, rewritten: 0 };
   for (const place of ['weeks', 'default'] as const) {
-    result.events += await deleteInTurns(database, expiring, { place, signal: options.signal });
+    result.events += await deleteInTurns(database, expiring, { rule, place, signal: options.signal });
   }
-  for (const space of expiring) {
+  for (const spaceId of expiring) {
     for (let deleted = deletedEntriesMax; deleted === deletedEntriesMax; result.quarantined += deleted) {
       options.signal?.throwIfAborted();
-      deleted = await deleteExpiredEntries(database, space);
+      deleted = await deleteExpiredEntries(database, spaceId, rule);
     }
   }
   result.rewritten = await reclaimSpace(database, nowMs, options.signal);
@@ -101,23 +102,23 @@ async function agreedTimeMs(database: Database, nowMs: number): Promise<number> 
 /** One batch of each space after the other: a space with much to delete delays no other. @returns how many events. */
 async function deleteInTurns(
   database: Database,
-  spaces: readonly SpaceExpiry[],
-  { place, signal }: { place: SegmentPlace; signal: AbortSignal | undefined },
+  spaceIds: readonly string[],
+  { rule, place, signal }: { rule: ExpiryRule; place: SegmentPlace; signal: AbortSignal | undefined },
 ): Promise<number> {
   let deleted = 0;
-  let turn: { space: SpaceExpiry; after: string | undefined }[] = spaces.map((space) => ({
-    space,
+  let turn: { spaceId: string; after: string | undefined }[] = spaceIds.map((spaceId) => ({
+    spaceId,
     after: undefined,
   }));
   while (turn.length > 0) {
     const next: typeof turn = [];
-    for (const { space, after } of turn) {
+    for (const { spaceId, after } of turn) {
       signal?.throwIfAborted();
       const startedMs = performance.now();
-      const batch = await deleteExpiredSegments(database, space, { place, after });
+      const batch = await deleteExpiredSegments(database, spaceId, { rule, place, after });
       if (batch.last === undefined) continue;
       deleted += batch.events;
-      next.push({ space, after: batch.last });
+      next.push({ spaceId, after: batch.last });
       // Pauses as long as the batch took, so that deleting uses at most half of the capacity.
       await sleep(performance.now() - startedMs, undefined, { signal });
     }

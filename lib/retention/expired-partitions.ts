@@ -1,11 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { hasCitus } from '../db/distribution.ts';
-import { segments } from '../db/schema.ts';
-import { isLockConflict } from './expired-segments.ts';
+import { segments, spaces } from '../db/schema.ts';
+import { isKept, isLockConflict, raiseKept } from './delete-expired.ts';
 import { segmentIdDelayMs } from './limits.ts';
-import { isAmong } from './literals.ts';
-import type { SpaceExpiry } from './policy.ts';
+import { cutoffSql, type ExpiryRule, listSpaceExpiries } from './policy.ts';
 import { changePartitions, partitionNames } from './table-lock.ts';
 import { listWeekPartitions, type WeekPartitions } from './week-partitions.ts';
 
@@ -16,63 +15,63 @@ export interface DroppedPartitions {
   locked: string[];
 }
 
-/** Drops the partitions in which every row has expired. The rows of spaces that keep theirs for longer stay, with their partition. */
+/**
+ * Drops the partitions in which every row has expired. The rows of spaces that keep theirs for longer stay, with their
+ * partition. Asked again before the drop, while nobody can write to the partition: a message that was queued for weeks may
+ * have stored a row meanwhile, and a retention may be longer now.
+ */
 export async function dropExpiredPartitions(
   database: Database,
-  spaces: readonly SpaceExpiry[],
+  rule: ExpiryRule,
 ): Promise<DroppedPartitions> {
   const result: DroppedPartitions = { dropped: [], locked: [] };
+  const onCitus = await hasCitus(database);
   for (const week of await listWeekPartitions(database)) {
-    const keepers = findKeepers(spaces, week);
-    if (keepers.length === spaces.length || (await hasRowsOf(database, week, keepers))) continue;
+    const spaces = await listSpaceExpiries(database, rule);
+    if (!spaces.some(({ cutoffMs }) => cutoffMs >= week.range.toMs + segmentIdDelayMs)) continue;
+    // Without a partition of segments, it is not known what the other one has.
+    if (week.segments === undefined || (await hasKeptRows(database, week.segments, rule))) continue;
     const names = [week.events, week.segments].flatMap((name) => name ?? []);
-    const isDropped = await dropPartitions(database, week, keepers);
-    (isDropped ? result.dropped : result.locked).push(...names);
+    const outcome = await dropPartitions(database, week, { rule, onCitus });
+    if (outcome !== 'kept') result[outcome].push(...names);
   }
   return result;
 }
 
-/** The spaces of which a row in the partition may not have expired. */
-function findKeepers(spaces: readonly SpaceExpiry[], { range }: WeekPartitions): string[] {
-  return spaces
-    .filter(({ cutoffMs }) => cutoffMs < range.toMs + segmentIdDelayMs)
-    .map(({ spaceId }) => spaceId);
-}
-
-/** @returns true where there is no partition of segments, so that an unknown one is kept. */
-async function hasRowsOf(
-  database: Database,
-  week: WeekPartitions,
-  spaceIds: readonly string[],
-): Promise<boolean> {
-  if (week.segments === undefined) return true;
-  if (spaceIds.length === 0) return false;
-  const rows = await database.execute(sql`
-    SELECT 1 FROM ${sql.identifier(week.segments)} WHERE ${isAmong(segments.spaceId, spaceIds)} LIMIT 1`);
+async function hasKeptRows(database: Database, partition: string, rule: ExpiryRule): Promise<boolean> {
+  const rows = await database.execute(sql`SELECT 1 WHERE ${keepsRows(partition, rule)}`);
   return rows.length > 0;
 }
 
-/** @returns false when the partition could not be locked. */
+/**
+ * Whether a segment in the partition has not expired. By the time of its receipt: the id of a segment, by which it came into
+ * the partition, is of the clock of an ingest, which may have been wrong.
+ */
+function keepsRows(partition: string, rule: ExpiryRule): SQL {
+  const cutoff = cutoffSql(rule);
+  return sql`EXISTS (
+    SELECT FROM ${sql.identifier(partition)} AS ${segments} JOIN ${spaces} ON ${spaces.id} = ${segments.spaceId}
+    WHERE ${cutoff} IS NULL OR ${segments.receivedAt} >= ${cutoff}
+  )`;
+}
+
 async function dropPartitions(
   database: Database,
   week: WeekPartitions,
-  keepers: readonly string[],
-): Promise<boolean> {
-  // A message that was queued for weeks may have stored a row of such a space meanwhile.
-  const isKept = sql`IF EXISTS (
-    SELECT 1 FROM ${sql.identifier(week.segments ?? '')} WHERE ${isAmong(segments.spaceId, keepers)}
-  ) THEN RETURN; END IF`;
+  { rule, onCitus }: { rule: ExpiryRule; onCitus: boolean },
+): Promise<'dropped' | 'locked' | 'kept'> {
   try {
     await database.execute(
       changePartitions(week, {
-        prepare: keepers.length === 0 ? [] : [isKept],
+        prepare: [sql`IF ${keepsRows(week.segments ?? '', rule)} THEN ${raiseKept}; END IF`],
         finish: [sql`DROP TABLE ${sql.join(partitionNames(week), sql`, `)}`],
-        onCitus: await hasCitus(database),
+        onCitus,
       }),
     );
-    return true;
+    return 'dropped';
   } catch (error) {
-    if (isLockConflict(error)) return false;
+    if (isLockConflict(error)) return 'locked';
+    if (isKept(error)) return 'kept';
     throw error;
   }
 }

@@ -1,8 +1,10 @@
-import { and, eq, inArray, lt } from 'drizzle-orm';
+import { and, eq, lt, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { quarantine } from '../db/schema.ts';
+import { deleteExpired } from './delete-expired.ts';
 import { deletedEntriesMax } from './limits.ts';
-import type { SpaceExpiry } from './policy.ts';
+import { isAmong } from './literals.ts';
+import { type ExpiryRule, readCutoff } from './policy.ts';
 
 /**
  * Deletes a bounded number of a space's quarantine entries that have expired. Their ids are not in the ledger, since their
@@ -12,16 +14,22 @@ import type { SpaceExpiry } from './policy.ts';
  */
 export async function deleteExpiredEntries(
   database: Database,
-  { spaceId, cutoffMs }: SpaceExpiry,
+  spaceId: string,
+  rule: ExpiryRule,
 ): Promise<number> {
-  const ofSpace = eq(quarantine.spaceId, spaceId);
+  const cutoffMs = await readCutoff(database, spaceId, rule);
+  if (cutoffMs === -Infinity) return 0;
   const expired = await database
-    .select({ id: quarantine.id })
+    .select({ id: quarantine.id, receivedAt: quarantine.receivedAt })
     .from(quarantine)
-    .where(and(ofSpace, lt(quarantine.receivedAt, new Date(cutoffMs))))
+    .where(and(eq(quarantine.spaceId, spaceId), lt(quarantine.receivedAt, new Date(cutoffMs))))
     .limit(deletedEntriesMax);
   if (expired.length === 0) return 0;
   const ids = expired.map(({ id }) => id);
-  await database.delete(quarantine).where(and(ofSpace, inArray(quarantine.id, ids)));
-  return expired.length;
+  const latestMs = Math.max(...expired.map(({ receivedAt }) => receivedAt.getTime()));
+  const isDeleted = await deleteExpired(database, { spaceId, latestMs, rule }, [
+    sql`DELETE FROM ${quarantine}
+    WHERE ${isAmong(quarantine.spaceId, [spaceId])} AND ${isAmong(quarantine.id, ids)}`,
+  ]);
+  return isDeleted ? expired.length : 0;
 }

@@ -1,12 +1,12 @@
 import { asc, type SQL, sql } from 'drizzle-orm';
-import postgres from 'postgres';
 import type { Database } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { boundOf } from '../db/weeks.ts';
-import { deletedEventsMax, deletedSegmentsMax, rowLockTimeoutMs, segmentIdDelayMs } from './limits.ts';
-import { isAmong, propagateSettings, setLockTimeout, uuidArray } from './literals.ts';
-import type { SpaceExpiry } from './policy.ts';
+import { deleteExpired } from './delete-expired.ts';
+import { deletedEventsMax, deletedSegmentsMax, segmentIdDelayMs } from './limits.ts';
+import { isAmong, uuidArray } from './literals.ts';
+import { type ExpiryRule, readCutoff } from './policy.ts';
 import { defaultSegments } from './week-partitions.ts';
 
 /** Where the expired segments of a space are looked for: in the weekly partitions, or in the default partition. */
@@ -16,6 +16,7 @@ export type SegmentPlace = 'weeks' | 'default';
 interface ExpiredSegment {
   readonly id: string;
   readonly eventCount: number;
+  readonly receivedAtMs: number;
 }
 
 /** What one statement deleted. */
@@ -28,28 +29,32 @@ export interface DeletedBatch {
 
 /**
  * Deletes the next expired segments of a space, with their events, in one transaction of bounded size. On Citus it touches one
- * shard. Killed in between, or run by two processes, it leaves no event without its segment.
+ * shard. Killed in between, or run by two processes, it leaves no event without its segment. The retention is that of the
+ * moment, so a change applies from the next batch on.
  *
  * @param after the last segment of the batch before.
  */
 export async function deleteExpiredSegments(
   database: Database,
-  space: SpaceExpiry,
-  { place, after }: { place: SegmentPlace; after: string | undefined },
+  spaceId: string,
+  { rule, place, after }: { rule: ExpiryRule; place: SegmentPlace; after: string | undefined },
 ): Promise<DeletedBatch> {
-  const found = await findExpired(database, space, { place, after });
+  const cutoffMs = await readCutoff(database, spaceId, rule);
+  if (cutoffMs === -Infinity) return { events: 0, last: undefined };
+  const found = await findExpired(database, { spaceId, cutoffMs }, { place, after });
   const batch = cutBatch(found);
   const last = batch.at(-1)?.id;
   if (last === undefined) return { events: 0, last };
   const ids = batch.map(({ id }) => id);
-  const isDeleted = await tryDelete(database, space.spaceId, ids);
+  const latestMs = Math.max(...batch.map(({ receivedAtMs }) => receivedAtMs));
+  const isDeleted = await deleteExpired(database, { spaceId, latestMs, rule }, deletions(spaceId, ids));
   const deleted = isDeleted ? batch.reduce((sum, { eventCount }) => sum + eventCount, 0) : 0;
   return { events: deleted, last };
 }
 
 async function findExpired(
   database: Database,
-  { spaceId, cutoffMs }: SpaceExpiry,
+  { spaceId, cutoffMs }: { spaceId: string; cutoffMs: number },
   { place, after }: { place: SegmentPlace; after: string | undefined },
 ): Promise<ExpiredSegment[]> {
   const from = place === 'weeks' ? sql`${segments}` : sql`${sql.identifier(defaultSegments)} AS ${segments}`;
@@ -60,8 +65,10 @@ async function findExpired(
   // A bound for the primary key, which also leaves out the partitions of later weeks.
   if (place === 'weeks') conditions.push(sql`${segments.id} < ${boundOf(cutoffMs + segmentIdDelayMs)}::uuid`);
   if (after !== undefined) conditions.push(sql`${segments.id} > ${after}::uuid`);
-  return database.execute<{ id: string; eventCount: number }>(sql`
-    SELECT ${segments.id} AS id, ${segments.eventCount} AS "eventCount" FROM ${from}
+  return database.execute<{ id: string; eventCount: number; receivedAtMs: number }>(sql`
+    SELECT ${segments.id} AS id, ${segments.eventCount} AS "eventCount",
+      extract(epoch FROM ${segments.receivedAt})::float8 * 1000 AS "receivedAtMs"
+    FROM ${from}
     WHERE ${sql.join(conditions, sql` AND `)} ORDER BY ${asc(segments.id)} LIMIT ${deletedSegmentsMax}`);
 }
 
@@ -75,37 +82,17 @@ function cutBatch(found: readonly ExpiredSegment[]): readonly ExpiredSegment[] {
   return end === -1 ? found : found.slice(0, Math.max(1, end));
 }
 
-/** @returns false when another transaction holds one of the segments. */
-async function tryDelete(database: Database, spaceId: string, ids: readonly string[]): Promise<boolean> {
-  try {
-    await database.execute(deleteSegments(spaceId, ids));
-    return true;
-  } catch (error) {
-    if (isLockConflict(error)) return false;
-    throw error;
-  }
-}
-
 /**
- * Each statement of the block sees what was committed before it. A writer that adds events to a segment locks its row, so after
- * the first statement there is none, and the second one sees all events of the segments.
+ * Each statement sees what was committed before it. A writer that adds events to a segment locks its row, so after the first
+ * statement there is none, and the second one sees all events of the segments.
  */
-function deleteSegments(spaceId: string, ids: readonly string[]): SQL {
+function deletions(spaceId: string, ids: readonly string[]): SQL[] {
   const ofSpace = (column: typeof segments.spaceId | typeof events.spaceId) =>
     sql`${nameOf(column)} = ANY (${uuidArray([spaceId])})`;
-  return sql`
-DO $$
-BEGIN
-  ${propagateSettings};
-  ${setLockTimeout(rowLockTimeoutMs)};
-  PERFORM FROM ${segments} WHERE ${ofSpace(segments.spaceId)} AND ${isAmong(segments.id, ids)}
-    ORDER BY ${nameOf(segments.id)} FOR UPDATE;
-  DELETE FROM ${events} WHERE ${ofSpace(events.spaceId)} AND ${isAmong(events.segmentId, ids)};
-  DELETE FROM ${segments} WHERE ${ofSpace(segments.spaceId)} AND ${isAmong(segments.id, ids)};
-END $$`;
-}
-
-/** lock_not_available; deadlock_detected, which on Citus is also found between its nodes. In either case nothing has changed. */
-export function isLockConflict(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && ['55P03', '40P01'].includes(error.code);
+  return [
+    sql`PERFORM FROM ${segments} WHERE ${ofSpace(segments.spaceId)} AND ${isAmong(segments.id, ids)}
+    ORDER BY ${nameOf(segments.id)} FOR UPDATE`,
+    sql`DELETE FROM ${events} WHERE ${ofSpace(events.spaceId)} AND ${isAmong(events.segmentId, ids)}`,
+    sql`DELETE FROM ${segments} WHERE ${ofSpace(segments.spaceId)} AND ${isAmong(segments.id, ids)}`,
+  ];
 }

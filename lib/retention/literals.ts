@@ -13,6 +13,19 @@ export function uuidArray(ids: readonly string[]): SQL {
   return sql.raw(`'{${ids.join()}}'::uuid[]`);
 }
 
+/** @param atMs milliseconds since the epoch. */
+export function instantOf(atMs: number): SQL {
+  return sql.raw(`'${new Date(atMs).toISOString()}'::timestamptz`);
+}
+
+/** Statements of plpgsql, one after the other. */
+export function joinStatements(list: readonly SQL[]): SQL {
+  return sql.join(
+    list.map((statement) => sql`${statement};`),
+    sql`\n  `,
+  );
+}
+
 export function isAmong(column: PgColumn, ids: readonly string[]): SQL {
   return sql`${nameOf(column)} = ANY (${uuidArray(ids)})`;
 }

@@ -4,7 +4,7 @@ import { type PartitionedTable, partitionedTables } from '../db/partitions.ts';
 import { events } from '../db/schema.ts';
 import { nameOf, namesOf } from '../db/statement.ts';
 import { boundOf, type TimeRange } from '../db/weeks.ts';
-import { isLockConflict } from './expired-segments.ts';
+import { isLockConflict } from './delete-expired.ts';
 import { rewrittenBytesMin, rewrittenEventsMax, rewrittenLiveShare } from './limits.ts';
 import { readFill, type TableFill } from './partition-fill.ts';
 import { changePartitions } from './table-lock.ts';

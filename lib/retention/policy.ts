@@ -1,7 +1,18 @@
+import { eq, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { spaces } from '../db/schema.ts';
+import { numberOf } from '../db/statement.ts';
+import { instantOf } from './literals.ts';
 
 const dayMs = 24 * 60 * 60_000;
+
+/** What a pass deletes by, beside the retention of each space, which can change while it runs. */
+export interface ExpiryRule {
+  /** The time by which events expire. */
+  readonly nowMs: number;
+  /** RETENTION_DAYS_MAX. */
+  readonly retentionDaysMax: number | undefined;
+}
 
 /** Until when the events of a space have expired. */
 export interface SpaceExpiry {
@@ -33,10 +44,17 @@ export function expiryOf(receivedAtMs: number, days: number | undefined): number
   return days === undefined ? undefined : receivedAtMs + days * dayMs;
 }
 
+/** The cutoff in SQL, of the row of a space as it is when the statement runs: NULL when no event ever expires. */
+export function cutoffSql({ nowMs, retentionDaysMax }: ExpiryRule): SQL {
+  // least() ignores NULL.
+  const days = sql`least(${spaces.retentionDays}, ${numberOrNull(retentionDaysMax)})`;
+  return sql`${instantOf(nowMs)} - ${days} * interval '24 hours'`;
+}
+
+/** All spaces, with their cutoffs at this moment. */
 export async function listSpaceExpiries(
   database: Database,
-  retentionDaysMax: number | undefined,
-  nowMs: number,
+  { nowMs, retentionDaysMax }: ExpiryRule,
 ): Promise<SpaceExpiry[]> {
   const rows = await database
     .select({ spaceId: spaces.id, retentionDays: spaces.retentionDays })
@@ -46,4 +64,18 @@ export async function listSpaceExpiries(
     spaceId,
     cutoffMs: cutoffOf(effectiveRetentionDays(retentionDays, retentionDaysMax), nowMs),
   }));
+}
+
+/** The cutoff of a space at this moment. */
+export async function readCutoff(database: Database, spaceId: string, rule: ExpiryRule): Promise<number> {
+  const [row] = await database
+    .select({ retentionDays: spaces.retentionDays })
+    .from(spaces)
+    .where(eq(spaces.id, spaceId));
+  if (row === undefined) return -Infinity;
+  return cutoffOf(effectiveRetentionDays(row.retentionDays, rule.retentionDaysMax), rule.nowMs);
+}
+
+function numberOrNull(value: number | undefined): SQL {
+  return value === undefined ? sql`NULL::integer` : numberOf(value);
 }

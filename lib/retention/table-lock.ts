@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { events, segments } from '../db/schema.ts';
 import { partitionLockTimeoutMs, tableLockPauseMs, tableLockTimeoutMs, tableLockTries } from './limits.ts';
-import { propagateSettings, setLockTimeout } from './literals.ts';
+import { joinStatements, propagateSettings, setLockTimeout } from './literals.ts';
 import type { WeekPartitions } from './week-partitions.ts';
 
 /** What to do with the partitions of a week, as statements of plpgsql. */
@@ -64,13 +64,6 @@ function lockTables(mode: 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE', statements
     END;
     PERFORM pg_sleep(${sql.raw(String(tableLockPauseMs / 1_000))});
   END LOOP;`;
-}
-
-function joinStatements(list: readonly SQL[]): SQL {
-  return sql.join(
-    list.map((statement) => sql`${statement};`),
-    sql`\n      `,
-  );
 }
 
 export function partitionNames(week: WeekPartitions): SQL[] {
