@@ -1,7 +1,7 @@
 import { JsonText } from '../event/json-text.ts';
 import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { sliceElements, sliceMembers } from '../wire/json-slice.ts';
-import { asObject, asText, type Json, textOf, textsOf } from '../wire/read.ts';
+import { asIndex, asObject, asText, inOrder, type Json, textOf, textsOf } from '../wire/read.ts';
 import type { SseEvent } from '../wire/sse.ts';
 import { composeUsage } from '../wire/usage.ts';
 
@@ -87,7 +87,7 @@ class MessageStream implements StreamReader {
   #message: Json = {};
   #error: Json | undefined;
   #isOver = false;
-  readonly #blocks: Block[] = [];
+  readonly #blocks = new Map<number, Block>();
 
   push({ data }: SseEvent): void {
     const event = asObject(JSON.parse(data));
@@ -96,10 +96,10 @@ class MessageStream implements StreamReader {
         this.#message = asObject(event.message);
         break;
       case 'content_block_start':
-        this.#blocks[indexOf(event)] = readBlock(asObject(event.content_block));
+        this.#blocks.set(asIndex(event.index), readBlock(asObject(event.content_block)));
         break;
       case 'content_block_delta':
-        this.#addDelta(this.#blocks[indexOf(event)], asObject(event.delta));
+        this.#addDelta(this.#blocks.get(asIndex(event.index)), asObject(event.delta));
         break;
       case 'message_delta':
         this.#merge(asObject(event.delta), asObject(event.usage));
@@ -113,7 +113,7 @@ class MessageStream implements StreamReader {
   }
 
   answer(): LlmAnswer {
-    const blocks = this.#blocks.filter((block) => block !== undefined);
+    const blocks = inOrder(this.#blocks);
     for (const { type, call } of blocks) if (type === 'tool_use') call.arguments ||= '{}';
     const answer = compose(this.#message, blocks, this.#isOver);
     const { type, message } = this.#error ?? {};
@@ -133,8 +133,4 @@ class MessageStream implements StreamReader {
     const usage = { ...asObject(this.#message.usage), ...Object.fromEntries(known) };
     this.#message = { ...this.#message, stop_reason: delta.stop_reason ?? this.#message.stop_reason, usage };
   }
-}
-
-function indexOf({ index }: Json): number {
-  return typeof index === 'number' ? index : 0;
 }

@@ -1,6 +1,7 @@
 import { isolateRoundsMax } from '../limits.ts';
 import type { Counters } from '../queue/counters.ts';
 import type { QueuedEvent } from '../queue/queue.ts';
+import { callSafely } from '../runtime/callback.ts';
 import { composeBody } from './body.ts';
 import type { Answer, Post } from './post.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -86,9 +87,5 @@ function settleAccepted(
   batchId: string | undefined,
 ): void {
   counters.accepted += events.length;
-  try {
-    onAccepted?.({ eventIds: events.map(({ id }) => id), batchId });
-  } catch {
-    // The application's callback failed; the events are stored all the same.
-  }
+  callSafely(() => onAccepted?.({ eventIds: events.map(({ id }) => id), batchId }));
 }

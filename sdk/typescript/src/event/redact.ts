@@ -1,3 +1,4 @@
+import { ignoreRejection } from '../runtime/callback.ts';
 import { composeEvent } from './compose-event.ts';
 import type { EventProperties, WeirEvent } from './event.ts';
 import { jsonTextOf } from './json-text.ts';
@@ -19,6 +20,7 @@ export interface Redacted {
 export function maskEvent(event: WeirEvent, mask: Mask): Redacted {
   try {
     const masked: unknown = mask(JSON.parse(composeEvent(event)));
+    ignoreRejection(masked);
     if (masked === null) return { event: undefined, hasFailed: false };
     // Serialized here: a getter or toJSON of the masked event may throw, and that too must fail closed.
     const plain: unknown = JSON.parse(jsonTextOf(masked) ?? '');

@@ -7,15 +7,8 @@ import { answerCharsMax } from './limits.ts';
 import type { ResponseSink } from './response-tap.ts';
 
 /** Reads an answer while the application reads it, and records the call at its end. */
-export function openAnswerSink(
-  board: CallBoard,
-  attempt: Attempt,
-  adapter: Adapter,
-  response: Response,
-): AnswerSink {
-  const isStream = response.headers.get('content-type')?.includes('event-stream') ?? false;
-  const reader = isStream ? new StreamAnswer(adapter) : new WholeAnswer(adapter);
-  return new AnswerSink(board, attempt, reader);
+export function openAnswerSink(board: CallBoard, attempt: Attempt, adapter: Adapter): AnswerSink {
+  return new AnswerSink(board, attempt, adapter);
 }
 
 interface AnswerReader {
@@ -26,13 +19,14 @@ interface AnswerReader {
 
 export class AnswerSink implements ResponseSink {
   readonly #attempt: Attempt;
-  readonly #reader: AnswerReader;
+  readonly #adapter: Adapter;
+  #reader: AnswerReader | undefined;
   readonly #decoder = new TextDecoder();
   readonly #closers: (() => void)[] = [];
 
-  constructor(board: CallBoard, attempt: Attempt, reader: AnswerReader) {
+  constructor(board: CallBoard, attempt: Attempt, adapter: Adapter) {
     this.#attempt = attempt;
-    this.#reader = reader;
+    this.#adapter = adapter;
     this.onClose(board.watch(() => this.settle()));
   }
 
@@ -42,8 +36,12 @@ export class AnswerSink implements ResponseSink {
   }
 
   chunk(bytes: Uint8Array): void {
-    if (this.#reader instanceof StreamAnswer) this.#attempt.call.noteChunk();
-    this.#safely(() => this.#reader.push(this.#decoder.decode(bytes, { stream: true })));
+    this.#safely(() => {
+      const text = this.#decoder.decode(bytes, { stream: true });
+      this.#reader ??= this.#readerOf(text);
+      if (this.#reader instanceof StreamAnswer) this.#attempt.call.noteChunk();
+      this.#reader?.push(text);
+    });
   }
 
   end(): void {
@@ -68,12 +66,22 @@ export class AnswerSink implements ResponseSink {
     if (this.#attempt.call.isOver) return;
     let answer: LlmAnswer | undefined;
     this.#safely(() => {
-      answer = this.#reader.finish(isEnd);
+      answer = this.#reader?.finish(isEnd) ?? (isEnd ? failedAnswer(emptyAnswer) : undefined);
     });
     // What was cut off behind the last token is no loss: readers stop at the provider's end mark.
     const lost = answer?.isComplete ? undefined : error;
     // The provider's own error first: readers stop at it too.
     this.#attempt.call.finish({ answer, error: answer?.error ?? lost });
+  }
+
+  /**
+   * What the first character tells: JSON text, or events of a stream. The content type does not: proxies and gateways send
+   * streams as `text/plain`.
+   */
+  #readerOf(text: string): AnswerReader | undefined {
+    const [first] = text.trimStart();
+    if (first === undefined) return undefined;
+    return first === '{' || first === '[' ? new WholeAnswer(this.#adapter) : new StreamAnswer(this.#adapter);
   }
 
   #safely(action: () => void): void {
@@ -83,6 +91,14 @@ export class AnswerSink implements ResponseSink {
       // An answer that cannot be read is recorded without content; the application sees it as it is.
     }
   }
+}
+
+const emptyAnswer = { code: 'empty_answer', message: 'The answer has no content.' };
+const malformedAnswer = { code: 'malformed_answer', message: 'The answer is not valid JSON.' };
+const incompleteAnswer = { code: 'incomplete', message: 'The stream ended before the answer did.' };
+
+function failedAnswer(error: EventError): LlmAnswer {
+  return { response: '', toolCalls: [], isComplete: false, error };
 }
 
 class WholeAnswer implements AnswerReader {
@@ -97,14 +113,21 @@ class WholeAnswer implements AnswerReader {
     if (this.#text.length <= answerCharsMax) this.#text += text;
   }
 
-  finish(): LlmAnswer | undefined {
-    return this.#text === '' ? undefined : this.#adapter.readAnswer(this.#text);
+  finish(isEnd: boolean): LlmAnswer | undefined {
+    if (this.#text.length > answerCharsMax) return undefined;
+    try {
+      return this.#adapter.readAnswer(this.#text);
+    } catch {
+      // Of a body that was not read to its end, nothing is known.
+      return isEnd ? failedAnswer(malformedAnswer) : undefined;
+    }
   }
 }
 
 class StreamAnswer implements AnswerReader {
   readonly #stream;
   readonly #parser: SseParser;
+  #isMalformed = false;
 
   constructor(adapter: Adapter) {
     this.#stream = adapter.openStream();
@@ -113,6 +136,7 @@ class StreamAnswer implements AnswerReader {
         this.#stream.push(event);
       } catch {
         // One event that is no JSON does not hide those after it.
+        this.#isMalformed = true;
       }
     });
   }
@@ -124,8 +148,9 @@ class StreamAnswer implements AnswerReader {
   finish(isEnd: boolean): LlmAnswer {
     if (isEnd) this.#parser.end();
     const answer = this.#stream.answer();
-    const isCutOff = isEnd && !answer.isComplete && answer.error === undefined;
-    const error = { code: 'incomplete', message: 'The stream ended before the answer did.' };
-    return isCutOff ? { ...answer, error } : answer;
+    if (answer.isComplete || answer.error !== undefined) return answer;
+    // Clients stop reading at such an event, so the cause is not that the application stopped.
+    if (this.#isMalformed) return { ...answer, error: malformedAnswer };
+    return isEnd ? { ...answer, error: incompleteAnswer } : answer;
   }
 }

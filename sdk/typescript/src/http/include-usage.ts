@@ -1,7 +1,9 @@
 import type { Adapter } from '../wire/adapter.ts';
 import { sliceMembers } from '../wire/json-slice.ts';
 import { asObject } from '../wire/read.ts';
+import { SseSplitter } from '../wire/sse.ts';
 import type { ObservedRequest } from './request.ts';
+import { copyResponse } from './response-tap.ts';
 
 const changed = new WeakSet<ObservedRequest>();
 
@@ -43,35 +45,30 @@ export function stripUsage(response: Response): Response {
   if (response.body === null || !('pipeThrough' in response.body)) return response;
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
-  let rest = '';
-  const transform = new TransformStream<Uint8Array, Uint8Array>(
+  const splitter = new SseSplitter();
+  const send = (
+    events: readonly string[],
+    controller: TransformStreamDefaultController<Uint8Array<ArrayBuffer>>,
+  ) => {
+    const text = events.map(stripEvent).join('');
+    if (text !== '') controller.enqueue(encoder.encode(text));
+  };
+  const transform = new TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>(
     {
       transform(chunk, controller) {
-        rest += decoder.decode(chunk, { stream: true });
-        const end = Math.max(rest.lastIndexOf('\n\n'), rest.lastIndexOf('\r\n\r\n') + 2) + 2;
-        if (end < 4) return;
-        const text = stripEvents(rest.slice(0, end));
-        rest = rest.slice(end);
-        if (text !== '') controller.enqueue(encoder.encode(text));
+        send(splitter.push(decoder.decode(chunk, { stream: true })), controller);
       },
       flush(controller) {
-        if (rest !== '') controller.enqueue(encoder.encode(stripEvents(rest)));
+        send([splitter.takeRest()], controller);
       },
     },
     undefined,
     { highWaterMark: 0 },
   );
-  const { status, statusText, headers, url } = response;
-  const stripped = new Response(response.body.pipeThrough(transform), { status, statusText, headers });
-  Object.defineProperty(stripped, 'url', { value: url, configurable: true });
-  return stripped;
+  return copyResponse(response, response.body.pipeThrough(transform));
 }
 
-function stripEvents(text: string): string {
-  // Keeps the blank lines with their events.
-  const events = text.match(/[\s\S]*?(?:\r\n\r\n|\n\n|$)/g) ?? [];
-  return events
-    .filter((event) => !/^data:.*"choices":\s*\[\]/m.test(event) || !/"usage":\s*\{/.test(event))
-    .map((event) => event.replace(/,\s*"usage":\s*null(?=\s*[,}])/, ''))
-    .join('');
+function stripEvent(event: string): string {
+  const isUsage = /^data:.*"choices":\s*\[\]/m.test(event) && /"usage":\s*\{/.test(event);
+  return isUsage ? '' : event.replace(/,\s*"usage":\s*null(?=\s*[,}])/, '');
 }

@@ -91,22 +91,29 @@ export class Observer {
     try {
       return this.#tap(attempt, adapter, request, response);
     } catch {
-      // The answer goes to the application in any case.
+      // The application gets its answer in any case; the call is recorded without it.
+      attempt.call.finish({});
       return response;
     }
   }
 
   #tap(attempt: Attempt, adapter: Adapter, request: ObservedRequest, response: Response): Response {
-    attempt.call.requestId =
-      response.headers.get('x-request-id') ?? response.headers.get('request-id') ?? undefined;
+    const { status, headers } = response;
+    attempt.call.requestId = headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
     if (!response.ok) return tapResponse(response, new ErrorSink(this.#board, attempt, response));
-    const sink = openAnswerSink(this.#board, attempt, adapter, response);
+    const sink = openAnswerSink(this.#board, attempt, adapter);
     const { signal } = request;
     const onAbort = () => sink.cancel();
     signal?.addEventListener('abort', onAbort, { once: true });
     sink.onClose(() => signal?.removeEventListener('abort', onAbort));
+    // Nobody reads a body that is known to be empty.
+    if (status === 204 || headers.get('content-length') === '0') {
+      sink.end();
+      return response;
+    }
     const tapped = tapResponse(response, sink);
-    this.#unread.register(tapped, sink);
+    // The body, not the response: an application that holds a reader of the body may let go of the response.
+    this.#unread.register(tapped.body ?? tapped, sink);
     return isUsageAdded(request) ? stripUsage(tapped) : tapped;
   }
 

@@ -2,7 +2,7 @@ import type { EventError } from '../event/event.ts';
 import { JsonText } from '../event/json-text.ts';
 import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { sliceMembers } from '../wire/json-slice.ts';
-import { asArray, asObject, asText, type Json, textOf, textsOf } from '../wire/read.ts';
+import { asArray, asIndex, asObject, asText, inOrder, type Json, textOf, textsOf } from '../wire/read.ts';
 import type { SseEvent } from '../wire/sse.ts';
 import { composeUsage } from '../wire/usage.ts';
 
@@ -107,7 +107,7 @@ class ChatStream implements StreamReader {
   #usage: unknown;
   #error: Json = {};
   #isDone = false;
-  readonly #choices: (Content & { finishReason: string | undefined })[] = [];
+  readonly #choices = new Map<number, StreamedChoice>();
 
   push({ data }: SseEvent): void {
     if (data === '[DONE]') {
@@ -122,39 +122,62 @@ class ChatStream implements StreamReader {
   }
 
   answer(): LlmAnswer {
-    const contents = this.#choices.map(({ response, toolCalls }) => ({
-      response,
-      toolCalls: toolCalls.filter((call) => call !== undefined),
-    }));
-    const finished = this.#choices.filter(({ finishReason }) => finishReason !== undefined);
+    const choices = inOrder(this.#choices);
+    const contents = choices.map(({ response, calls }) => ({ response, toolCalls: calls.list() }));
+    const finished = choices.filter(({ finishReason }) => finishReason !== undefined);
     const answer = compose(
       { ...this.#head, usage: this.#usage },
       contents,
-      this.#choices[0]?.finishReason,
+      choices[0]?.finishReason,
       this.#error,
     );
-    const isFinished = finished.length > 0 && finished.length === this.#choices.length;
+    const isFinished = finished.length > 0 && finished.length === choices.length;
     return { ...answer, isComplete: this.#isDone || isFinished };
   }
 
   #addChoice({ index, delta, finish_reason: reason }: Json): void {
-    const at = typeof index === 'number' ? index : 0;
     const { content, refusal, tool_calls: calls, function_call: legacy } = asObject(delta);
-    this.#choices[at] ??= { response: '', toolCalls: [], finishReason: undefined };
-    const choice = this.#choices[at];
+    const at = asIndex(index);
+    const choice = this.#choices.get(at) ?? {
+      response: '',
+      calls: new StreamedCalls(),
+      finishReason: undefined,
+    };
+    this.#choices.set(at, choice);
     choice.response += asText(content) ?? asText(refusal) ?? '';
     choice.finishReason = asText(reason) ?? choice.finishReason;
-    for (const call of asArray(calls)) addCall(choice.toolCalls, asObject(call));
-    if (legacy) addCall(choice.toolCalls, { index: 0, function: legacy });
+    for (const call of asArray(calls)) choice.calls.add(asObject(call));
+    if (legacy) choice.calls.add({ index: 0, function: legacy });
   }
 }
 
-function addCall(calls: ToolCall[], delta: Json): void {
-  const at = typeof delta.index === 'number' ? delta.index : 0;
-  const part = readCall(delta);
-  calls[at] ??= { id: undefined, name: undefined, arguments: '' };
-  const call = calls[at];
-  call.id = part.id ?? call.id;
-  call.name = part.name ?? call.name;
-  call.arguments += part.arguments;
+interface StreamedChoice {
+  response: string;
+  readonly calls: StreamedCalls;
+  finishReason: string | undefined;
+}
+
+/** Tool calls from their deltas. Some providers give all parallel calls the index 0: another id begins another call. */
+class StreamedCalls {
+  readonly #byIndex = new Map<number, ToolCall[]>();
+
+  add(delta: Json): void {
+    const at = asIndex(delta.index);
+    const part = readCall(delta);
+    const id = part.id || undefined;
+    const calls = this.#byIndex.get(at) ?? [];
+    this.#byIndex.set(at, calls);
+    let call = calls.at(-1);
+    if (call === undefined || (id !== undefined && call.id !== undefined && id !== call.id)) {
+      call = { id: undefined, name: undefined, arguments: '' };
+      calls.push(call);
+    }
+    call.id = id ?? call.id;
+    call.name = part.name || call.name;
+    call.arguments += part.arguments;
+  }
+
+  list(): ToolCall[] {
+    return inOrder(this.#byIndex).flat();
+  }
 }

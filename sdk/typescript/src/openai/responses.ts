@@ -1,7 +1,7 @@
 import { JsonText } from '../event/json-text.ts';
 import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { sliceMembers } from '../wire/json-slice.ts';
-import { asArray, asObject, asText, type Json, textsOf } from '../wire/read.ts';
+import { asArray, asIndex, asObject, asText, inOrder, type Json, textsOf } from '../wire/read.ts';
 import type { SseEvent } from '../wire/sse.ts';
 import { composeUsage } from '../wire/usage.ts';
 import { readStreamError } from './chat.ts';
@@ -84,7 +84,7 @@ class ResponsesStream implements StreamReader {
   #error: Json | undefined;
   #isOver = false;
   /** Items by their index, with what deltas have added. */
-  readonly #items: { item: Json; text: string }[] = [];
+  readonly #items = new Map<number, { item: Json; text: string }>();
 
   push({ data }: SseEvent): void {
     if (data === '[DONE]') return;
@@ -104,7 +104,7 @@ class ResponsesStream implements StreamReader {
   }
 
   answer(): LlmAnswer {
-    const output = this.#items.filter((entry) => entry !== undefined).map(complete);
+    const output = inOrder(this.#items).map(complete);
     const whole = this.#isOver ? this.#response : { ...this.#response, output };
     const { error, ...answer } = compose(whole);
     return {
@@ -115,9 +115,10 @@ class ResponsesStream implements StreamReader {
   }
 
   #entryAt({ output_index: index }: Json) {
-    const at = typeof index === 'number' ? index : 0;
-    this.#items[at] ??= { item: {}, text: '' };
-    return this.#items[at];
+    const at = asIndex(index);
+    const entry = this.#items.get(at) ?? { item: {}, text: '' };
+    this.#items.set(at, entry);
+    return entry;
   }
 }
 

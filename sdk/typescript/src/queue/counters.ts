@@ -1,4 +1,5 @@
 import { dropReportIntervalMs } from '../limits.ts';
+import { callSafely } from '../runtime/callback.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 /** Why an event was not delivered. */
@@ -80,11 +81,7 @@ export class Counters {
     this.#unreported = {};
     this.#lastDetails = undefined;
     this.#reportedAtMs = this.#options.runtime.nowMs();
-    try {
-      this.#options.onDrop?.(report);
-    } catch {
-      // The application's callback failed; delivery does not depend on it.
-    }
+    callSafely(() => this.#options.onDrop?.(report));
   }
 
   #scheduleReport(): void {

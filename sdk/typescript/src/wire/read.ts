@@ -31,3 +31,13 @@ export function textsOf(messages: unknown, roles: readonly string[]): string[] {
     return roles.includes(String(role)) ? (textOf(content) ?? []) : [];
   });
 }
+
+/** The values of a map by index, in the order of their indexes. */
+export function inOrder<T>(byIndex: ReadonlyMap<number, T>): T[] {
+  return [...byIndex].sort(([a], [b]) => a - b).map(([, value]) => value);
+}
+
+/** An index of a provider. It is a key and never a length: an array of `300000000` elements would block the program. */
+export function asIndex(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}

@@ -7,12 +7,59 @@ export interface SseEvent {
 /** Longest event that is parsed: a provider's image chunk has a few MB. Longer ones are skipped. */
 const eventCharsMax = 16 * 1024 * 1024;
 
+const lineEnd = /\r\n|\n|\r/g;
+
+/**
+ * Cuts a stream into events as they were sent, each with the blank line that ends it. Line ends are LF, CR or CRLF, and the
+ * text may be cut anywhere. Only new text is searched: the cost of a long event does not grow with its pieces.
+ */
+export class SseSplitter {
+  #rest = '';
+  #isLineEmpty = true;
+  #endsWithCr = false;
+
+  /** Characters of the event that is not complete yet. */
+  get restChars(): number {
+    return this.#rest.length;
+  }
+
+  /** @returns the events that this text completes. Joined, they and the rest are all texts that were pushed. */
+  push(text: string): string[] {
+    if (text === '') return [];
+    const events: string[] = [];
+    let eventStart = 0;
+    let lineStart = 0;
+    for (const { 0: found, index } of text.matchAll(lineEnd)) {
+      const end = index + found.length;
+      // The second half of a CRLF that was cut in two ends no line of its own.
+      const isSecondHalf = index === 0 && found === '\n' && this.#endsWithCr;
+      const isBlank = index === lineStart && this.#isLineEmpty;
+      lineStart = end;
+      if (isSecondHalf) continue;
+      this.#isLineEmpty = true;
+      if (!isBlank) continue;
+      events.push(this.#rest + text.slice(eventStart, end));
+      this.#rest = '';
+      eventStart = end;
+    }
+    if (lineStart < text.length) this.#isLineEmpty = false;
+    this.#endsWithCr = text.endsWith('\r');
+    this.#rest += text.slice(eventStart);
+    return events;
+  }
+
+  /** @returns the text of an event without its blank line, and forgets it. */
+  takeRest(): string {
+    const rest = this.#rest;
+    this.#rest = '';
+    return rest;
+  }
+}
+
 /** Parses server-sent events from text as it arrives, cut at any place. */
 export class SseParser {
   readonly #onEvent: (event: SseEvent) => void;
-  #rest = '';
-  #event = '';
-  #data: string[] = [];
+  readonly #splitter = new SseSplitter();
   #isStart = true;
 
   constructor(onEvent: (event: SseEvent) => void) {
@@ -20,48 +67,32 @@ export class SseParser {
   }
 
   push(text: string): void {
-    let input = this.#rest + text;
-    if (this.#isStart && input !== '') {
-      this.#isStart = false;
-      if (input.startsWith('\uFEFF')) input = input.slice(1);
-    }
-    let start = 0;
-    const lineEnd = /\r\n|\n|\r/g;
-    for (let match = lineEnd.exec(input); match; match = lineEnd.exec(input)) {
-      // A lone CR at the end may be the first half of a CRLF.
-      if (match[0] === '\r' && lineEnd.lastIndex === input.length) break;
-      this.#takeLine(input.slice(start, match.index));
-      start = lineEnd.lastIndex;
-    }
-    this.#rest = input.slice(start);
-    if (this.#rest.length > eventCharsMax) this.#rest = '';
+    for (const event of this.#splitter.push(text)) this.#parse(event);
+    if (this.#splitter.restChars > eventCharsMax) this.#splitter.takeRest();
   }
 
   /** The stream has ended. An event without its blank line is dispatched: providers' SDKs do so too. */
   end(): void {
-    if (this.#rest !== '') this.#takeLine(this.#rest.replace(/\r$/, ''));
-    this.#rest = '';
-    this.#dispatch();
+    this.#parse(this.#splitter.takeRest());
   }
 
-  #takeLine(line: string): void {
-    if (line === '') {
-      this.#dispatch();
-      return;
+  #parse(text: string): void {
+    let event = '';
+    const data: string[] = [];
+    for (const line of this.#withoutMark(text).split(lineEnd)) {
+      const colon = line.indexOf(':');
+      const field = colon === -1 ? line : line.slice(0, colon);
+      const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+      if (field === 'data') data.push(value);
+      else if (field === 'event') event = value;
     }
-    const colon = line.indexOf(':');
-    const field = colon === -1 ? line : line.slice(0, colon);
-    let value = colon === -1 ? '' : line.slice(colon + 1);
-    if (value.startsWith(' ')) value = value.slice(1);
-    if (field === 'data') this.#data.push(value);
-    else if (field === 'event') this.#event = value;
+    if (data.length > 0) this.#onEvent({ event, data: data.join('\n') });
   }
 
-  #dispatch(): void {
-    const event = { event: this.#event, data: this.#data.join('\n') };
-    const isEmpty = this.#data.length === 0;
-    this.#event = '';
-    this.#data = [];
-    if (!isEmpty) this.#onEvent(event);
+  /** Without the byte order mark at the start of the stream. */
+  #withoutMark(text: string): string {
+    const isMarked = this.#isStart && text.startsWith('\uFEFF');
+    this.#isStart = false;
+    return isMarked ? text.slice(1) : text;
   }
 }
