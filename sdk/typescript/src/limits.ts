@@ -30,6 +30,9 @@ export const flushIntervalMs = 1_000;
 /** Longest time for one request, the answer included. */
 export const requestTimeoutMs = 30_000;
 
+/** A request that is all that a process waits for is given up after this time, or twice of it. */
+export const loneRequestMs = 2_000;
+
 /** Full jitter: a wait is chosen at random below a ceiling that doubles from the first to the second of these. */
 export const backoffFirstMs = 250;
 export const backoffMaxMs = 30_000;

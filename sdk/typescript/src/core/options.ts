@@ -1,4 +1,4 @@
-import type { Receipt } from '../deliver/deliver-batch.ts';
+import type { Receipt } from '../deliver/receipt.ts';
 import type { Mask } from '../event/redact.ts';
 import type { DropReport } from '../queue/counters.ts';
 import type { SpoolStore } from '../queue/spool-store.ts';

@@ -127,23 +127,31 @@ export class Recorder {
   /** Delivers what was recorded until now, or gives up after the time-out. Never rejects. */
   async flush({ timeoutMs = flushTimeoutMs }: { timeoutMs?: number } = {}): Promise<FlushResult> {
     for (const settle of this.#settleHooks) settle(false);
-    const { accepted, droppedTotal } = this.#counters;
+    const resultOf = this.#countFromHere();
     await this.#deliverWithin(timeoutMs);
-    return {
+    return resultOf();
+  }
+
+  /**
+   * Flushes, saves what is left to the spool, and stops. Later events are dropped, and so is what is left where there is
+   * no spool.
+   */
+  async shutdown({ timeoutMs = flushTimeoutMs }: { timeoutMs?: number } = {}): Promise<FlushResult> {
+    for (const settle of this.#settleHooks) settle(true);
+    const resultOf = this.#countFromHere();
+    await this.#deliverWithin(timeoutMs);
+    this.#saveAtExit();
+    this.#unwatch();
+    return resultOf();
+  }
+
+  #countFromHere(): () => FlushResult {
+    const { accepted, droppedTotal } = this.#counters;
+    return () => ({
       accepted: this.#counters.accepted - accepted,
       dropped: this.#counters.droppedTotal - droppedTotal,
       pending: this.#pending,
-    };
-  }
-
-  /** Flushes, saves what is left to the spool, and stops. Later events are dropped. */
-  async shutdown(options: { timeoutMs?: number } = {}): Promise<FlushResult> {
-    for (const settle of this.#settleHooks) settle(true);
-    const result = await this.flush(options);
-    this.#saveAtExit();
-    this.#unwatch();
-    this.#counters.report();
-    return result;
+    });
   }
 
   /** Wraps the handler of an AWS Lambda: events are delivered before the sandbox is frozen. */
@@ -264,6 +272,9 @@ export class Recorder {
     if (this.#isClosed) return;
     for (const settle of this.#settleHooks) settle(true);
     this.#sender.stop();
+    // What is still being truncated needs time that a process which exits does not have.
+    this.#counters.drop('unsent', this.#snapshots.preparing);
     this.#isClosed = true;
+    this.#counters.report();
   }
 }

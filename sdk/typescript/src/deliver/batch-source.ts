@@ -27,14 +27,14 @@ export interface Batch {
 /** Decides where the next batch comes from: memory, or, from the first failure until it is empty again, the spool. */
 export class BatchSource {
   readonly #options: BatchSourceOptions;
-  readonly #onSpooling: () => void;
+  readonly #onSpooling: (isUrgent: boolean) => void;
   /** The batch of a failed request. */
   #kept: Batch | undefined;
   #inFlight: Batch | undefined;
   #isSpooling = false;
 
-  /** @param onSpooling called when events are left that should go to the spool soon. */
-  constructor(options: BatchSourceOptions, onSpooling: () => void) {
+  /** @param onSpooling called when events are left that should go to the spool: soon, or, where they are many, at once. */
+  constructor(options: BatchSourceOptions, onSpooling: (isUrgent: boolean) => void) {
     this.#options = options;
     this.#onSpooling = onSpooling;
   }
@@ -51,13 +51,14 @@ export class BatchSource {
   get pending(): number {
     const { queue, spool } = this.#options;
     const batch = this.#kept ?? this.#inFlight;
-    const inBatch = batch && !batch.isSpooled && !batch.held ? batch.events.length : 0;
+    // The spool does not count the copy of a batch that is under way.
+    const inBatch = batch && !batch.isSpooled ? batch.events.length : 0;
     return queue.length + inBatch + (spool?.events ?? 0);
   }
 
   startSpooling(): void {
     this.#isSpooling = true;
-    this.#onSpooling();
+    this.#onSpooling(false);
   }
 
   async next(): Promise<Batch | undefined> {
@@ -133,20 +134,21 @@ export class BatchSource {
     const appended = spool.append(events);
     queue.settle(events.slice(0, appended));
     queue.putBack(events.slice(appended));
-    if (appended > 0 && queue.length > 0) this.#onSpooling();
+    // A fixed pace would be a limit: what is recorded faster would fill the memory beside an empty disk.
+    if (appended > 0 && queue.length > 0) this.#onSpooling(queue.bytes >= flushBytes);
   }
 
-  /** Writes everything in memory to the spool, synchronously. */
+  /** Writes everything in memory to the spool, synchronously. Without one it is lost, and counted. */
   saveAll(): void {
-    const { spool, queue } = this.#options;
-    if (!spool) return;
+    const { spool, queue, counters } = this.#options;
     const batch = this.#kept ?? this.#inFlight;
-    if (batch && !batch.isSpooled && !batch.held) spool.append(batch.events);
+    const isInMemory = batch && !batch.isSpooled && !batch.held;
     const events = queue.take(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-    const appended = spool.append(events);
     queue.settle(events);
-    this.#options.counters.drop('queue_full', events.length - appended);
-    spool.close();
+    const unsaved = [...(isInMemory ? batch.events.splice(0) : []), ...events];
+    const appended = spool?.append(unsaved) ?? 0;
+    counters.drop(spool ? 'queue_full' : 'unsent', unsaved.length - appended);
+    spool?.close();
   }
 
   async #nextSpooled(): Promise<Batch | undefined> {

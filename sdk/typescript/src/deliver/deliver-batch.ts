@@ -4,13 +4,8 @@ import type { QueuedEvent } from '../queue/queue.ts';
 import { callSafely } from '../runtime/callback.ts';
 import { composeBody } from './body.ts';
 import type { Answer, Post } from './post.ts';
+import type { Receipt } from './receipt.ts';
 import { judge, type Verdict } from './verdict.ts';
-
-/** Tells that events are durable: Weir answers 202 after its fsync. */
-export interface Receipt {
-  eventIds: string[];
-  batchId: string | undefined;
-}
 
 export interface DeliveryDependencies {
   post: Post;

@@ -1,5 +1,5 @@
-import { answerBytesMax, keepaliveBytesMax, requestTimeoutMs } from '../limits.ts';
-import { findDocument } from '../runtime/platform.ts';
+import { answerBytesMax, keepaliveBytesMax, loneRequestMs, requestTimeoutMs } from '../limits.ts';
+import { findDocument, waitsForOneConnection } from '../runtime/platform.ts';
 import { platformRuntime } from '../runtime/runtime.ts';
 import { gzip } from './gzip.ts';
 
@@ -43,10 +43,12 @@ export function openLink(options: PostOptions): Link {
       const controller = new AbortController();
       underWay.add(controller);
       const cancelTimer = platformRuntime.setTimer(() => controller.abort(), requestTimeoutMs);
+      const unwatch = abortWhenAlone(controller);
       try {
         return await send(options, body, isUrgent, controller.signal);
       } finally {
         cancelTimer();
+        unwatch();
         underWay.delete(controller);
       }
     },
@@ -54,6 +56,20 @@ export function openLink(options: PostOptions): Link {
       for (const controller of underWay) controller.abort();
     },
   };
+}
+
+/**
+ * An unanswered request must not hold up the end of a process: once the process waits for nothing else, the request is given
+ * up as if the network had failed. The flush at the end then has its own, shorter time. @returns what ends the watch.
+ */
+function abortWhenAlone(controller: AbortController): () => void {
+  let cancel = () => {};
+  const look = () => {
+    if (waitsForOneConnection()) controller.abort();
+    else cancel = platformRuntime.setTimer(look, loneRequestMs);
+  };
+  cancel = platformRuntime.setTimer(look, loneRequestMs);
+  return () => cancel();
 }
 
 async function send(

@@ -40,7 +40,9 @@ export class Sender {
   constructor(options: SenderOptions) {
     const { runtime } = options;
     this.#options = options;
-    this.#source = new BatchSource(options, () => this.#spoolAlarm.set(spoolIntervalMs));
+    this.#source = new BatchSource(options, (isUrgent) =>
+      this.#spoolAlarm.set(isUrgent ? 0 : spoolIntervalMs),
+    );
     this.#backoff = new Backoff(runtime);
     this.#sendAlarm = new Alarm(runtime, () => void this.#pump());
     this.#spoolAlarm = new Alarm(runtime, () => this.#source.moveToSpool());

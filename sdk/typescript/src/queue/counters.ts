@@ -8,6 +8,8 @@ export type DropReason =
   | 'queue_full'
   /** Undelivered for too long: 10 minutes in memory, 24 hours in the spool. */
   | 'expired'
+  /** Without a spool: the process or `shutdown()` ended before it was delivered. Weir may have stored it all the same. */
+  | 'unsent'
   /** A file of the spool cannot be read. */
   | 'damaged'
   /** Weir answered 400 for this event; `details` says why. */

@@ -4,6 +4,10 @@ interface ProcessLike {
   getBuiltinModule?(name: string): unknown;
   on?(event: string, listener: () => void): unknown;
   off?(event: string, listener: () => void): unknown;
+  /** Node: the kinds of what keeps the event loop alive. */
+  getActiveResourcesInfo?(): string[];
+  /** Node: the open handles; the descriptor 0 is the standard input. */
+  _getActiveHandles?(): { fd?: unknown }[];
 }
 
 /** The parts of a page that are used. */
@@ -45,5 +49,20 @@ export function findBuiltin<T>(name: string): T | undefined {
     return findProcess()?.getBuiltinModule?.(name) as T | undefined;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Whether a process of Node has nothing left but one connection: no timer, no file, no other connection, and it does not read
+ * its standard input. False where that cannot be told.
+ */
+export function waitsForOneConnection(): boolean {
+  try {
+    const process = findProcess();
+    const isReading = process?._getActiveHandles?.().some(({ fd }) => fd === 0) ?? true;
+    const resources = process?.getActiveResourcesInfo?.().filter((kind) => !/^(Pipe|TTY|TLS)/.test(kind));
+    return !isReading && resources?.length === 1 && resources[0] === 'TCPSocketWrap';
+  } catch {
+    return false;
   }
 }

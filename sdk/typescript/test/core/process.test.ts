@@ -40,6 +40,18 @@ test('a program that ends while Weir is away ends, too', async () => {
   expect(stub.requests.length).toBeGreaterThan(1);
 });
 
+test('a program that ends while a request is not answered ends, and counts what it loses', async () => {
+  // Never answers: the request would wait for 30 s.
+  stub.respond = () => new Promise<boolean>(() => {});
+  const program = start('end-later');
+  const startedMs = performance.now();
+  expect(await program.says()).toEqual({ dropped: { unsent: 5 } });
+  expect(await program.says()).toMatchObject({ stats: { recorded: 5, dropped: 5, pending: 0 } });
+  expect(await program.ended).toBe(0);
+  // The request alone may take 30 s.
+  expect(performance.now() - startedMs).toBeLessThan(25_000);
+}, 60_000);
+
 test('a program that ends while Weir is slow ends, and the next process delivers the rest', async () => {
   const count = 10_000;
   // Each request succeeds; all of them would take 16 s.

@@ -58,6 +58,32 @@ async function drain(spool: SpoolStore): Promise<string[]> {
   return ids;
 }
 
+test('4,000 events/s of 6 KB against a silent Weir: none is dropped while the disk has room', async () => {
+  stub.respond = () => new Promise<boolean>(() => {});
+  const weir = open(openSpool());
+  const prompt = 'x'.repeat(6_000);
+  for (let recorded = 0; recorded < 14_000; recorded += 400) {
+    record(weir, 400, prompt);
+    await runtime.advance(100);
+  }
+  const { dropped, pending, spooled } = weir.stats();
+  expect({ dropped, pending }).toEqual({ dropped: 0, pending: 14_000 });
+  expect(spooled).toBeGreaterThan(13_000);
+  await stub.close();
+  await weir.shutdown({ timeoutMs: 0 });
+});
+
+test('with a spool the batch of a request that is not answered is pending', async () => {
+  stub.respond = () => new Promise<boolean>(() => {});
+  const weir = open(openSpool());
+  record(weir, 700);
+  await runtime.advance(100);
+  await eventually(() => expect(stub.requests).toHaveLength(1));
+  await runtime.advance(2_000);
+  expect(weir.stats()).toMatchObject({ recorded: 700, pending: 700, dropped: 0 });
+  await stub.close();
+});
+
 test('while Weir is away events are on disk; when it is back, each is delivered once', async () => {
   await stub.close();
   const weir = open(openSpool());

@@ -18,6 +18,14 @@ switch (deed) {
   case 'end':
     say({ ids: record(open()) });
     break;
+  // Ends while a request is under way; tells at the end what was counted.
+  case 'end-later': {
+    const weir = new Weir({ onDrop: ({ dropped }) => say({ dropped }) });
+    record(weir);
+    void weir.flush({ timeoutMs: 50 });
+    process.on('exit', () => say({ stats: weir.stats() }));
+    break;
+  }
   case 'exit':
     say({ ids: record(open()) });
     process.exit(0);
