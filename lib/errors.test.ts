@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ErrorId, errorTable, IngestError } from './errors.ts';
 
-/** The table of contract §7, and the titles that it gives. */
+/** The table of the public contract, and the titles that it gives. */
 const contract: [ErrorId, number, string][] = [
   ['invalid_request_body', 400, 'Body is missing or is not valid JSON.'],
   ['invalid_event_batch', 400, 'JSON does not match { events: [...] } with valid events.'],
@@ -18,7 +18,7 @@ const titles: [ErrorId, string][] = [
   ['usage_limit_exceeded', 'Usage limit exceeded'],
   ['too_many_events', 'Too many events'],
 ];
-/** Not defined by the contract (docs/api.md). */
+/** Weir's own (docs/api.md §7). */
 const ours = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
 
 test("the error table is the contract's, followed by ours", () => {
@@ -27,7 +27,7 @@ test("the error table is the contract's, followed by ours", () => {
   for (const [id, title] of titles) expect(errorTable[id].title).toBe(title);
 });
 
-test('an error has the shape of contract §7', () => {
+test('an error has the shape of docs/api.md §7', () => {
   expect(new IngestError('too_many_events', 'The batch has 501 events.').toBody()).toEqual({
     error: {
       id: 'too_many_events',

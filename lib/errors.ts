@@ -2,8 +2,8 @@ import type { Code } from '@connectrpc/connect';
 import { errorDetailsCharsMax } from './limits.ts';
 
 /**
- * Every error that ingest returns (contract §7), in the contract's order. The last three are ours: the contract does not
- * define responses to unknown paths, methods and protocols (docs/api.md). `condition` is the contract's text, for documents.
+ * Every error that ingest returns, in the order of docs/api.md §7. The last three are not part of the public contract.
+ * `condition` is the text of that table, and of the OpenAPI document.
  */
 export const errorTable = {
   invalid_request_body: {
@@ -91,7 +91,7 @@ interface ErrorRow {
 
 export type ErrorId = keyof typeof errorTable;
 
-/** The body of every error response (contract §7). */
+/** The body of every error response (docs/api.md §7). */
 export interface ErrorBody {
   error: { id: ErrorId; title: string; status: number; details: string };
 }
@@ -116,7 +116,7 @@ export class IngestError extends Error {
     return errorTable[this.id].status;
   }
 
-  /** The response body in the shape of contract §7. */
+  /** The response body in the shape of docs/api.md §7. */
   toBody(): ErrorBody {
     const { status, title } = errorTable[this.id];
     return { error: { id: this.id, title, status, details: this.message.toWellFormed() } };

@@ -1,6 +1,6 @@
-/** The limits of the contract (§8), and what it leaves to us (docs/api.md). */
+/** The limits of requests (docs/api.md §8, §2). */
 
-/** Largest request body, before and after decoding (contract §8). */
+/** Largest request body, before and after decoding (docs/api.md §8). */
 export const bodyBytesMax = 4 * 1024 * 1024;
 
 /**
@@ -12,7 +12,7 @@ export const otlpBodyBytesMax = 16 * 1024 * 1024;
 /** What gRPC and gRPC-Web put before a message: a byte of flags and four of length. It is not part of the 4 MiB. */
 export const envelopeBytes = 5;
 
-/** Most events in one request (contract §8). */
+/** Most events in one request (docs/api.md §8). */
 export const eventsPerBatchMax = 500;
 
 /** Deepest JSON nesting of a request body. Deeper is an attack or a bug; recursion stays bounded by it. */

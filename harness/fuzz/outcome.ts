@@ -4,7 +4,7 @@ import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createJsonBatchReader } from '../../services/ingest/read/json-batch-reader.ts';
 import type { Body } from './bodies.ts';
 
-/** The errors that a body can cause (contract §7). */
+/** The errors that a body can cause (docs/api.md §7). */
 const bodyErrors: readonly ErrorId[] = [
   'invalid_request_body',
   'invalid_event_batch',
@@ -35,7 +35,7 @@ export function outcomeInProcess(body: Body): Outcome {
 /**
  * Sends a body to a service.
  *
- * @throws Error when the answer is none that the contract has for a body.
+ * @throws Error when the answer is none that docs/api.md §7 has for a body.
  */
 export async function outcomeOverHttp(address: string, apiKey: string, body: Body): Promise<Outcome> {
   const answer = await fetch(`${address}/v1/ingest-events`, {

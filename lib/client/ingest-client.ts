@@ -28,7 +28,7 @@ export interface IngestClientOptions {
   timeoutMs: number;
 }
 
-/** Events as the contract (§4) has them, or spans in OTLP/JSON. */
+/** Events in the shape of docs/api.md §2, or spans in OTLP/JSON. */
 export type IngestPath = '/v1/ingest-events' | '/v1/traces';
 
 /**

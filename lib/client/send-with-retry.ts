@@ -8,7 +8,7 @@ export const sendBackoffMaxMs = 5_000;
 /** A longer Retry-After is cut to this: a proxy that asks for an hour must not make the client look hung. */
 export const retryAfterMaxMs = 30_000;
 
-/** Why a body was not accepted: the error of contract §7, or a description of any other outcome. */
+/** Why a body was not accepted: the error of docs/api.md §7, or a description of any other outcome. */
 export interface SendError {
   /** The HTTP status; null without a response. */
   status: number | null;
@@ -34,7 +34,7 @@ export interface RetryOptions {
 }
 
 /**
- * Sends a body by the contract's retry rules (§7): 5xx and network failures are retried with the same bytes, and so with
+ * Sends a body by the retry rules (docs/api.md §7.1): 5xx and network failures are retried with the same bytes, and so with
  * the same ids; other errors are final. Waits grow exponentially with jitter, and honour Retry-After.
  */
 export async function sendWithRetry(

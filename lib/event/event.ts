@@ -1,4 +1,4 @@
-/** One LLM or tool call, as a client reports it (contract §2.2). Unknown fields are allowed anywhere. */
+/** One LLM or tool call, as a client reports it (docs/api.md §2.2). Unknown fields are allowed anywhere. */
 export type IngestEvent = LlmEvent | ToolEvent;
 
 export interface LlmEvent extends EventCommon {
@@ -41,7 +41,7 @@ interface EventCommon {
   readonly additionalProperties: Readonly<Record<string, string | number>>;
 }
 
-/** Contract §2.6, which does not say what is required: nothing is. */
+/** docs/api.md §2.6: nothing is required. */
 export interface LlmPayload {
   readonly model?: string;
   readonly input?: {
@@ -63,7 +63,7 @@ export interface LlmPayload {
   };
 }
 
-/** Contract §2.7: any object. These fields are shown if they are present. */
+/** docs/api.md §2.7: any object. These fields are shown if they are present. */
 export interface ToolPayload {
   readonly name?: unknown;
   readonly input?: unknown;

@@ -48,7 +48,7 @@ const llmPayload = object({
 });
 
 /**
- * The JSON Schema of one event (contract §2.2 – 2.7, docs/api.md). It is the only description of an event's rules:
+ * The JSON Schema of one event (docs/api.md §2.2 – 2.7). It is the only description of an event's rules:
  * ingest compiles it, and the OpenAPI document contains it.
  *
  * @param vendor the literal that `instrumentation.vendor` must equal.

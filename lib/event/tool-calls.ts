@@ -1,4 +1,4 @@
-/** The calls of tools that a model asks for. The contract does not say how a call names its parts: providers and SDKs do. */
+/** The calls of tools that a model asks for. docs/api.md §2.6 leaves the parts of a call free: providers and SDKs name them. */
 
 /** The name of the called tool; undefined where the call has none that is known. */
 export function calledTool(call: unknown): string | undefined {

@@ -45,7 +45,7 @@ export interface Receipt {
 }
 
 /**
- * Ingests one batch (contract §4).
+ * Ingests one batch (docs/api.md §4).
  *
  * @throws what `ingestRequest` throws.
  */

@@ -9,7 +9,7 @@ export interface IngestDependencies extends BatchDependencies {
   jsonDecoder: BatchDecoder;
 }
 
-/** `POST /v1/ingest-events` (contract §4). */
+/** `POST /v1/ingest-events` (docs/api.md §4). */
 export async function ingestEvents(
   dependencies: IngestDependencies,
   request: IncomingMessage,

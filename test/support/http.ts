@@ -38,7 +38,7 @@ export function postEvents(
   return postRaw(pipeline, tenant, JSON.stringify({ events }));
 }
 
-/** Expects a response in the error shape of contract §7. */
+/** Expects a response in the error shape of docs/api.md §7. */
 export function expectError(answer: Answer, id: ErrorId, details: string | RegExp = /./): void {
   expect(answer.body).toEqual({
     error: {

@@ -7,7 +7,7 @@ import { llmEvent, toolEvent } from '../../fixtures/events.ts';
 import { until } from '../../wait.ts';
 import { growSpace } from '../filters/growth.ts';
 
-/** The contract's limit of a request is 4 MiB. */
+/** The limit of a request is 4 MiB (docs/api.md §8). */
 const largeChars = 4_100_000;
 /** As many as the page shows, 500 in a request. */
 const traceEvents = 5_000;

@@ -31,7 +31,7 @@ export function freshIds(count: number): string[] {
   return Array.from({ length: count }, () => randomUUID());
 }
 
-/** Generates batches of all sizes, and every way in which an id is sent twice (contract §1). */
+/** Generates batches of all sizes, and every way in which an id is sent twice (docs/api.md §1). */
 export class BatchGenerator {
   readonly #options: BatchOptions;
   readonly #random: Random;

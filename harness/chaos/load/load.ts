@@ -164,7 +164,7 @@ class ConnectionPools implements AsyncDisposable {
   }
 }
 
-/** Sends a batch with the retries of our SDKs (contract §7), and records every attempt. */
+/** Sends a batch with the retries of our SDKs (docs/api.md §7.1), and records every attempt. */
 async function sendRecorded(journal: Journal, post: Post, batch: Batch, retryForMs: number): Promise<void> {
   const expected = batch.expectedError === undefined ? [] : [batch.expectedError];
   await sendWithRetry(

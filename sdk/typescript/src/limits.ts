@@ -1,9 +1,9 @@
-/** The limits of the contract (§8) and of the SDK. The contract's figures are repeated here: the package imports nothing. */
+/** The limits of requests (docs/api.md §8), which are repeated here because the package imports nothing, and those of the SDK. */
 
-/** Largest request body of the contract. */
+/** Largest request body. */
 export const bodyBytesMax = 4 * 1024 * 1024;
 
-/** Most events in one request of the contract. */
+/** Most events in one request. */
 export const batchEventsMax = 500;
 
 /** Bytes of `{"events":[` and `]}`. */

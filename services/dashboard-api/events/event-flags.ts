@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { clockToleranceMs, durationToleranceMs } from '../limits.ts';
 
 /**
- * A contradiction in what an event says. The contract has no rule between these values: it is shown, never rejected.
+ * A contradiction in what an event says. No rule connects these values (docs/api.md §2.8): it is shown, never rejected.
  *
  * - `ends_before_start`: the end is before the start.
  * - `duration_mismatch`: the duration is not the end minus the start.

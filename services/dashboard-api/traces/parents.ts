@@ -4,8 +4,8 @@ import { matchToolCalls } from './tool-answers.ts';
 import type { TraceRow } from './trace-events.ts';
 
 /**
- * How the parent of an event is known. `otlp`: the client said so. The others are inferred, since the contract has no
- * parents: `tool_call`, an LLM call asked for the tool and the event is the next of that tool; `containment`, the event lies
+ * How the parent of an event is known. `otlp`: the client said so. The others are inferred, since events have no
+ * parent (docs/api.md §2.2): `tool_call`, an LLM call asked for the tool and the event is the next of that tool; `containment`, the event lies
  * in the time of the other.
  */
 const parentSource = z.enum(['otlp', 'tool_call', 'containment']);

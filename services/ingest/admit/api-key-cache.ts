@@ -32,7 +32,7 @@ interface CachedKey {
 }
 
 /**
- * Looks up API keys in Postgres and caches the results (contract §5): valid keys for 30 s, and for as long as Postgres is
+ * Looks up API keys in Postgres and caches the results (docs/api.md §5): valid keys for 30 s, and for as long as Postgres is
  * unreachable; invalid ones for 2 s. `invalidate` drops changed ones at once.
  */
 export class ApiKeyCache {

@@ -5,7 +5,7 @@ import { type ApiKeyCache, type Principal, unauthorized } from './api-key-cache.
 const bearer = /^[ \t]*Bearer +(\S+)[ \t]*$/i;
 
 /**
- * Authenticates a request by its `Authorization: Bearer <API_KEY>` (contract §5).
+ * Authenticates a request by its `Authorization: Bearer <API_KEY>` (docs/api.md §5).
  *
  * @throws IngestError `unauthorized`, also for two Authorization headers: choosing one would be a guess;
  *   `ingest_unavailable` when Postgres is unreachable and the key is not cached.

@@ -35,7 +35,7 @@ export interface QuotaView {
 }
 
 /**
- * Decides whether a space can accept events (contract §4, behaviour 2; ADR 0007). The batch that crosses the limit is
+ * Decides whether a space can accept events (docs/api.md §4 and §6, ADR 0007). The batch that crosses the limit is
  * accepted whole and the next one is rejected, whichever process receives it. Only stored rows count, so a retry uses no
  * quota: where pending events could reach the limit, the request waits until they are stored and counted. If they are not
  * in time, it is answered with a 503: accepting it could exceed the limit, and a 402 could be wrong.

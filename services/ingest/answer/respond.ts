@@ -30,7 +30,7 @@ export function sendJsonText(
 }
 
 /**
- * Sends an error in the shape of contract §7 on a socket that has no response object, and ends our side. The socket is
+ * Sends an error in the shape of docs/api.md §7 on a socket that has no response object, and ends our side. The socket is
  * closed when the client closes its side, or after a while: a client that still writes would see a reset instead of the
  * answer.
  */

@@ -11,7 +11,7 @@ export class ClientGoneError extends Error {
 }
 
 /**
- * Rejects a request by its declared length, before anything is read (contract §8).
+ * Rejects a request by its declared length, before anything is read (docs/api.md §8).
  *
  * @throws IngestError `batch_too_large`.
  */

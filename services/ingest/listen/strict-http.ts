@@ -17,7 +17,7 @@ interface Exchange {
 export const strictHttpOptions = { requireHostHeader: false };
 
 /**
- * Makes an HTTP/1.1 server reject what Node's parser accepts against RFC 9112, and answer in the shape of contract §7
+ * Makes an HTTP/1.1 server reject what Node's parser accepts against RFC 9112, and answer in the shape of docs/api.md §7
  * where Node answers without a body or not at all. An unknown Expect is ignored, as RFC 9110 §10.1.1 allows.
  *
  * @param handlers `onRequest` gets the requests that are valid.

@@ -6,7 +6,7 @@ import { batchId, eventErrors, type Json, probeErrors } from './responses.ts';
 import { exportTraces, traceSchemas } from './traces.ts';
 
 /**
- * The OpenAPI 3.1 document of ingest (contract §4, §7, §8). It is generated from the schema that validates events and
+ * The OpenAPI 3.1 document of ingest (docs/api.md §4, §7, §8). It is generated from the schema that validates events and
  * from the error table, and adds no rule of its own.
  *
  * @param vendor the literal that `instrumentation.vendor` must equal.

@@ -59,7 +59,7 @@ function errorResponse(possible: readonly ErrorId[], headers: Json = {}): Json {
   };
 }
 
-/** The shape of contract §7, for some of the ids. */
+/** The shape of docs/api.md §7, for some of the ids. */
 function errorSchema(possible: readonly ErrorId[]): Json {
   const rows = possible.map((id) => errorTable[id]);
   const properties = {

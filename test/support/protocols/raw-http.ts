@@ -68,7 +68,7 @@ export function rawPost(tenant: Pick<Tenant, 'apiKey'>, body: string, headers = 
   return `${requestLine}Host: x\r\n${authorizationOf(tenant)}${headers}${length}\r\n${body}`;
 }
 
-/** Expects an answer in the shape of contract §7. */
+/** Expects an answer in the shape of docs/api.md §7. */
 export function expectRawError(answer: RawAnswer | undefined, id: ErrorId): void {
   const { status, title } = errorTable[id];
   const error = { id, title, status, details: expect.stringMatching(/./) };

@@ -6,7 +6,7 @@ const head = encoder.encode('{"events":[');
 const tail = encoder.encode(']}');
 const comma = ','.charCodeAt(0);
 
-/** The request body of a batch (contract §2.1). */
+/** The request body of a batch (docs/api.md §2.1). */
 export function composeBody(events: readonly QueuedEvent[]): Uint8Array<ArrayBuffer> {
   const content = events.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const body = new Uint8Array(envelopeBytes + content + Math.max(0, events.length - 1));

@@ -6,7 +6,7 @@ import { gzip } from './gzip.ts';
 /** What came back for a request. */
 export interface Answer {
   status: number;
-  /** `error.id` and `error.details` of contract §7; empty where the answer is not Weir's. */
+  /** `error.id` and `error.details` of docs/api.md §7; empty where the answer is not Weir's. */
   errorId: string;
   details: string;
   /** From Retry-After, if there is one. */

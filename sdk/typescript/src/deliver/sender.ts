@@ -195,7 +195,7 @@ export class Sender {
 
   #mustDrop(reason: Pause['reason']): boolean {
     const { spool, onQuota } = this.#options;
-    // `refused` is a proxy's or an address's fault; contract §7 forbids a retry of 401 and leaves 402 open.
+    // `refused` is a proxy's or an address's fault. docs/api.md §7.1 forbids a retry of 401 and 402.
     if (reason === 'refused') return false;
     return spool === undefined || (reason === 'quota' && onQuota === 'drop');
   }

@@ -2,7 +2,7 @@ import { retryAfterMaxMs } from '../limits.ts';
 import type { DropReason } from '../queue/counters.ts';
 import type { Answer } from './post.ts';
 
-/** What an answer asks of a client, by the retry rules of contract §7. */
+/** What an answer asks of a client, by the retry rules (docs/api.md §7.1). */
 export type Verdict =
   | { kind: 'accepted' }
   /** Some event is bad; `index` is the first, if the answer names it. */

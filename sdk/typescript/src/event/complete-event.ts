@@ -2,7 +2,7 @@ import { currentScope } from './context.ts';
 import type { EventInput, WeirEvent } from './event.ts';
 import { createUuid, isUuidV4 } from './uuid.ts';
 
-/** An event with everything that the contract requires: what the application left out comes from the scope, or is a default. */
+/** An event with everything that docs/api.md §2.2 requires: what the application left out comes from the scope, or is a default. */
 export function completeEvent(input: EventInput, vendor: string, nowMs: number): WeirEvent {
   const scope = currentScope();
   const { id = createUuid(), traceId = scope.traceId, startTimeMs = nowMs - (input.durationMs ?? 0) } = input;

@@ -6,7 +6,7 @@ import type { EventContext } from './event.ts';
 export interface CallContext extends EventContext {
   /** A UUIDv4; another text is kept as the dimension `traceId`. */
   traceId?: string;
-  /** Custom dimensions (contract §2.2). */
+  /** Custom dimensions (docs/api.md §2.2). */
   additionalProperties?: Record<string, string | number>;
   /** Keeps the invocation of a serverless platform alive, as Cloudflare's `ctx.waitUntil` does. */
   waitUntil?: WaitUntil;

@@ -1,4 +1,4 @@
-/** An event as Weir stores it (contract §2.2). */
+/** An event as Weir stores it (docs/api.md §2.2). */
 export interface WeirEvent {
   /** UUIDv4; Weir stores each id once, so a resent event is never duplicated. */
   id: string;
@@ -36,7 +36,7 @@ export interface EventInstrumentation {
   sourceFunction?: string;
 }
 
-/** Identifiers by which the dashboard groups events (contract §2.5). */
+/** Identifiers by which the dashboard groups events (docs/api.md §2.5). */
 export interface EventContext {
   threadId?: string;
   agentId?: string;
@@ -50,7 +50,7 @@ export interface EventProperties {
   tool?: ToolProperties;
 }
 
-/** One LLM call (contract §2.6). Further fields are accepted and kept. */
+/** One LLM call (docs/api.md §2.6). Further fields are accepted and kept. */
 export interface LlmProperties {
   model?: string;
   input?: { system?: string; prompt?: string; tools?: readonly unknown[]; [field: string]: unknown };
@@ -67,7 +67,7 @@ export interface LlmUsage {
   totalTokens?: number;
 }
 
-/** One tool call (contract §2.7): any object; the dashboard shows these fields. */
+/** One tool call (docs/api.md §2.7): any object; the dashboard shows these fields. */
 export interface ToolProperties {
   name?: string;
   input?: unknown;

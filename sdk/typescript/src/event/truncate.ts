@@ -2,7 +2,7 @@ import { eventBytesMax } from '../limits.ts';
 
 const encoder = new TextEncoder();
 
-/** Fields that the contract types as strings: what replaces them must be a string too. */
+/** Fields that docs/api.md §2 types as strings: what replaces them must be a string too. */
 const stringFields = new Set(['system', 'prompt', 'response', 'message', 'mode', 'model']);
 
 interface Place {
@@ -13,7 +13,7 @@ interface Place {
 
 /**
  * Shrinks an event that no request can hold: its largest strings are replaced by `{ truncated, bytes, sha256 }`, as an
- * object, or as the same in JSON text where the contract wants a string.
+ * object, or as the same in JSON text where docs/api.md §2 requires a string.
  *
  * @param text the JSON of the event.
  * @returns the JSON of the shrunk event, or undefined if it is still too large.

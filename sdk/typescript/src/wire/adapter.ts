@@ -4,7 +4,7 @@ import type { SseEvent } from './sse.ts';
 
 /** How one API of a provider is read. */
 export interface Adapter {
-  /** `instrumentation` of contract §2.4; `source` where the host tells no better one. */
+  /** `instrumentation` of docs/api.md §2.4; `source` where the host tells no better one. */
   readonly source: string;
   readonly sourcePackage: string;
   readonly sourceFunction: string;

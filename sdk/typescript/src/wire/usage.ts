@@ -10,7 +10,7 @@ export interface TokenCounts {
   total?: unknown;
 }
 
-/** Token counts in the terms of contract §2.6. What the provider does not report is left out. */
+/** Token counts in the terms of docs/api.md §2.6. What the provider does not report is left out. */
 export function composeUsage(counts: TokenCounts): LlmUsage | undefined {
   const [input, output] = [asCount(counts.input), asCount(counts.output)];
   const [read, write] = [asCount(counts.cacheRead), asCount(counts.cacheWrite)];

@@ -82,7 +82,7 @@ export class WeirStub implements AsyncDisposable {
   }
 }
 
-/** Answers with an error in the shape of contract §7. */
+/** Answers with an error in the shape of docs/api.md §7. */
 export function refuse(
   response: ServerResponse,
   status: number,

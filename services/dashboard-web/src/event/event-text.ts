@@ -96,7 +96,7 @@ function readLlm(source: JsonSource, llm: JsonNode): NonNullable<EventText['llm'
   };
 }
 
-/** Providers name the parts of a call differently; the contract does not say how. */
+/** Providers name the parts of a call differently; docs/api.md §2.6 leaves them free. */
 function readCall(source: JsonSource, node: JsonNode, index: number): ToolCall {
   const first = (...paths: string[][]) => {
     for (const path of paths) {

@@ -9,7 +9,7 @@ import { isMembers, readToolCalls } from './messages/messages.ts';
 import { llmRows } from './table.ts';
 import { mapUsage } from './usage.ts';
 
-/** Maps an LLM span to `properties.llm` (contract §2.6), by the table. */
+/** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the table. */
 export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): Members {
   const usage = mapUsage(reader);
   return compact({

@@ -24,7 +24,7 @@ export interface SpanContext {
 }
 
 /**
- * Makes the event of an LLM or tool span: the object that the JSON API would have parsed (contract §2).
+ * Makes the event of an LLM or tool span: the object that the JSON API would have parsed (docs/api.md §2).
  *
  * @throws UnstorableError when ids are missing, or an attribute nests too deep.
  */

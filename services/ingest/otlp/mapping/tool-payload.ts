@@ -4,7 +4,7 @@ import type { AttributeReader } from './attribute-reader.ts';
 import { compact, type Members } from './members.ts';
 import { type Row, toolRows } from './table.ts';
 
-/** Maps a tool span to `properties.tool` (contract §2.7), by the table. Input and output that are JSON are stored as such. */
+/** Maps a tool span to `properties.tool` (docs/api.md §2.7), by the table. Input and output that are JSON are stored as such. */
 export function mapToolPayload(reader: AttributeReader, spanName: string): Members {
   return compact({
     name: reader.text(toolRows.name) ?? spanName,

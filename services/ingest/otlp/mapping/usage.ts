@@ -6,7 +6,7 @@ import { usageRows } from './table.ts';
 
 type Counts = Partial<Record<keyof typeof usageRows, number>>;
 
-/** Maps the tokens of a call to `properties.llm.usage` (contract §2.6). @returns undefined when none are known. */
+/** Maps the tokens of a call to `properties.llm.usage` (docs/api.md §2.6). @returns undefined when none are known. */
 export function mapUsage(reader: AttributeReader): { [key: string]: Json } | undefined {
   const counts = findLangfuseCounts(reader) ?? takeCounts(reader);
   if (Object.keys(counts).length === 0) return undefined;
