@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type AuditRow, listAudit } from '../../lib/accounts/audit-list.ts';
+import { type AuditRow, listAudit } from '../../lib/accounts/audit/audit-list.ts';
 import { noSpace } from '../../lib/db/limits.ts';
 import { parseId } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';

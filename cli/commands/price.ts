@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { operator } from '../../lib/accounts/audit.ts';
+import { operator } from '../../lib/accounts/audit/audit.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { listPrices, type ModelPrice, removePrice, setPrice } from '../../lib/prices/prices.ts';
 import { parseDay, parseId, parseName, parsePrice } from '../arguments.ts';

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { apiKeys } from '../db/schema.ts';
 import { nameOf, namesOf } from '../db/statement.ts';
 import { createApiKey, hashApiKey } from './api-key.ts';
-import { type Actor, auditChanged, operator } from './audit.ts';
+import { type Actor, operator, runAudited } from './audit/audit.ts';
 
 /** What may be shown of an API key. */
 export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
@@ -35,16 +35,15 @@ export async function issueApiKey(
       })
       .returning({ id: apiKeys.id, spaceId: apiKeys.spaceId }),
   );
-  const audited = auditChanged(database, created, {
+  const [row] = await runAudited(database, created, {
     spaceId: created.spaceId,
     actor,
     action: 'api_key.create',
     target: created.id,
     details: { name, ...(expiresAt !== undefined && { expiresAt }) },
   });
-  const [row] = await database.with(created, audited).select({ keyId: created.id }).from(created);
   if (row === undefined) throw new Error('INSERT returned no key');
-  return { ...row, apiKey };
+  return { keyId: row.id, apiKey };
 }
 
 /**
@@ -80,15 +79,15 @@ export async function rollApiKey(
         .where(eq(apiKeys.id, keyId))
         .returning({ id: apiKeys.id }),
     );
-  const audited = auditChanged(database, created, {
+  const entry = {
     spaceId: created.spaceId,
     actor,
     action: 'api_key.roll',
     target: keyId,
     details: { overlapMs },
-  });
-  const [row] = await database.with(created, ending, audited).select({ keyId: created.id }).from(created);
-  return row && { ...row, apiKey };
+  };
+  const [row] = await runAudited(database, created, entry, { after: [ending] });
+  return row && { keyId: row.id, apiKey };
 }
 
 /**
@@ -110,13 +109,12 @@ export async function revokeApiKey(
       .where(and(isKey, isNull(apiKeys.revokedAt)))
       .returning({ id: apiKeys.id, spaceId: apiKeys.spaceId }),
   );
-  const audited = auditChanged(database, revoked, {
+  await runAudited(database, revoked, {
     spaceId: revoked.spaceId,
     actor,
     action: 'api_key.revoke',
     target: revoked.id,
   });
-  await database.with(revoked, audited).select().from(revoked);
   const [key] = await database.select(shown).from(apiKeys).where(isKey);
   return key;
 }

@@ -1,7 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { memberships } from '../db/schema.ts';
-import { auditChanged, operator, type Transaction } from './audit.ts';
+import { operator, runAudited, type Transaction } from './audit/audit.ts';
+import { revokeInvitations } from './open-invitations.ts';
 import type { Role } from './role.ts';
 
 /** A user's role in a space. */
@@ -10,7 +11,10 @@ export interface Membership {
   role: Role;
 }
 
-/** Gives a user a role in a space, instead of the one they had there. Both must exist. */
+/**
+ * Gives a user a role in a space, instead of the one they had there. Both must exist. Open invitations by which the user would
+ * have more than the role are revoked.
+ */
 export async function setRole(
   database: Database | Transaction,
   spaceId: string,
@@ -23,17 +27,18 @@ export async function setRole(
       .onConflictDoUpdate({ target: [memberships.spaceId, memberships.userId], set: { role } })
       .returning({ spaceId: memberships.spaceId }),
   );
-  const audited = auditChanged(database, changed, {
+  const lost = { from: changed, spaceId: changed.spaceId, userId, role, actor: operator };
+  const entry = {
     spaceId: changed.spaceId,
     actor: operator,
     action: 'member.set',
     target: userId,
     details: { userId, role },
-  });
-  await database.with(changed, audited).select().from(changed);
+  };
+  await runAudited(database, changed, entry, { after: revokeInvitations(database, lost) });
 }
 
-/** Removes a user from a space. Removing one who is no member changes nothing. */
+/** Removes a user from a space, with the open invitations made by and to the user. Removing one who is no member changes nothing. */
 export async function removeRole(database: Database, spaceId: string, userId: string): Promise<void> {
   const changed = database.$with('changed').as(
     database
@@ -41,12 +46,13 @@ export async function removeRole(database: Database, spaceId: string, userId: st
       .where(and(eq(memberships.spaceId, spaceId), eq(memberships.userId, userId)))
       .returning({ spaceId: memberships.spaceId }),
   );
-  const audited = auditChanged(database, changed, {
+  const lost = { from: changed, spaceId: changed.spaceId, userId, role: undefined, actor: operator };
+  const entry = {
     spaceId: changed.spaceId,
     actor: operator,
     action: 'member.remove',
     target: userId,
     details: { userId },
-  });
-  await database.with(changed, audited).select().from(changed);
+  };
+  await runAudited(database, changed, entry, { after: revokeInvitations(database, lost) });
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { signInLinks } from '../db/schema.ts';
-import { auditUsers, operator } from './audit.ts';
+import { operator, runAudited } from './audit/audit.ts';
 import { signInLinkTtlMs } from './limits.ts';
 import { createToken, hashToken } from './secret-token.ts';
 
@@ -28,10 +28,11 @@ export async function createSignInLink(
       })
       .returning({ userId: signInLinks.userId }),
   );
-  const entry = { actor: operator, action: 'user.sign_in_link', target: userId };
-  await database
-    .with(created, auditUsers(database, created, entry))
-    .select()
-    .from(created);
+  await runAudited(database, created, {
+    userId: created.userId,
+    actor: operator,
+    action: 'user.sign_in_link',
+    target: userId,
+  });
   return `${dashboardUrl}/sign-in#link=${token}`;
 }

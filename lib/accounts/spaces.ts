@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { memberships, spaces } from '../db/schema.ts';
 import { namesOf } from '../db/statement.ts';
-import { type Actor, auditChanged, operator } from './audit.ts';
+import { type Actor, operator, runAudited } from './audit/audit.ts';
 import type { Role } from './role.ts';
 
 export type Space = typeof spaces.$inferSelect;
@@ -35,20 +35,17 @@ export async function createSpace(
       .values({ name, ...settings })
       .returning(),
   );
-  const audited = auditChanged(database, created, {
+  const entry = {
     spaceId: created.id,
     actor: owner ?? operator,
     action: 'space.create',
     details: { name, ...settings },
-  });
+  };
   const joined = database.$with('joined', {}).as(sql`
     INSERT INTO ${memberships} (${namesOf([memberships.spaceId, memberships.userId, memberships.role])})
     SELECT ${created.id}, ${owner?.id ?? null}::uuid, ${'owner' satisfies Role}::text FROM ${created}`);
-  const parts = owner === undefined ? [created, audited] : [created, audited, joined];
-  const [space] = await database
-    .with(...parts)
-    .select()
-    .from(created);
+  const after = owner === undefined ? [] : [joined];
+  const [space] = await runAudited(database, created, entry, { after });
   if (space === undefined) throw new Error('INSERT returned no space');
   return space;
 }
@@ -68,13 +65,12 @@ export async function changeSpace(
   const changed = database
     .$with('changed')
     .as(database.update(spaces).set(change).where(eq(spaces.id, spaceId)).returning());
-  const audited = auditChanged(database, changed, {
+  const [space] = await runAudited(database, changed, {
     spaceId: changed.id,
     actor,
     action: 'space.change',
     details: { ...change },
   });
-  const [space] = await database.with(changed, audited).select().from(changed);
   return space;
 }
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
-import { auditUsers, operator, type Transaction } from './audit.ts';
+import { operator, runAudited, type Transaction } from './audit/audit.ts';
 import { normalizeEmail } from './email.ts';
 import { type Membership, setRole } from './memberships.ts';
 import { hashPassword } from './password.ts';
@@ -35,11 +35,12 @@ export async function createUser(
           .onConflictDoNothing()
           .returning({ userId: users.id }),
       );
-    const entry = { actor: operator, action: 'user.create', target: created.userId };
-    const [row] = await transaction
-      .with(created, auditUsers(transaction, created, entry))
-      .select()
-      .from(created);
+    const [row] = await runAudited(transaction, created, {
+      userId: created.userId,
+      actor: operator,
+      action: 'user.create',
+      target: created.userId,
+    });
     if (row === undefined) return undefined;
     for (const { spaceId, role } of user.memberships) {
       await setRole(transaction, spaceId, { userId: row.userId, role });
@@ -61,13 +62,13 @@ export async function setPassword(database: Database, userId: string, password: 
           .where(eq(users.id, userId))
           .returning({ userId: users.id }),
       );
-    const audited = auditUsers(transaction, changed, {
+    await runAudited(transaction, changed, {
+      userId: changed.userId,
       actor: operator,
       action: 'user.password',
       target: userId,
       details: { userId },
     });
-    await transaction.with(changed, audited).select().from(changed);
     await endSessions(transaction, userId);
   });
 }
@@ -95,11 +96,12 @@ export async function createOwner(
           .onConflictDoUpdate({ target: users.email, set: { passwordHash } })
           .returning({ userId: users.id }),
       );
-    const entry = { actor: operator, action: 'user.password', target: changed.userId };
-    const [user] = await transaction
-      .with(changed, auditUsers(transaction, changed, entry))
-      .select()
-      .from(changed);
+    const [user] = await runAudited(transaction, changed, {
+      userId: changed.userId,
+      actor: operator,
+      action: 'user.password',
+      target: changed.userId,
+    });
     if (user === undefined) throw new Error('INSERT returned no user');
     await endSessions(transaction, user.userId);
     await setRole(transaction, owner.spaceId, { userId: user.userId, role: 'owner' });

@@ -1,5 +1,5 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
-import { operator } from '../accounts/audit.ts';
+import { operator } from '../accounts/audit/audit.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { auditLog, erasures } from '../db/schema.ts';
 import { type Subject, termOf } from './subject.ts';

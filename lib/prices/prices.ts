@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, or } from 'drizzle-orm';
-import { type Actor, auditChanged } from '../accounts/audit.ts';
+import { type Actor, runAudited } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
 import { modelPrices } from '../db/schema.ts';
 import { asStored } from '../event/text.ts';
@@ -54,8 +54,7 @@ export async function setPrice(database: Database, change: PriceChange, price: M
   );
   const { spaceId } = changed;
   const entry = { spaceId, actor: change.actor, action: 'price.set', details: { ...price } };
-  const audited = auditChanged(database, changed, entry);
-  await database.with(changed, audited).select().from(changed);
+  await runAudited(database, changed, entry);
 }
 
 /** Removes a price. @returns whether there was one. */
@@ -83,7 +82,5 @@ export async function removePrice(
     action: 'price.remove',
     details: { ...price },
   };
-  const audited = auditChanged(database, changed, entry);
-  const rows = await database.with(changed, audited).select().from(changed);
-  return rows.length > 0;
+  return (await runAudited(database, changed, entry)).length > 0;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { and, asc, eq, gt } from 'drizzle-orm';
-import { auditNow, operator } from '../accounts/audit.ts';
+import { auditNow, operator } from '../accounts/audit/audit.ts';
 import { listSpaces } from '../accounts/spaces.ts';
 import type { Database } from '../db/database.ts';
 import { segments } from '../db/schema.ts';

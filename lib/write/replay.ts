@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
-import { type Actor, auditNow, operator } from '../accounts/audit.ts';
+import { type Actor, auditNow, operator } from '../accounts/audit/audit.ts';
 import { clientOf, type Database } from '../db/database.ts';
 import { quarantine } from '../db/schema.ts';
 import { decodePart, type Part } from '../queue/group.ts';

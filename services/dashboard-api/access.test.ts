@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { getTableName, is } from 'drizzle-orm';
-import { PgTable } from 'drizzle-orm/pg-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueApiKey } from '../../lib/accounts/api-keys.ts';
 import { setRole } from '../../lib/accounts/memberships.ts';
 import { hasRole, type Role, roles } from '../../lib/accounts/role.ts';
 import { changeSpace } from '../../lib/accounts/spaces.ts';
-import * as schema from '../../lib/db/schema.ts';
 import {
   addEvents,
   openDashboard,
@@ -20,6 +17,7 @@ import {
   procedures,
   sampleInput,
 } from '../../test/support/protocols/procedures.ts';
+import { readRows } from '../../test/support/table-rows.ts';
 
 /**
  * Calls every procedure of the router as those who may not. The inputs are generated from the procedures' own schemas, so a new
@@ -27,7 +25,6 @@ import {
  */
 
 const canary = `canary-${randomUUID()}`;
-const tables = Object.values(schema).filter((one) => is(one, PgTable));
 
 let dashboard: TestDashboard;
 let victim: TestSpace;
@@ -69,19 +66,9 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 /** Every row that has to do with the victim. What a session notes of its own use is no change. */
 async function victimRows(): Promise<string[]> {
   const marks = [victim.spaceId, victim.email, ...ids];
-  const rows = await Promise.all(
-    tables.map(async (table) => {
-      const name = dashboard.sql(getTableName(table));
-      const ofSession = getTableName(table) === 'sessions' ? '{last_used_at,space_id}' : '{}';
-      const found = await dashboard.sql<{ row: string }[]>`
-        SELECT (to_jsonb(one) - ${ofSession}::text[])::text AS row FROM ${name} AS one`;
-      return found.map(({ row }) => `${getTableName(table)} ${row}`);
-    }),
+  return (await readRows(dashboard)).filter(
+    (row) => marks.some((mark) => row.includes(mark)) && !row.includes(intruder.spaceId),
   );
-  return rows
-    .flat()
-    .filter((row) => marks.some((mark) => row.includes(mark)) && !row.includes(intruder.spaceId))
-    .sort();
 }
 
 /** The calls of one procedure with the ids of the victim, one after another. */

@@ -1,10 +1,13 @@
 import { TRPCError } from '@trpc/server';
+import type { Actor } from '../../lib/accounts/audit/audit.ts';
+import type { Grant } from '../../lib/accounts/audit/grant.ts';
 import { hasRole, type Role } from '../../lib/accounts/role.ts';
 import type { Sessions, SessionUser } from './accounts/session.ts';
 
 /**
  * The tenancy boundary: session → member of the space → role. Procedures, live streams and downloads check the caller with
- * these functions only, and open a SpaceStore or a SpaceAdmin only for the space that they return.
+ * these functions only, and open a SpaceStore or a SpaceAdmin only for the space that they return. A change is checked again in
+ * its own statement (lib/accounts/audit/grant.ts), by the actor that is made here.
  *
  * A space that the user is not a member of is answered like one that does not exist, so that nobody learns which ids exist.
  */
@@ -60,4 +63,9 @@ export function requireRole(user: SessionUser, asked: string | undefined, least:
 export function requireRoleSomewhere(user: SessionUser, least: Role): void {
   if (user.spaces.some(({ role }) => hasRole(role, least))) return;
   throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in a space.` });
+}
+
+/** Who makes the changes of a call, and the session and the role that these changes take. */
+export function actorOf(user: SessionUser, address: string, role?: Grant['role']): Actor {
+  return { id: user.userId, address, grant: { sessionId: user.sessionId, ...(role && { role }) } };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Actor, auditChanged } from '../../../lib/accounts/audit.ts';
+import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
+import { isMakerTrusted, isOpenInvitation } from '../../../lib/accounts/open-invitations.ts';
 import { hashPassword } from '../../../lib/accounts/password.ts';
 import { roles } from '../../../lib/accounts/role.ts';
 import { hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
@@ -38,9 +39,8 @@ export interface Invitations {
   look(token: string): Promise<InvitationView | undefined>;
   /** Joins the space as a user who is signed in. A role that the user has in the space already stays. */
   acceptAs(
-    user: { userId: string; email: string },
+    user: { actor: Actor; email: string },
     token: string,
-    address: string,
   ): Promise<Accepted | 'other_email' | InvitationGone>;
   /** Creates the user that the invitation is for, who joins the space. */
   acceptNew(
@@ -57,11 +57,11 @@ export function openInvitations(database: Database): Invitations {
   const look = (token: string) => (isToken(token) ? lookAt(database, token) : Promise.resolve(undefined));
   return {
     look,
-    acceptAs: async ({ userId, email }, token, address) => {
+    acceptAs: async ({ actor, email }, token) => {
       const seen = await look(token);
       if (seen === undefined) return 'gone';
       if (seen.email !== email) return 'other_email';
-      const spaceId = await accept(database, token, { userId, actor: { id: userId, address } });
+      const spaceId = await accept(database, token, { userId: actor.id, actor });
       return spaceId === undefined ? 'gone' : { spaceId, newUserId: null };
     },
     acceptNew: async (token, password, address) => {
@@ -98,7 +98,7 @@ async function lookAt(database: Database, token: string): Promise<InvitationView
     .from(invitations)
     .innerJoin(spaces, eq(spaces.id, invitations.spaceId))
     .leftJoin(users, eq(users.email, invitations.email))
-    .where(isOpen(token));
+    .where(isOpen(database, token));
   return row && { ...row, expiresAt: row.expiresAt.toISOString() };
 }
 
@@ -114,7 +114,7 @@ async function accept(
   { userId, passwordHash, actor }: { userId: string; passwordHash?: string; actor: Actor },
 ): Promise<string | undefined> {
   const accepted = database.$with('accepted').as(
-    database.update(invitations).set({ acceptedAt: sql`now()` }).where(isOpen(token)).returning({
+    database.update(invitations).set({ acceptedAt: sql`now()` }).where(isOpen(database, token)).returning({
       id: invitations.id,
       spaceId: invitations.spaceId,
       email: invitations.email,
@@ -136,26 +136,12 @@ async function accept(
     SELECT ${spaceId}, ${userId}::uuid, ${accepted.role} FROM ${accepted}
     ON CONFLICT DO NOTHING`,
   );
-  const audited = auditChanged(database, accepted, {
-    spaceId,
-    actor,
-    action: 'invitation.accept',
-    target: accepted.id,
-    details: { userId },
-  });
-  const parts = passwordHash === undefined ? [accepted, joined] : [accepted, created, joined];
-  const [row] = await database
-    .with(...parts, audited)
-    .select({ spaceId })
-    .from(accepted);
+  const entry = { spaceId, actor, action: 'invitation.accept', target: accepted.id, details: { userId } };
+  const after = passwordHash === undefined ? [joined] : [created, joined];
+  const [row] = await runAudited(database, accepted, entry, { after });
   return row?.spaceId;
 }
 
-function isOpen(token: string) {
-  return and(
-    eq(invitations.tokenHash, hashToken(token)),
-    isNull(invitations.acceptedAt),
-    isNull(invitations.revokedAt),
-    gt(invitations.expiresAt, sql`now()`),
-  );
+function isOpen(database: Database, token: string) {
+  return and(eq(invitations.tokenHash, hashToken(token)), isOpenInvitation, isMakerTrusted(database));
 }

@@ -1,5 +1,5 @@
 import { and, eq, ne } from 'drizzle-orm';
-import { type Actor, auditUsers } from '../../../lib/accounts/audit.ts';
+import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import { hashPassword, verifyPassword } from '../../../lib/accounts/password.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { sessions, signInLinks, users } from '../../../lib/db/schema.ts';
@@ -11,9 +11,8 @@ export type PasswordChangeOutcome = 'changed' | 'wrong' | 'no_password' | 'too_m
 
 /** Sets a new password for a user who knows the present one, and ends the user's other sessions and sign-in links. */
 export type ChangePassword = (
-  user: { userId: string; sessionId: string },
+  user: { actor: Actor; sessionId: string },
   passwords: { current: string; next: string },
-  address: string,
 ) => Promise<PasswordChangeOutcome>;
 
 /** Opens the password change of one process. Its attempt counters are in memory. */
@@ -25,14 +24,14 @@ export function openPasswordChange(database: Database, now: () => number): Chang
     now,
   });
   let running = 0;
-  return async (user, passwords, address) => {
+  return async (user, passwords) => {
     if (running >= passwordChangesAtOnceMax) return 'busy';
     // Whoever found an unlocked browser must not guess on.
-    if (!limiter.take(user.userId)) return 'too_many_attempts';
+    if (!limiter.take(user.actor.id)) return 'too_many_attempts';
     running += 1;
     try {
-      const outcome = await changePassword(database, user, { ...passwords, address });
-      if (outcome === 'changed') limiter.clear(user.userId);
+      const outcome = await changePassword(database, user, passwords);
+      if (outcome === 'changed') limiter.clear(user.actor.id);
       return outcome;
     } finally {
       running -= 1;
@@ -42,9 +41,10 @@ export function openPasswordChange(database: Database, now: () => number): Chang
 
 async function changePassword(
   database: Database,
-  { userId, sessionId }: { userId: string; sessionId: string },
-  { current, next, address }: { current: string; next: string; address: string },
+  { actor, sessionId }: { actor: Actor; sessionId: string },
+  { current, next }: { current: string; next: string },
 ): Promise<PasswordChangeOutcome> {
+  const userId = actor.id;
   const [user] = await database
     .select({ passwordHash: users.passwordHash })
     .from(users)
@@ -53,8 +53,7 @@ async function changePassword(
   if (verified === undefined || verified === null) return 'no_password';
   if (!(await verifyPassword(current, verified))) return 'wrong';
   const passwordHash = await hashPassword(next);
-  if (!(await replaceHash(database, { userId, verified, passwordHash }, { id: userId, address })))
-    return 'wrong';
+  if (!(await replaceHash(database, { verified, passwordHash }, actor))) return 'wrong';
   // After the change, in a statement of its own: no session opens with the old password any more, and this one sees all that did.
   await database.delete(sessions).where(and(eq(sessions.userId, userId), ne(sessions.id, sessionId)));
   await database.delete(signInLinks).where(eq(signInLinks.userId, userId));
@@ -64,9 +63,10 @@ async function changePassword(
 /** @returns whether the hash was still the one that the present password was verified against. */
 async function replaceHash(
   database: Database,
-  { userId, verified, passwordHash }: { userId: string; verified: string; passwordHash: string },
+  { verified, passwordHash }: { verified: string; passwordHash: string },
   actor: Actor,
 ): Promise<boolean> {
+  const userId = actor.id;
   const changed = database.$with('changed').as(
     database
       .update(users)
@@ -74,6 +74,6 @@ async function replaceHash(
       .where(and(eq(users.id, userId), eq(users.passwordHash, verified)))
       .returning({ userId: users.id }),
   );
-  const audited = auditUsers(database, changed, { actor, action: 'user.password', target: userId });
-  return (await database.with(changed, audited).select().from(changed)).length > 0;
+  const entry = { userId: changed.userId, actor, action: 'user.password', target: userId };
+  return (await runAudited(database, changed, entry)).length > 0;
 }

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, ne, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Actor, auditUsers } from '../../../lib/accounts/audit.ts';
+import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { sessions } from '../../../lib/db/schema.ts';
 
@@ -26,9 +26,9 @@ export interface SessionList {
   /** The sessions that have not expired, the last used first. */
   list(user: { userId: string; sessionId: string }): Promise<ListedSession[]>;
   /** Ends one session of the user. @returns whether the user had it. */
-  revoke(user: { userId: string }, id: string, address: string): Promise<boolean>;
+  revoke(user: Actor, id: string): Promise<boolean>;
   /** Ends all sessions of the user but the one of the call. @returns how many. */
-  revokeOthers(user: { userId: string; sessionId: string }, address: string): Promise<number>;
+  revokeOthers(user: Actor, sessionId: string): Promise<number>;
   /** Makes a space the one of calls that name none. */
   switchSpace(sessionId: string, spaceId: string): Promise<void>;
 }
@@ -36,13 +36,13 @@ export interface SessionList {
 export function openSessionList(database: Database): SessionList {
   return {
     list: (user) => listSessions(database, user),
-    revoke: async ({ userId }, id, address) => {
-      const isOne = and(eq(sessions.userId, userId), eq(sessions.id, id));
-      return (await endSessions(database, isOne, { id: userId, address })) > 0;
+    revoke: async (user, id) => {
+      const isOne = and(eq(sessions.userId, user.id), eq(sessions.id, id));
+      return (await endSessions(database, isOne, user)) > 0;
     },
-    revokeOthers: ({ userId, sessionId }, address) => {
-      const isOther = and(eq(sessions.userId, userId), ne(sessions.id, sessionId));
-      return endSessions(database, isOther, { id: userId, address });
+    revokeOthers: (user, sessionId) => {
+      const isOther = and(eq(sessions.userId, user.id), ne(sessions.id, sessionId));
+      return endSessions(database, isOther, user);
     },
     switchSpace: async (sessionId, spaceId) => {
       await database.update(sessions).set({ spaceId }).where(eq(sessions.id, sessionId));
@@ -79,6 +79,6 @@ async function endSessions(database: Database, which: ReturnType<typeof and>, ac
   const ended = database
     .$with('ended')
     .as(database.delete(sessions).where(which).returning({ id: sessions.id, userId: sessions.userId }));
-  const audited = auditUsers(database, ended, { actor, action: 'session.revoke', target: ended.id });
-  return (await database.with(ended, audited).select().from(ended)).length;
+  const entry = { userId: ended.userId, actor, action: 'session.revoke', target: ended.id };
+  return (await runAudited(database, ended, entry)).length;
 }

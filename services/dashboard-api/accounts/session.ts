@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm';
-import { auditUsers } from '../../../lib/accounts/audit.ts';
+import { runAudited } from '../../../lib/accounts/audit/audit.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { createToken, hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
@@ -97,13 +97,14 @@ async function openSession(
   const opened = database
     .$with('opened')
     .as(database.insert(sessions).select(row).returning({ id: sessions.id, userId: sessions.userId }));
-  const audited = auditUsers(database, opened, {
+  const entry = {
+    userId: opened.userId,
     actor: { id: userId, address },
     action: 'session.open',
     target: opened.id,
     details: { method },
-  });
-  const rows = await database.with(verified, opened, audited).select().from(opened);
+  };
+  const rows = await runAudited(database, opened, entry, { before: [verified] });
   return rows.length === 1 ? token : undefined;
 }
 
@@ -129,12 +130,12 @@ async function closeSession(database: Database, token: string, address: string):
       .where(eq(sessions.tokenHash, hashToken(token)))
       .returning({ id: sessions.id, userId: sessions.userId }),
   );
-  const audited = auditUsers(database, closed, {
+  await runAudited(database, closed, {
+    userId: closed.userId,
     actor: { id: sql`${closed.userId}`, address },
     action: 'session.close',
     target: closed.id,
   });
-  await database.with(closed, audited).select().from(closed);
 }
 
 /** One row for each space of the session's user; one row without a space for a user of none. */

@@ -1,7 +1,8 @@
-import { and, count, eq, gt, isNull, lt, sql } from 'drizzle-orm';
+import { and, count, eq, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Actor, auditChanged, userIdOf } from '../../../lib/accounts/audit.ts';
+import { type Actor, runAudited, userIdOf, withLeastRole } from '../../../lib/accounts/audit/audit.ts';
 import { normalizeEmail } from '../../../lib/accounts/email.ts';
+import { isOpenInvitation, leastToInvite } from '../../../lib/accounts/open-invitations.ts';
 import { type Role, roles } from '../../../lib/accounts/role.ts';
 import { createToken, hashToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
@@ -73,14 +74,14 @@ export async function createInvitation(
       now() + ${ttlHours}::float8 * interval '1 hour'
     WHERE NOT EXISTS ${isMember} AND ${lt(sql`${open}`, openInvitationsMax)}
     RETURNING ${namesOf(Object.values(returned))}`);
-  const audited = auditChanged(database, created, {
+  const [row] = await runAudited(database, created, {
     spaceId: created.spaceId,
-    actor,
+    // The role of whoever asks may have been higher when the call was checked.
+    actor: withLeastRole(actor, leastToInvite(role)),
     action: 'invitation.create',
     target: created.id,
     details: { email: normalized, role },
   });
-  const [row] = await database.with(created, audited).select().from(created);
   if (row !== undefined) return { id: row.id, token, expiresAt: row.expiresAt.toISOString() };
   return (await isMember).length > 0 ? 'is_member' : 'too_many';
 }
@@ -120,20 +121,10 @@ export async function revokeInvitation(
       .where(and(isOpen(spaceId), eq(invitations.id, id)))
       .returning({ id: invitations.id, spaceId: invitations.spaceId }),
   );
-  const audited = auditChanged(database, revoked, {
-    spaceId: revoked.spaceId,
-    actor,
-    action: 'invitation.revoke',
-    target: revoked.id,
-  });
-  return (await database.with(revoked, audited).select().from(revoked)).length > 0;
+  const entry = { spaceId: revoked.spaceId, actor, action: 'invitation.revoke', target: revoked.id };
+  return (await runAudited(database, revoked, entry)).length > 0;
 }
 
 function isOpen(spaceId: string) {
-  return and(
-    eq(invitations.spaceId, spaceId),
-    isNull(invitations.acceptedAt),
-    isNull(invitations.revokedAt),
-    gt(invitations.expiresAt, sql`now()`),
-  );
+  return and(eq(invitations.spaceId, spaceId), isOpenInvitation);
 }

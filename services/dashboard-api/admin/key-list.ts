@@ -1,6 +1,6 @@
 import { and, asc, eq, gte } from 'drizzle-orm';
 import { z } from 'zod';
-import { userIdOf } from '../../../lib/accounts/audit.ts';
+import { userIdOf } from '../../../lib/accounts/audit/audit.ts';
 import { dayOf } from '../../../lib/accounts/month.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { apiKeys, usageDays, users } from '../../../lib/db/schema.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Actor } from '../../../lib/accounts/audit.ts';
+import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import { createSpace } from '../../../lib/accounts/spaces.ts';
 import { createOwner } from '../../../lib/accounts/users.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
@@ -14,7 +14,6 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 interface Change {
   userId: string;
   actor: Actor;
-  actorRole: 'owner';
 }
 
 const remove = (spaceId: string, change: Change) => removeMember(dashboard.database, spaceId, change);
@@ -36,9 +35,7 @@ test.each([
   await sql.begin(async (transaction) => {
     await transaction`SELECT FROM memberships WHERE space_id = ${spaceId} FOR UPDATE`;
     changes = Promise.all(
-      owners.map(({ user_id: userId }) =>
-        run(spaceId, { userId, actor: { id: userId, address: null }, actorRole: 'owner' }),
-      ),
+      owners.map(({ user_id: userId }) => run(spaceId, { userId, actor: { id: userId, address: null } })),
     );
     await expect
       .poll(async () => (await sql`SELECT 1 FROM pg_locks WHERE NOT granted`).length, { timeout: 10_000 })

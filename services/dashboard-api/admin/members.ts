@@ -1,10 +1,10 @@
-import { and, asc, eq, gt, isNull, ne, or, type SQLWrapper, sql, type WithSubquery } from 'drizzle-orm';
+import { and, asc, eq, exists, inArray, ne, or, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Actor, auditChanged } from '../../../lib/accounts/audit.ts';
-import { hasRole, type Role, roles } from '../../../lib/accounts/role.ts';
+import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
+import { revokeInvitations } from '../../../lib/accounts/open-invitations.ts';
+import { type Role, roles } from '../../../lib/accounts/role.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { invitations, memberships, users } from '../../../lib/db/schema.ts';
-import { nameOf } from '../../../lib/db/statement.ts';
+import { memberships, users } from '../../../lib/db/schema.ts';
 
 /** A member of a space. */
 export const member = z
@@ -28,19 +28,18 @@ export async function listMembers(database: Database, spaceId: string): Promise<
     .orderBy(asc(users.email));
 }
 
-/** Changes a member's role. Who may invite nobody any more has no open invitations left. `actorRole` is the role in the space of whoever asks. */
+/**
+ * Changes a member's role. Open invitations by which the member would have more than the role are revoked.
+ *
+ * @throws GrantLostError
+ */
 export async function changeRole(
   database: Database,
   spaceId: string,
-  change: { userId: string; role: Role; actor: Actor; actorRole: Role },
+  change: { userId: string; role: Role; actor: Actor },
 ): Promise<MemberChange> {
-  const { userId, role, actor, actorRole } = change;
-  if (!hasRole(actorRole, role)) return 'owner_only';
-  const { owners, isChangeable } = guardOwners(database, spaceId, {
-    userId,
-    actorRole,
-    staysOwner: role === 'owner',
-  });
+  const { userId, role, actor } = change;
+  const { owners, isChangeable } = guardOwners(database, spaceId, { userId, role, actor });
   const changed = database.$with('changed').as(
     database
       .update(memberships)
@@ -48,79 +47,56 @@ export async function changeRole(
       .where(and(isMember(spaceId, userId), isChangeable))
       .returning({ spaceId: memberships.spaceId }),
   );
-  const audited = auditChanged(database, changed, {
+  const entry = {
     spaceId: changed.spaceId,
     actor,
     action: 'member.set',
     target: userId,
     details: { role },
-  });
-  const revoked = hasRole(role, 'admin')
-    ? []
-    : revokeInvitationsOf(database, { userId, spaceId: changed.spaceId, from: changed, actor });
-  const rows = await database
-    .with(owners, changed, audited, ...revoked)
-    .select()
-    .from(changed);
-  return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, actorRole });
+  };
+  const lost = { from: changed, spaceId: changed.spaceId, userId, role, actor };
+  const more = { before: [owners], after: revokeInvitations(database, lost) };
+  const rows = await runAudited(database, changed, entry, more);
+  return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role, actor });
 }
 
-/** Removes a member from a space, and revokes the open invitations that the member has made. */
+/**
+ * Removes a member from a space, and revokes the open invitations made by and to the member.
+ *
+ * @throws GrantLostError
+ */
 export async function removeMember(
   database: Database,
   spaceId: string,
-  { userId, actor, actorRole }: { userId: string; actor: Actor; actorRole: Role },
+  { userId, actor }: { userId: string; actor: Actor },
 ): Promise<MemberChange> {
-  const { owners, isChangeable } = guardOwners(database, spaceId, { userId, actorRole, staysOwner: false });
+  const { owners, isChangeable } = guardOwners(database, spaceId, { userId, role: undefined, actor });
   const removed = database.$with('removed').as(
     database
       .delete(memberships)
       .where(and(isMember(spaceId, userId), isChangeable))
       .returning({ spaceId: memberships.spaceId }),
   );
-  const audited = auditChanged(database, removed, {
-    spaceId: removed.spaceId,
-    actor,
-    action: 'member.remove',
-    target: userId,
-  });
-  const revoked = revokeInvitationsOf(database, { userId, spaceId: removed.spaceId, from: removed, actor });
-  const rows = await database
-    .with(owners, removed, audited, ...revoked)
-    .select()
-    .from(removed);
-  return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, actorRole });
+  const entry = { spaceId: removed.spaceId, actor, action: 'member.remove', target: userId };
+  const lost = { from: removed, spaceId: removed.spaceId, userId, role: undefined, actor };
+  const more = { before: [owners], after: revokeInvitations(database, lost) };
+  const rows = await runAudited(database, removed, entry, more);
+  return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role: undefined, actor });
 }
 
-/** Parts of a statement that revoke the open invitations of somebody whom nobody trusts with them any more. `from` is the change of the member. */
-function revokeInvitationsOf(
-  database: Database,
-  { userId, spaceId, from, actor }: { userId: string; spaceId: SQLWrapper; from: WithSubquery; actor: Actor },
-): WithSubquery[] {
-  const revoked = database.$with('revoked', { id: invitations.id, spaceId: invitations.spaceId }).as(sql`
-    UPDATE ${invitations} SET ${nameOf(invitations.revokedAt)} = now() FROM ${from}
-    WHERE ${and(
-      eq(invitations.spaceId, spaceId),
-      eq(invitations.createdBy, userId),
-      isNull(invitations.acceptedAt),
-      isNull(invitations.revokedAt),
-      gt(invitations.expiresAt, sql`now()`),
-    )}
-    RETURNING ${invitations.id}, ${invitations.spaceId}`);
-  const entry = { spaceId: revoked.spaceId, actor, action: 'invitation.revoke', target: revoked.id };
-  return [revoked, auditChanged(database, revoked, entry, 'audited_revoked')];
+/** A change of a member that the actor asks for. `role` is undefined for a removal. */
+interface AskedChange {
+  userId: string;
+  role: Role | undefined;
+  actor: Actor;
 }
 
 /**
- * The condition under which a membership may change, and the part of the statement that it reads. It locks the space's owners,
- * always in the same order: of two owners who remove each other at the same time, the second one waits, finds that the
- * first has gone, and stays.
+ * The condition under which a membership may change, and the part of the statement that it reads: only an owner makes owners or
+ * changes one, and one owner stays. That part locks the space's owners, always in the same order: of two owners who remove each
+ * other at the same time, the second one waits, and finds that they are no owner any more.
  */
-function guardOwners(
-  database: Database,
-  spaceId: string,
-  change: { userId: string; actorRole: Role; staysOwner: boolean },
-) {
+function guardOwners(database: Database, spaceId: string, { userId, role, actor }: AskedChange) {
   const owners = database.$with('owners').as(
     database
       .select({ userId: memberships.userId })
@@ -129,23 +105,28 @@ function guardOwners(
       .orderBy(memberships.userId)
       .for('update'),
   );
-  const isOther = database.select({ one: sql`1` }).from(owners).where(ne(owners.userId, change.userId));
-  const isOwnerChangeable =
-    change.actorRole === 'owner' ? sql`(${change.staysOwner}::boolean OR EXISTS ${isOther})` : sql`false`;
-  return { owners, isChangeable: or(ne(memberships.role, 'owner'), isOwnerChangeable) };
+  const one = { one: sql`1` };
+  const isAskedByOwner = exists(database.select(one).from(owners).where(eq(owners.userId, actor.id)));
+  const isAnotherOwner = exists(database.select(one).from(owners).where(ne(owners.userId, userId)));
+  const isChangeable =
+    role === 'owner'
+      ? isAskedByOwner
+      : or(ne(memberships.role, 'owner'), and(isAskedByOwner, isAnotherOwner));
+  return { owners, isChangeable };
 }
 
 async function findReason(
   database: Database,
   spaceId: string,
-  { userId, actorRole }: { userId: string; actorRole: Role },
+  { userId, role, actor }: AskedChange,
 ): Promise<MemberChange> {
-  const [member] = await database
-    .select({ role: memberships.role })
+  const found = await database
+    .select({ userId: memberships.userId, role: memberships.role })
     .from(memberships)
-    .where(isMember(spaceId, userId));
-  if (member === undefined) return 'not_a_member';
-  return actorRole === 'owner' ? 'last_owner' : 'owner_only';
+    .where(and(eq(memberships.spaceId, spaceId), inArray(memberships.userId, [userId, actor.id])));
+  const roleOf = (id: string) => found.find((one) => one.userId === id)?.role;
+  if (roleOf(userId) === undefined) return 'not_a_member';
+  return roleOf(actor.id) === 'owner' && role !== 'owner' ? 'last_owner' : 'owner_only';
 }
 
 function isMember(spaceId: string, userId: string) {

@@ -5,8 +5,8 @@ import {
   revokeApiKey,
   rollApiKey,
 } from '../../../lib/accounts/api-keys.ts';
-import type { Actor } from '../../../lib/accounts/audit.ts';
-import { type AuditQuery, type AuditRow, listAudit } from '../../../lib/accounts/audit-list.ts';
+import type { Actor } from '../../../lib/accounts/audit/audit.ts';
+import { type AuditQuery, type AuditRow, listAudit } from '../../../lib/accounts/audit/audit-list.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { changeSpace, readSpace, type Space } from '../../../lib/accounts/spaces.ts';
 import {
@@ -36,8 +36,8 @@ import { changeRole, listMembers, type Member, type MemberChange, removeMember }
  */
 export interface SpaceAdmin {
   listMembers(): Promise<Member[]>;
-  changeRole(member: { userId: string; role: Role }, actorRole: Role): Promise<MemberChange>;
-  removeMember(userId: string, actorRole: Role): Promise<MemberChange>;
+  changeRole(member: { userId: string; role: Role }): Promise<MemberChange>;
+  removeMember(userId: string): Promise<MemberChange>;
   listInvitations(): Promise<OpenInvitation[]>;
   createInvitation(invitation: NewInvitation): Promise<CreatedInvitation | 'is_member' | 'too_many'>;
   revokeInvitation(id: string): Promise<boolean>;
@@ -67,8 +67,8 @@ export interface SharedAdmin {
 export function openSpaceAdmin({ database, pepper }: SharedAdmin, spaceId: string, actor: Actor): SpaceAdmin {
   return {
     listMembers: () => listMembers(database, spaceId),
-    changeRole: (member, actorRole) => changeRole(database, spaceId, { ...member, actor, actorRole }),
-    removeMember: (userId, actorRole) => removeMember(database, spaceId, { userId, actor, actorRole }),
+    changeRole: (member) => changeRole(database, spaceId, { ...member, actor }),
+    removeMember: (userId) => removeMember(database, spaceId, { userId, actor }),
     listInvitations: () => listInvitations(database, spaceId),
     createInvitation: (invitation) => createInvitation(database, spaceId, { ...invitation, actor }),
     revokeInvitation: (id) => revokeInvitation(database, spaceId, { id, actor }),

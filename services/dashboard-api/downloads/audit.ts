@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { AuditRow } from '../../../lib/accounts/audit-list.ts';
+import type { AuditRow } from '../../../lib/accounts/audit/audit-list.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
 import { auditPageMax } from '../limits.ts';
 import {

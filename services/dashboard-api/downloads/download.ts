@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { z } from 'zod';
+import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { requireRole, requireUser } from '../access.ts';
+import { actorOf, requireRole, requireUser } from '../access.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
 import { logFailure } from '../request-log.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
@@ -56,19 +57,18 @@ export async function openDownloadedSpace(services: Services, asked: SpaceReques
  * @throws TRPCError as openDownloadedSpace; FORBIDDEN to other members.
  */
 export async function openDownloadedAdmin(services: Services, asked: SpaceRequest): Promise<SpaceAdmin> {
-  const { userId, address } = await checkRole(services, asked, 'admin');
-  return services.openSpaceAdmin(asked.spaceId, { id: userId, address });
+  return services.openSpaceAdmin(asked.spaceId, await checkRole(services, asked, 'admin'));
 }
 
 async function checkRole(
   services: Services,
   { request, response, spaceId }: SpaceRequest,
   least: Role,
-): Promise<{ userId: string; address: string }> {
+): Promise<Actor> {
   const { token, address } = readRequest(request, response, services.findAddress);
   const user = await requireUser(services.sessions, token);
   requireRole(user, spaceId, least);
-  return { userId: user.userId, address };
+  return actorOf(user, address, { spaceId, least });
 }
 
 /** Answers a download that failed, as the same failure of a procedure is: the status, and a text for people. */

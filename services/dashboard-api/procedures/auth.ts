@@ -70,7 +70,10 @@ export const auth = router({
     .output(nothing)
     .mutation(async ({ ctx, input }) => {
       const passwords = { current: input.currentPassword, next: input.newPassword };
-      const outcome = await ctx.changePassword(ctx.user, passwords, ctx.request.address);
+      const outcome = await ctx.changePassword(
+        { actor: ctx.actor, sessionId: ctx.user.sessionId },
+        passwords,
+      );
       switch (outcome) {
         case 'changed':
           return;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
-import { operator } from '../../../lib/accounts/audit.ts';
+import { operator } from '../../../lib/accounts/audit/audit.ts';
 import { setPrice } from '../../../lib/prices/prices.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../lib/accounts/audit.ts';
+import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import { readUsage, type Usage } from '../../../lib/accounts/usage.ts';
 import {
   type ListedPrice,

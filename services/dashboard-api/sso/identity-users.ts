@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm';
-import { auditUsers } from '../../../lib/accounts/audit.ts';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { runAudited } from '../../../lib/accounts/audit/audit.ts';
 import { isEmail, normalizeEmail } from '../../../lib/accounts/email.ts';
+import { isMakerTrusted, isOpenInvitation } from '../../../lib/accounts/open-invitations.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { identities, invitations, sessions, signInLinks, users } from '../../../lib/db/schema.ts';
 import { namesOf } from '../../../lib/db/statement.ts';
@@ -74,13 +75,14 @@ async function link(
     INSERT INTO ${identities} (${namesOf([identities.issuer, identities.subject, identities.userId])})
     SELECT ${issuer}::text, ${subject}::text, ${changed.userId} FROM ${changed}`,
   );
-  const audited = auditUsers(database, changed, {
+  const entry = {
+    userId: changed.userId,
     actor: { id: userId, address },
     action: 'user.link',
     target: userId,
     details: { issuer },
-  });
-  const rows = await database.with(changed, linked, audited).select().from(changed);
+  };
+  const rows = await runAudited(database, changed, entry, { after: [linked] });
   if (rows.length === 0) return undefined;
   await database.delete(sessions).where(eq(sessions.userId, userId));
   await database.delete(signInLinks).where(eq(signInLinks.userId, userId));
@@ -91,14 +93,7 @@ async function isInvited(database: Database, email: string): Promise<boolean> {
   const open = await database
     .select({ id: invitations.id })
     .from(invitations)
-    .where(
-      and(
-        eq(invitations.email, email),
-        isNull(invitations.acceptedAt),
-        isNull(invitations.revokedAt),
-        gt(invitations.expiresAt, sql`now()`),
-      ),
-    )
+    .where(and(eq(invitations.email, email), isOpenInvitation, isMakerTrusted(database)))
     .limit(1);
   return open.length > 0;
 }
@@ -122,11 +117,12 @@ async function create(
     INSERT INTO ${identities} (${namesOf([identities.issuer, identities.subject, identities.userId])})
     SELECT ${issuer}::text, ${subject}::text, ${created.userId} FROM ${created}
     ON CONFLICT DO NOTHING`);
-  const audited = auditUsers(database, created, {
+  const entry = {
+    userId: created.userId,
     actor: { id: sql`${created.userId}`, address },
     action: 'user.create',
     target: created.userId,
     details: { issuer },
-  });
-  await database.with(created, linked, audited).select().from(created);
+  };
+  await runAudited(database, created, entry, { after: [linked] });
 }

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../lib/accounts/audit.ts';
+import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import type { FindAddress } from '../accounts/client-address.ts';
 import type { Invitations } from '../accounts/invitations.ts';
 import type { RedeemLink } from '../accounts/link-redemption.ts';

@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { GrantLostError } from '../../../lib/accounts/audit/grant.ts';
 
 /** What sockets and postgres.js report when Postgres is unreachable. */
 const unreachableCodes = new Set([
@@ -36,6 +37,13 @@ const causesMax = 5;
  */
 export function classifyFailure(error: TRPCError): TRPCError {
   if (error.code !== 'INTERNAL_SERVER_ERROR') return error;
+  if (error.cause instanceof GrantLostError) {
+    return new TRPCError({
+      code: 'FORBIDDEN',
+      message: 'Your session has ended, or you lost the role that this needs. Nothing was changed.',
+      cause: error,
+    });
+  }
   const code = codeOf(error);
   if (code === undefined) return error;
   if (code === queryCanceled) {

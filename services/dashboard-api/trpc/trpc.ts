@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { withTimeout } from '../../../lib/timeout.ts';
-import { requireRole, requireRoleSomewhere, requireSignedIn } from '../access.ts';
+import { actorOf, requireRole, requireRoleSomewhere, requireSignedIn } from '../access.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
 import type { Context } from './context.ts';
@@ -34,9 +34,17 @@ const t = initTRPC
 
 export const router = t.router;
 
-/** Needs no session. Bounded in time; mutations are rejected when a page of another site sends them. */
+/**
+ * Needs no session. Bounded in time; mutations are rejected when a page of another site sends them.
+ *
+ * The whole input is read first: a client that sends half a body and waits is checked when the rest has come, not before.
+ */
 export const publicProcedure = t.procedure
   .meta({ access: 'everybody' })
+  .use(async ({ getRawInput, next }) => {
+    await getRawInput();
+    return next();
+  })
   .use(async ({ next }) => {
     // `next` returns the call's own errors in its result: only the time-out is thrown.
     const result = await withTimeout(dashboardCallTimeoutMs, next()).catch((late: unknown) => {
@@ -54,14 +62,14 @@ export const publicProcedure = t.procedure
 /** Needs a session. */
 export const userProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
   const user = requireSignedIn(await ctx.findUser());
-  return next({ ctx: { user, actor: { id: user.userId, address: ctx.request.address } } });
+  return next({ ctx: { user, actor: actorOf(user, ctx.request.address) } });
 });
 
 /** Needs at least this role in one of the user's spaces. */
 export function anySpaceProcedure(least: Role) {
   return userProcedure.meta({ access: `${least} of any space` }).use(({ ctx, next }) => {
     requireRoleSomewhere(ctx.user, least);
-    return next();
+    return next({ ctx: { actor: actorOf(ctx.user, ctx.request.address, { least }) } });
   });
 }
 
@@ -82,8 +90,9 @@ export function spaceProcedure(least: Role) {
     .input(spaceInput)
     .use(({ ctx, input, next }) => {
       const { spaceId, role } = requireRole(ctx.user, input.spaceId, least);
+      const actor = actorOf(ctx.user, ctx.request.address, { spaceId, least });
       return next({
-        ctx: { role, space: ctx.openSpace(spaceId), admin: ctx.openSpaceAdmin(spaceId, ctx.actor) },
+        ctx: { actor, role, space: ctx.openSpace(spaceId), admin: ctx.openSpaceAdmin(spaceId, actor) },
       });
     });
 }

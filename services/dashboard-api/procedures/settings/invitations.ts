@@ -1,6 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { leastToInvite } from '../../../../lib/accounts/open-invitations.ts';
 import { hasRole } from '../../../../lib/accounts/role.ts';
+import { actorOf } from '../../access.ts';
 import { invitationView } from '../../accounts/invitations.ts';
 import { createdInvitation, openInvitation } from '../../admin/invitation-list.ts';
 import { invitationTtlHoursDefault, invitationTtlHoursMax } from '../../limits.ts';
@@ -30,7 +32,7 @@ export const invitations = router({
     )
     .output(createdInvitation)
     .mutation(async ({ ctx, input: { email, role, ttlHours } }) => {
-      if (!hasRole(ctx.role, role)) {
+      if (!hasRole(ctx.role, leastToInvite(role))) {
         throw new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may invite an owner.' });
       }
       const created = await ctx.admin.createInvitation({ email, role, ttlHours });
@@ -79,7 +81,7 @@ export const invitations = router({
       const outcome = await attemptToken(ctx, async () => {
         const accepted = await (user === undefined
           ? ctx.invitations.acceptNew(input.token, input.password, address)
-          : ctx.invitations.acceptAs(user, input.token, address));
+          : ctx.invitations.acceptAs({ actor: actorOf(user, address), email: user.email }, input.token));
         return accepted === 'gone' ? undefined : accepted;
       });
       if (outcome === undefined) throw gone();

@@ -16,7 +16,7 @@ export const members = router({
     .input(z.object({ userId: z.guid(), role }))
     .output(nothing)
     .mutation(async ({ ctx, input: { userId, role } }) => {
-      throwUnlessChanged(await ctx.admin.changeRole({ userId, role }, ctx.role));
+      throwUnlessChanged(await ctx.admin.changeRole({ userId, role }));
     }),
 
   /** Removes a member from the space. Only owners remove owners; the last owner stays. */
@@ -24,7 +24,7 @@ export const members = router({
     .input(z.object({ userId: z.guid() }))
     .output(nothing)
     .mutation(async ({ ctx, input }) => {
-      throwUnlessChanged(await ctx.admin.removeMember(input.userId, ctx.role));
+      throwUnlessChanged(await ctx.admin.removeMember(input.userId));
     }),
 });
 

@@ -14,7 +14,7 @@ export const sessions = router({
     .input(z.object({ id: z.guid() }))
     .output(nothing)
     .mutation(async ({ ctx, input }) => {
-      if (!(await ctx.sessionList.revoke(ctx.user, input.id, ctx.request.address))) {
+      if (!(await ctx.sessionList.revoke(ctx.actor, input.id))) {
         throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no such session.' });
       }
       if (input.id === ctx.user.sessionId) ctx.request.setSession(undefined);
@@ -22,6 +22,6 @@ export const sessions = router({
 
   /** Ends all of them but the one of this call. */
   revokeOthers: userProcedure.output(z.object({ revoked: z.number() })).mutation(async ({ ctx }) => ({
-    revoked: await ctx.sessionList.revokeOthers(ctx.user, ctx.request.address),
+    revoked: await ctx.sessionList.revokeOthers(ctx.actor, ctx.user.sessionId),
   })),
 });

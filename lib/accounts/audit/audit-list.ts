@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, lt } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../db/database.ts';
-import { apiKeys, auditLog, invitations, users } from '../db/schema.ts';
+import type { Database } from '../../db/database.ts';
+import { apiKeys, auditLog, invitations, users } from '../../db/schema.ts';
 import { userIdOf } from './audit.ts';
 
 /** A row of an audit log. */

@@ -1,0 +1,128 @@
+import { eq, type SQL, type SQLWrapper, sql, type WithSubquery } from 'drizzle-orm';
+import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types';
+import type { Database, Transaction } from '../../db/database.ts';
+import { noSpace } from '../../db/limits.ts';
+import { auditLog, memberships } from '../../db/schema.ts';
+import { namesOf } from '../../db/statement.ts';
+import type { Role } from '../role.ts';
+import { type Grant, grantedId, throwGrantLost } from './grant.ts';
+
+export type { Transaction };
+
+/** Who makes a change, and from where. */
+export interface Actor {
+  /** A user's id, or `operator` for the command line and `npm start`. */
+  readonly id: string;
+  /** The network address that the change was asked from; null for the operator's. */
+  readonly address: string | null;
+  /** What allows the change, of a user who is signed in. Absent for the operator, and for whoever proves who they are with the call itself. */
+  readonly grant?: Grant;
+}
+
+export const operator: Actor = { id: 'operator', address: null };
+
+/** The same actor, for a change that takes another role than the call that it belongs to. */
+export function withLeastRole(actor: Actor, least: Role): Actor {
+  const { grant } = actor;
+  if (grant?.role === undefined) return actor;
+  return { ...actor, grant: { ...grant, role: { ...grant.role, least } } };
+}
+
+/** What is written of a change, beside who made it and when. Never a key, a token or a password. */
+interface EntryDetails {
+  /** Its id may be a column of the change. */
+  actor: Actor | { readonly id: SQLWrapper; readonly address: string | null };
+  /** Noun and verb: `api_key.create`. */
+  action: string;
+  /** The id of what was changed, where it is not the space itself. */
+  target?: string | SQLWrapper;
+  details?: Record<string, unknown>;
+}
+
+/**
+ * Where the audit rows of a change go. `spaceId`: the column of the change with the space; NULL is no space, so that the row
+ * is the operator's (`weir audit`). `userId`: the column with a user: one row in each space of the user; one for a user of
+ * none, which is the operator's.
+ */
+export type AuditEntry = EntryDetails & ({ spaceId: SQLWrapper } | { userId: SQLWrapper });
+
+/**
+ * Makes a change and writes one audit row for each row that it changed, in one statement: neither is ever there without the
+ * other. When the actor's grant does not hold any more, nothing is changed.
+ *
+ * @param changed the part of the statement that changes rows, with what it returns.
+ * @param more parts that stand before and after it.
+ * @returns the rows that were changed.
+ * @throws GrantLostError
+ */
+export async function runAudited<Selection extends Record<string, unknown>>(
+  database: Database | Transaction,
+  changed: WithSubquery<string, Selection>,
+  entry: AuditEntry,
+  more: { before?: readonly WithSubquery[]; after?: readonly WithSubquery[] } = {},
+): Promise<SelectResultFields<Selection>[]> {
+  const part: WithSubquery = changed;
+  const { before = [], after = [] } = more;
+  const rows: unknown = await database
+    .with(...before, part, auditPart(database, part, entry), ...after)
+    .select()
+    .from(part)
+    .catch(throwGrantLost);
+  // Drizzle's type of the rows cannot be computed for a generic selection. This is the same type for a concrete one.
+  return rows as SelectResultFields<Selection>[];
+}
+
+/** The part of a statement that writes the audit rows of another part, `changed`, of it. `name`: where a statement has several. */
+export function auditPart(
+  database: Database | Transaction,
+  changed: WithSubquery,
+  entry: AuditEntry,
+  name = 'audited',
+): WithSubquery {
+  const { actor, action, target = sql`NULL`, details = {} } = entry;
+  const [spaceId, from] =
+    'spaceId' in entry
+      ? [entry.spaceId, sql`${changed}`]
+      : [
+          memberships.spaceId,
+          sql`${changed} LEFT JOIN ${memberships} ON ${eq(memberships.userId, entry.userId)}`,
+        ];
+  const columns = [auditLog.spaceId, auditLog.actor, auditLog.address, auditLog.action, auditLog.target];
+  const rows = sql`
+    INSERT INTO ${auditLog} (${namesOf([...columns, auditLog.details])})
+    SELECT coalesce(${spaceId}, ${noSpace}::uuid), ${actorId(database, actor)}, ${actor.address}::text, ${action}::text,
+      ${target}::text, ${JSON.stringify(details)}::jsonb
+    FROM ${from}`;
+  return database.$with(name, {}).as(rows);
+}
+
+/**
+ * Adds one audit row, before a change that is more than one statement.
+ *
+ * @throws GrantLostError
+ */
+export async function auditNow(
+  database: Database | Transaction,
+  {
+    spaceId,
+    actor,
+    action,
+    details = {},
+  }: { spaceId: string; actor: Actor; action: string; details?: Record<string, unknown> },
+): Promise<void> {
+  await database
+    .insert(auditLog)
+    .values({ spaceId, actor: actorId(database, actor), address: actor.address, action, details })
+    .catch(throwGrantLost);
+}
+
+/** The user's id in a column that holds actors; NULL for the operator. */
+export function userIdOf(actor: SQLWrapper): SQL<string | null> {
+  return sql`CASE WHEN ${actor} <> ${operator.id} THEN ${actor}::uuid END`;
+}
+
+function actorId(database: Database | Transaction, actor: EntryDetails['actor']): SQL {
+  return 'grant' in actor && actor.grant !== undefined
+    ? grantedId(database, actor.id, actor.grant)
+    : sql`${actor.id}::text`;
+}

@@ -1,0 +1,65 @@
+import { and, eq, exists, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import postgres from 'postgres';
+import type { Database, Transaction } from '../../db/database.ts';
+import { auditLog, memberships, sessions } from '../../db/schema.ts';
+import { hasRole, type Role, roles } from '../role.ts';
+
+/** What allows a user of the dashboard to make a change. It is checked when a call begins, and again in the statement of the change. */
+export interface Grant {
+  /** The session of the call, which must not have ended. */
+  readonly sessionId: string;
+  /** The role that the user must still have, at least. Without `spaceId`: in one of the user's spaces. */
+  readonly role?: { readonly least: Role; readonly spaceId?: string };
+}
+
+/** The actor's session ended, or the actor lost the role, after the call was checked. Nothing was changed. */
+export class GrantLostError extends Error {
+  override name = 'GrantLostError';
+}
+
+/**
+ * The user's id while the grant holds, and NULL afterwards. It is the actor of the audit row of a change, and that column
+ * refuses NULL: a change and its audit row are one statement, which then changes nothing.
+ */
+export function grantedId(database: Database | Transaction, userId: string, { sessionId, role }: Grant): SQL {
+  const isMember =
+    role &&
+    exists(
+      database
+        .select({ one: sql`1` })
+        .from(memberships)
+        .where(
+          and(
+            eq(memberships.userId, userId),
+            role.spaceId === undefined ? undefined : eq(memberships.spaceId, role.spaceId),
+            inArray(
+              memberships.role,
+              roles.filter((one) => hasRole(one, role.least)),
+            ),
+          ),
+        ),
+    );
+  const held = database
+    .select({ id: sql`${sessions.userId}::text` })
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.id, sessionId),
+        eq(sessions.userId, userId),
+        gt(sessions.expiresAt, sql`now()`),
+        isMember,
+      ),
+    );
+  return sql`${held}`;
+}
+
+const notNullViolation = '23502';
+
+/** @throws GrantLostError when that is why the statement failed; otherwise the error itself. */
+export function throwGrantLost(error: unknown): never {
+  const isLost =
+    error instanceof postgres.PostgresError &&
+    error.code === notNullViolation &&
+    error.column_name === auditLog.actor.name;
+  throw isLost ? new GrantLostError('the actor may not make this change any more', { cause: error }) : error;
+}

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setRole } from '../../lib/accounts/memberships.ts';
+import { roles } from '../../lib/accounts/role.ts';
+import { parseConfig, requireConfig } from '../../lib/config.ts';
+import {
+  dashboardPepper,
+  openDashboard,
+  type TestDashboard,
+  type TestSpace,
+} from '../../test/support/dashboard.ts';
+import { type Change, changesOf } from '../../test/support/protocols/dashboard-changes.ts';
+import { type Procedure, procedures } from '../../test/support/protocols/procedures.ts';
+import { readRows } from '../../test/support/table-rows.ts';
+import { appRouter } from './router.ts';
+import { openServices } from './services.ts';
+import { openContext, type Services } from './trpc/context.ts';
+
+/**
+ * Every mutation that needs a session, called by an owner who loses the right to it between the beginning of the call and the
+ * change. Nothing may change then.
+ */
+
+let dashboard: TestDashboard;
+let bystander: TestSpace;
+let services: Services;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  bystander = await dashboard.addSpace();
+  const config = requireConfig(parseConfig({ API_KEY_PEPPER: dashboardPepper }), ['API_KEY_PEPPER']);
+  services = await openServices(dashboard.database, config, pino({ level: 'silent' }));
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+/** Ways to lose a right, with the procedures that it ends. */
+const losses = {
+  'removed from the space': {
+    ends: ({ access }: Procedure) => access !== 'signed in',
+    lose: ({ spaceId }: TestSpace) =>
+      dashboard.sql`DELETE FROM memberships WHERE space_id = ${spaceId} AND role = 'owner'`,
+  },
+  demoted: {
+    ends: ({ access }: Procedure) => access !== 'signed in' && access !== 'viewer',
+    lose: async (space: TestSpace) => {
+      const { user } = await space.client.trpc.me.query();
+      await setRole(dashboard.database, space.spaceId, { userId: user.id, role: 'viewer' });
+    },
+  },
+  'signed out': {
+    ends: () => true,
+    lose: (space: TestSpace) => space.client.trpc.auth.signOut.mutate(),
+  },
+};
+
+const guarded = procedures.filter(({ type, access }) => type === 'mutation' && access !== 'everybody');
+const cases = Object.entries(losses).flatMap(([how, { ends, lose }]) =>
+  guarded.filter(ends).map((procedure) => [procedure.path, how, lose] as const),
+);
+const prepared = async (path: string, space: TestSpace): Promise<Change> => {
+  const change = await changesOf(dashboard, space)[path]?.();
+  if (change === undefined) throw new Error(`test/support/protocols/dashboard-changes.ts lacks ${path}`);
+  return change;
+};
+
+test('the roles of the cases are those of the router', () => {
+  expect(guarded.length).toBeGreaterThan(12);
+  expect(guarded.filter(({ access }) => roles.some((role) => role === access)).length).toBeGreaterThan(9);
+});
+
+test.each(cases)('%s of a user who is %s while the body is on its way is refused', async (path, _, lose) => {
+  const space = await dashboard.addSpace();
+  const { input, cookie = '' } = await prepared(path, space);
+  const body = JSON.stringify(input ?? {});
+  const held = request(`${dashboard.url}/trpc/${path}`, {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json', 'content-length': body.length },
+  });
+  const answered = once(held, 'response');
+  held.write(body.slice(0, body.length / 2));
+  await once(held, 'socket');
+  // What is asked later is answered: the server has had the head of the request.
+  for (let i = 0; i < 3; i++) await bystander.client.trpc.me.query();
+  await lose(space);
+  const before = await readRows(dashboard);
+  held.end(body.slice(body.length / 2));
+  const [response] = await answered;
+  response.resume();
+  expect([401, 403, 404]).toContain(response.statusCode);
+  expect(await readRows(dashboard)).toEqual(before);
+});
+
+test.each(cases)('%s of a user who is %s after the check changes nothing', async (path, _, lose) => {
+  const space = await dashboard.addSpace();
+  const { input, cookie = '' } = await prepared(path, space);
+  const user = await services.sessions.find(cookie.split('=')[1] ?? '');
+  const context = openContext(services, {
+    ...{ token: undefined, address: '127.0.0.1', userAgent: null, isCrossSite: false },
+    setSession: () => {},
+    beginStream: () => {},
+  });
+  await lose(space);
+  const before = await readRows(dashboard);
+  // The check saw what held before: the statement has to see what holds now.
+  const caller = appRouter.createCaller({ ...context, findUser: async () => user });
+  const call = path.split('.').reduce<unknown>((at, name) => Reflect.get(Object(at), name), caller);
+  const outcome = (call as (input: unknown) => Promise<unknown>)(input);
+  const refused = expect.stringMatching(/^(FORBIDDEN|NOT_FOUND)$/);
+  // It only notes in the session which space it looks at, if there is still a session.
+  if (path === 'spaces.switch') await outcome;
+  else await expect(outcome).rejects.toMatchObject({ code: refused });
+  expect(await readRows(dashboard)).toEqual(before);
+});

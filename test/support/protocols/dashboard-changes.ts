@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { createSignInLink } from '../../../lib/accounts/sign-in-links.ts';
+import { openClient, type TestDashboard, type TestSpace } from '../dashboard.ts';
+
+/** The call of a mutation that succeeds. */
+export interface Change {
+  input: unknown;
+  /** Of whom it is, when not of the owner of the space: undefined for one who is not signed in. */
+  cookie?: string | undefined;
+}
+
+const newPassword = 'a new password';
+
+/**
+ * Prepares the calls of every mutation of the router, by its path: what it takes to succeed is arranged when it is called, in a
+ * space whose owner calls.
+ */
+export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<string, () => Promise<Change>> {
+  const { trpc } = space.client;
+  const { spaceId } = space;
+  const cookie = space.client.cookie;
+  const own = (input: object) => ({ input: { spaceId, ...input }, cookie });
+  const stranger = (input: unknown) => ({ input, cookie: undefined });
+  const invite = (email = `${randomUUID()}@example.org`) =>
+    trpc.invitations.create.mutate({ spaceId, email, role: 'viewer' });
+  const createKey = () => trpc.apiKeys.create.mutate({ spaceId, name: 'k' });
+  const price = { model: 'm', validFrom: '2026-01-01', input: '1', output: '2' };
+  const addMember = () => addMemberOf(dashboard, spaceId);
+  const signInAgain = async () => {
+    const { trpc: other } = openClient(dashboard.url);
+    await other.auth.signIn.mutate(space);
+    return (await other.sessions.list.query()).find(({ isCurrent }) => isCurrent)?.id ?? '';
+  };
+  return {
+    'apiKeys.create': async () => own({ name: 'k' }),
+    'apiKeys.revoke': async () => own({ keyId: (await createKey()).keyId }),
+    'apiKeys.roll': async () => own({ keyId: (await createKey()).keyId }),
+    'auth.changePassword': async () => own({ currentPassword: space.password, newPassword }),
+    'auth.redeemLink': async () => {
+      const link = await createSignInLink(dashboard.database, await addMember(), 'http://x');
+      return stranger({ token: link.split('link=')[1] ?? '' });
+    },
+    'auth.signIn': async () => stranger({ email: space.email, password: space.password }),
+    'auth.signOut': async () => ({
+      input: undefined,
+      cookie: (await dashboard.addSpace()).client.cookie,
+    }),
+    'invitations.accept': async () => stranger({ token: (await invite()).token, password: newPassword }),
+    'invitations.create': async () => own({ email: `${randomUUID()}@example.org`, role: 'viewer' }),
+    'invitations.look': async () => stranger({ token: (await invite()).token }),
+    'invitations.revoke': async () => own({ id: (await invite()).id }),
+    'members.remove': async () => own({ userId: await addMember() }),
+    'members.setRole': async () => own({ userId: await addMember(), role: 'admin' }),
+    'prices.set': async () => own(price),
+    'prices.remove': async () => {
+      await trpc.prices.set.mutate({ spaceId, ...price, model: 'removed' });
+      return own({ ...price, model: 'removed' });
+    },
+    'quarantine.replay': async () => own({ ids: [await addQuarantined(dashboard, spaceId)] }),
+    'sessions.revoke': async () => own({ id: await signInAgain() }),
+    'sessions.revokeOthers': async () => {
+      await signInAgain();
+      return { input: undefined, cookie };
+    },
+    'spaces.create': async () => own({ name: 'another' }),
+    'spaces.rename': async () => own({ name: 'renamed' }),
+    'spaces.switch': async () => own({}),
+  };
+}
+
+/** @returns the id of a user who was made a viewer of the space. */
+async function addMemberOf(dashboard: TestDashboard, spaceId: string): Promise<string> {
+  const { spaceId: other } = await dashboard.addSpace();
+  await dashboard.sql`
+    INSERT INTO memberships (space_id, user_id, role)
+    SELECT ${spaceId}, user_id, 'viewer' FROM memberships WHERE space_id = ${other}`;
+  const [row] = await dashboard.sql`SELECT user_id FROM memberships WHERE space_id = ${other}`;
+  return row?.user_id;
+}
+
+/** @returns the id of an entry that no writer can read: replaying it is refused. */
+async function addQuarantined(dashboard: TestDashboard, spaceId: string): Promise<string> {
+  const [row] = await dashboard.sql`
+    INSERT INTO quarantine (space_id, received_at, event_count, sqlstate, message, part)
+    VALUES (${spaceId}, now(), 1, '23514', 'refused', '\\x00'::bytea) RETURNING id`;
+  return row?.id;
+}
