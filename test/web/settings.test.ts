@@ -69,7 +69,7 @@ test('an invited viewer joins with a password, reads, and sees nothing to change
   ]);
   for (const path of ['settings/api-keys', 'members', 'audit-log', 'quarantine']) {
     await page.goto(`/s/${owner.spaceId}/${path}`);
-    await page.getByText('You may not see this').waitFor();
+    await page.getByText('Access denied').waitFor();
   }
   expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
   await page.goto(`/s/${owner.spaceId}/settings/prices`);

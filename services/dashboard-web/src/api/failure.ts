@@ -1,6 +1,6 @@
 import { TRPCClientError } from '@trpc/client';
 
-/** What a failed call means to the person at the page. */
+/** A failed call as a page shows it. */
 export interface Failure {
   kind: 'signed-out' | 'forbidden' | 'missing' | 'rejected' | 'unavailable' | 'broken';
   /** A sentence to show. */
@@ -20,9 +20,10 @@ const kinds: Record<string, Failure['kind']> = {
 };
 
 export function describeFailure(error: unknown): Failure {
-  if (!(error instanceof TRPCClientError)) return { kind: 'broken', message: 'This page has failed.' };
+  if (!(error instanceof TRPCClientError))
+    return { kind: 'broken', message: 'This page could not be shown.' };
   const code: unknown = error.data?.code;
-  // Without a code there was no answer of the API: no network, or a proxy's page.
+  // Without a code the response is not from the API: no network, or a proxy's error page.
   if (typeof code !== 'string') return { kind: 'unavailable', message: 'Weir cannot be reached.' };
   return { kind: kinds[code] ?? 'broken', message: error.message };
 }

@@ -12,7 +12,9 @@ import { describeFailure } from '../api/failure.ts';
 import { Layout } from '../layout/layout.tsx';
 import { meQuery } from '../space/me.ts';
 import { formatSearch, parseSearch, type Search } from '../url/search.ts';
+import { loadPage } from './missing-chunk.ts';
 import { PageFailure } from './page-failure.tsx';
+import { PageLoading } from './page-loading.tsx';
 import { PageMissing } from './page-missing.tsx';
 
 interface RouterContext {
@@ -38,13 +40,19 @@ async function loadUser({ queryClient }: RouterContext, href: string) {
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('../pages/sign-in/page.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/sign-in/page.tsx')),
+    'SignInPage',
+  ),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('../pages/invitation/page.tsx'), 'InvitationPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/invitation/page.tsx')),
+    'InvitationPage',
+  ),
 });
 
 const home = createRoute({
@@ -55,7 +63,10 @@ const home = createRoute({
     const [space] = spaces;
     if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
   },
-  component: lazyRouteComponent(() => import('../pages/no-space/page.tsx'), 'NoSpacePage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/no-space/page.tsx')),
+    'NoSpacePage',
+  ),
 });
 
 const space = createRoute({
@@ -71,87 +82,138 @@ const space = createRoute({
 const overview = createRoute({
   getParentRoute: () => space,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/overview/page.tsx'), 'OverviewPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/overview/page.tsx')),
+    'OverviewPage',
+  ),
 });
 const events = createRoute({
   getParentRoute: () => space,
   path: '/events',
-  component: lazyRouteComponent(() => import('../pages/events/page.tsx'), 'EventsPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/events/page.tsx')),
+    'EventsPage',
+  ),
 });
 const event = createRoute({
   getParentRoute: () => space,
   path: '/events/$eventId',
-  component: lazyRouteComponent(() => import('../pages/event/page.tsx'), 'EventPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/event/page.tsx')),
+    'EventPage',
+  ),
 });
 const compare = createRoute({
   getParentRoute: () => space,
   path: '/compare',
-  component: lazyRouteComponent(() => import('../pages/compare/page.tsx'), 'ComparePage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/compare/page.tsx')),
+    'ComparePage',
+  ),
 });
 const charts = createRoute({
   getParentRoute: () => space,
   path: '/charts',
-  component: lazyRouteComponent(() => import('../pages/charts/page.tsx'), 'ChartsPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/charts/page.tsx')),
+    'ChartsPage',
+  ),
 });
 const usage = createRoute({
   getParentRoute: () => space,
   path: '/usage',
-  component: lazyRouteComponent(() => import('../pages/usage/page.tsx'), 'UsagePage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/usage/page.tsx')),
+    'UsagePage',
+  ),
 });
 const trace = createRoute({
   getParentRoute: () => space,
   path: '/traces/$traceId',
-  component: lazyRouteComponent(() => import('../pages/trace/page.tsx'), 'TracePage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/trace/page.tsx')),
+    'TracePage',
+  ),
 });
 const threads = createRoute({
   getParentRoute: () => space,
   path: '/threads',
-  component: lazyRouteComponent(() => import('../pages/threads/page.tsx'), 'ThreadsPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/threads/page.tsx')),
+    'ThreadsPage',
+  ),
 });
 const thread = createRoute({
   getParentRoute: () => space,
   path: '/threads/$threadId',
-  component: lazyRouteComponent(() => import('../pages/thread/page.tsx'), 'ThreadPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/thread/page.tsx')),
+    'ThreadPage',
+  ),
 });
 const live = createRoute({
   getParentRoute: () => space,
   path: '/live',
-  component: lazyRouteComponent(() => import('../pages/live/page.tsx'), 'LivePage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/live/page.tsx')),
+    'LivePage',
+  ),
 });
 const members = createRoute({
   getParentRoute: () => space,
   path: '/members',
-  component: lazyRouteComponent(() => import('../pages/members/page.tsx'), 'MembersPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/members/page.tsx')),
+    'MembersPage',
+  ),
 });
 const apiKeys = createRoute({
   getParentRoute: () => space,
   path: '/settings/api-keys',
-  component: lazyRouteComponent(() => import('../pages/api-keys/page.tsx'), 'ApiKeysPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/api-keys/page.tsx')),
+    'ApiKeysPage',
+  ),
 });
 const prices = createRoute({
   getParentRoute: () => space,
   path: '/settings/prices',
-  component: lazyRouteComponent(() => import('../pages/prices/page.tsx'), 'PricesPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/prices/page.tsx')),
+    'PricesPage',
+  ),
 });
 const users = createRoute({
   getParentRoute: () => space,
   path: '/users',
-  component: lazyRouteComponent(() => import('../pages/users/page.tsx'), 'UsersPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/users/page.tsx')),
+    'UsersPage',
+  ),
 });
 const audit = createRoute({
   getParentRoute: () => space,
   path: '/audit-log',
-  component: lazyRouteComponent(() => import('../pages/audit/page.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/audit/page.tsx')),
+    'AuditPage',
+  ),
 });
 const quarantine = createRoute({
   getParentRoute: () => space,
   path: '/quarantine',
-  component: lazyRouteComponent(() => import('../pages/quarantine/page.tsx'), 'QuarantinePage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/quarantine/page.tsx')),
+    'QuarantinePage',
+  ),
 });
 const profile = createRoute({
   getParentRoute: () => space,
   path: '/profile',
-  component: lazyRouteComponent(() => import('../pages/profile/page.tsx'), 'ProfilePage'),
+  component: lazyRouteComponent(
+    loadPage(() => import('../pages/profile/page.tsx')),
+    'ProfilePage',
+  ),
 });
 
 const routeTree = root.addChildren([
@@ -179,6 +241,9 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
+/** A page that takes longer to load shows placeholders, in milliseconds. */
+const pendingMs = 400;
+
 export function openRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,
@@ -188,6 +253,8 @@ export function openRouter(queryClient: QueryClient) {
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     scrollRestoration: false,
+    defaultPendingComponent: PageLoading,
+    defaultPendingMs: pendingMs,
     defaultErrorComponent: PageFailure,
     defaultNotFoundComponent: PageMissing,
   });

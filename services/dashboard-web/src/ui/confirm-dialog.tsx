@@ -1,10 +1,11 @@
+import { Link, useLocation } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { describeFailure } from '../api/failure.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 
-/** Asks before something that cannot be undone. With `typed` the person has to type that text. */
+/** Asks for confirmation of a change that cannot be undone. With `typed` the person has to type that text. */
 export function ConfirmDialog({
   isOpen,
   onClose,
@@ -25,7 +26,11 @@ export function ConfirmDialog({
 }) {
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title}>
-      {isOpen && <ConfirmForm {...{ onClose, children, action, typed, onConfirm }} />}
+      {isOpen && (
+        <ConfirmForm onClose={onClose} action={action} typed={typed} onConfirm={onConfirm}>
+          {children}
+        </ConfirmForm>
+      )}
     </Dialog>
   );
 }
@@ -79,12 +84,25 @@ function ConfirmForm({
   );
 }
 
-/** Why a form was not accepted. */
+/** Why the API rejected a form. */
 export function FormFailure({ error }: { error: unknown }) {
+  const { href, pathname } = useLocation();
   if (error === undefined || error === null) return null;
+  const { kind, message } = describeFailure(error);
+  // A wrong password on the sign-in page is `signed-out` too.
+  const hasEnded = kind === 'signed-out' && pathname.startsWith('/s/');
   return (
     <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad text-sm">
-      {describeFailure(error).message}
+      {hasEnded ? (
+        <>
+          Your session has ended.{' '}
+          <Link to="/sign-in" search={{ to: href }} className="underline">
+            Sign in
+          </Link>
+        </>
+      ) : (
+        message
+      )}
     </p>
   );
 }

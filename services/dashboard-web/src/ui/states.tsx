@@ -1,10 +1,11 @@
+import { Link, useLocation } from '@tanstack/react-router';
 import { CircleAlert, LockKeyhole, type LucideIcon, PlugZap, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { describeFailure, type Failure } from '../api/failure.ts';
-import { Button } from './button.tsx';
+import { Button, buttonClasses } from './button.tsx';
 import { classes } from './classes.ts';
 
-/** What a page or a panel shows in place of its content. */
+/** A message in place of the content of a page or panel. */
 export function Notice({
   icon: Icon,
   title,
@@ -26,15 +27,15 @@ export function Notice({
 }
 
 const titles: Record<Failure['kind'], { icon: LucideIcon; title: string }> = {
-  'signed-out': { icon: LockKeyhole, title: 'You are signed out' },
-  forbidden: { icon: LockKeyhole, title: 'You may not see this' },
+  'signed-out': { icon: LockKeyhole, title: 'Your session has ended' },
+  forbidden: { icon: LockKeyhole, title: 'Access denied' },
   missing: { icon: SearchX, title: 'Not found' },
-  rejected: { icon: CircleAlert, title: 'This was not accepted' },
-  unavailable: { icon: PlugZap, title: 'Not available at the moment' },
+  rejected: { icon: CircleAlert, title: 'Request rejected' },
+  unavailable: { icon: PlugZap, title: 'Temporarily unavailable' },
   broken: { icon: CircleAlert, title: 'Something went wrong' },
 };
 
-/** What a failed call means, with a button to try again where that can help. */
+/** What a failed call means. Offers to sign in when the session has ended, and to try again where that can help. */
 export function FailureNotice({
   error,
   onRetry,
@@ -49,7 +50,7 @@ export function FailureNotice({
   return (
     <div role="alert">
       <Notice {...titles[kind]} isSmall={isSmall}>
-        <p>{message}</p>
+        {kind === 'signed-out' ? <SignInLink /> : <p>{message}</p>}
         {canRetry && (
           <Button className="mt-4" onClick={onRetry}>
             Try again
@@ -60,7 +61,20 @@ export function FailureNotice({
   );
 }
 
-/** Grey bars where content will be. */
+/** Signs in and comes back to the current address. */
+export function SignInLink() {
+  const { href } = useLocation();
+  return (
+    <>
+      <p>Sign in to return to this page.</p>
+      <Link to="/sign-in" search={{ to: href }} className={`${buttonClasses('primary')} mt-4`}>
+        Sign in
+      </Link>
+    </>
+  );
+}
+
+/** Placeholder bars while content is loading. */
 export function Loading({ rows = 6, label = 'Loading' }: { rows?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="flex flex-col gap-2.5 p-4">

@@ -12,7 +12,7 @@ import { useSpace } from '../../space/space.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Notice } from '../../ui/states.tsx';
+import { FailureNotice, Notice } from '../../ui/states.tsx';
 import { type TailState, useTail } from './use-tail.ts';
 
 /** Events as they are stored, by the filter of the address. */
@@ -62,17 +62,20 @@ function LiveTail({ input }: { input: ListInput }) {
       </p>
       {tail.skipped !== 0 && (
         <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">
-          Events came faster than they could be shown:{' '}
-          {tail.skipped === null ? 'some' : formatCount(tail.skipped)} were left out. They are in the list of
-          events.
+          Events arrived faster than they can be shown:{' '}
+          {tail.skipped === null ? 'some' : formatCount(tail.skipped)} were skipped. The list of events has
+          all of them.
         </p>
       )}
       <div className="relative flex min-h-0 flex-1">
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+          {typeof tail.state === 'object' && <FailureNotice error={tail.state.error} isSmall />}
           {tail.events.length === 0 ? (
-            <Notice icon={Radio} title="Waiting for events">
-              What is stored from now on is shown here.
-            </Notice>
+            typeof tail.state === 'string' && (
+              <Notice icon={Radio} title="Waiting for events">
+                New events appear here as they are stored.
+              </Notice>
+            )
           ) : (
             <EventGrid
               label="Live events"
@@ -104,7 +107,7 @@ const stateTexts = {
 };
 
 function State({ state, isPaused }: { state: TailState; isPaused: boolean }) {
-  if (typeof state === 'object') return <Badge tone="bad">{state.ended}</Badge>;
+  if (typeof state === 'object') return <Badge tone="bad">Stopped</Badge>;
   if (isPaused) return <Badge tone="warn">Paused</Badge>;
   return <Badge tone={state === 'live' ? 'good' : 'warn'}>{stateTexts[state]}</Badge>;
 }

@@ -1,31 +1,36 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { describeFailure } from '../../api/failure.ts';
 import { subscribe } from '../../api/subscribe.ts';
 import { useIsHidden } from '../../api/use-is-hidden.ts';
 import type { ListedEvent } from '../../event/event-query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useSpace } from '../../space/space.ts';
 
-/** Rows that are kept. Older ones are in the list. */
+/** Rows kept. Older events are in the list of events. */
 const rowsMax = 2_000;
 
-export type TailState = 'connecting' | 'live' | 'reconnecting' | 'delayed' | { ended: string };
+export type TailState = 'connecting' | 'live' | 'reconnecting' | 'delayed' | { error: unknown };
+
+/**
+ * A stream that is back sooner is not reported as lost, in milliseconds: the server ends streams every few minutes to check the
+ * session anew, and the browser reconnects after three seconds.
+ */
+const reconnectGraceMs = 10_000;
 
 export interface Tail {
   /** The newest first. */
   events: readonly ListedEvent[];
-  /** Events that wait while the tail is paused. */
+  /** Events received while the tail is paused. */
   waiting: number;
   isPaused: boolean;
   state: TailState;
-  /** How many events the stream left out, since they came too fast; null when that is not known. */
+  /** How many events the stream skipped because they came too fast; null when that is not known. */
   skipped: number | null;
   setPaused: (isPaused: boolean) => void;
 }
 
 /**
- * The events of a filter as they are stored. The server filters. While the window is hidden the stream is closed; it
- * continues after its last message, so that nothing is missing.
+ * Events of a filter as they are stored; the server filters. The stream is closed while the window is hidden. It continues after
+ * the last message received, so that no event is missing.
  */
 export function useTail(input: ListInput): Tail {
   const { id: spaceId } = useSpace();
@@ -48,7 +53,7 @@ export function useTail(input: ListInput): Tail {
     setEvents((shown) => [...arrived.toReversed(), ...shown].slice(0, rowsMax));
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts an empty list.
   useEffect(() => {
     buffer.current = [];
     lastId.current = undefined;
@@ -61,6 +66,11 @@ export function useTail(input: ListInput): Tail {
   useEffect(() => {
     if (isHidden) return;
     let frame = 0;
+    let lost: ReturnType<typeof setTimeout> | undefined;
+    const endGrace = () => {
+      clearTimeout(lost);
+      lost = undefined;
+    };
     const onFrame = () => {
       frame = 0;
       if (paused.current) setWaiting(buffer.current.length);
@@ -70,9 +80,17 @@ export function useTail(input: ListInput): Tail {
       'live.tail',
       { ...input, spaceId, lastEventId: lastId.current ?? null },
       {
-        onStarted: () => setState('live'),
-        onConnecting: () => setState('reconnecting'),
-        onError: (error) => setState({ ended: describeFailure(error).message }),
+        onStarted: () => {
+          endGrace();
+          setState('live');
+        },
+        onConnecting: () => {
+          lost ??= setTimeout(() => setState('reconnecting'), reconnectGraceMs);
+        },
+        onError: (error) => {
+          endGrace();
+          setState({ error });
+        },
         onData: ({ id, data }) => {
           lastId.current = id;
           if (data.type === 'status') return setState(data.isDelayed ? 'delayed' : 'live');
@@ -82,15 +100,16 @@ export function useTail(input: ListInput): Tail {
             );
           }
           buffer.current.push(...data.events);
-          // A pause may last: more than is kept is not held either.
+          // During a long pause no more events are held than rows are kept.
           if (buffer.current.length > rowsMax) buffer.current.splice(0, buffer.current.length - rowsMax);
-          // One change of the page a frame, however fast events come.
+          // Renders once per frame, however fast events come.
           frame ||= requestAnimationFrame(onFrame);
         },
       },
     );
     return () => {
       stream.unsubscribe();
+      endGrace();
       cancelAnimationFrame(frame);
     };
   }, [key, spaceId, isHidden, flush]);

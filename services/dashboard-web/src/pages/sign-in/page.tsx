@@ -45,8 +45,8 @@ function PasswordForm({ href }: { href: string }) {
   return (
     <>
       <p className="mb-5 text-muted text-sm">
-        With the address and the password that <code className="font-mono text-xs">npm start</code> printed,
-        or your own.
+        Use the e-mail and password printed by <code className="font-mono text-xs">npm start</code>, or your
+        own.
       </p>
       <form onSubmit={onSubmit} className="flex flex-col gap-4">
         <TextField

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { demoEvents } from '../support/browser/demo-events.ts';
+import { useBrowser } from '../support/browser/use-browser.ts';
+
+const system = useBrowser();
+
+test('a page whose session has ended offers to sign in, and comes back to the same address', async () => {
+  await using visitor = await system.visit();
+  const { page, context, apiKey, spaceId, email, password } = visitor;
+  await system.send(apiKey, demoEvents());
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/events?type=tool`);
+  await page.getByRole('row').nth(1).waitFor();
+  await context.clearCookies();
+  await page.getByRole('row').nth(1).click();
+  const peek = page.getByRole('complementary', { name: 'The selected event' });
+  await peek.getByText('Your session has ended').waitFor();
+  const address = page.url();
+  expect(address).toContain('type=tool&peek=');
+  await peek.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await peek.getByText('Facts').or(peek.getByText('Started')).first().waitFor();
+  expect(page.url()).toBe(address);
+});
+
+test('a form that is sent after the session has ended offers to sign in', async () => {
+  await using visitor = await system.visit();
+  const { page, context, spaceId } = visitor;
+  await page.goto(`/s/${spaceId}/settings/api-keys`);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByLabel('Name').fill('late');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Sign in to Weir' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('to')).toBe(`/s/${spaceId}/settings/api-keys`);
+});
+
+test('offline, a page that is not loaded yet says so inside the dashboard, and opens when the network is back', async () => {
+  await using visitor = await system.visit();
+  const { page, context, errors, spaceId } = visitor;
+  await page.goto(`/s/${spaceId}/usage`);
+  await page.getByRole('heading', { name: 'Usage & plan' }).waitFor();
+  await context.setOffline(true);
+  await page.getByRole('link', { name: 'Charts' }).click();
+  await page.getByText('This page could not be loaded').waitFor();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('This page could not be loaded').waitFor();
+  // The frame is still there: the other pages can be used.
+  await page.getByRole('link', { name: 'Usage & plan' }).waitFor();
+  await context.setOffline(false);
+  await page.getByRole('heading', { name: 'Charts' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/s/${spaceId}/charts`);
+  // React and the browser report the failed import.
+  errors.length = 0;
+});
+
+test('on a slow network the frame of the page is shown before its scripts are loaded', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId } = visitor;
+  const gate = Promise.withResolvers<void>();
+  await page.route(/assets\/.*\.js/, async (route) => {
+    await gate.promise;
+    await route.continue();
+  });
+  await page.goto(`/s/${spaceId}/usage`, { waitUntil: 'commit' });
+  const frame = page.getByRole('status', { name: 'Loading Weir' });
+  await frame.waitFor();
+  const bar = await frame.locator('div').nth(1).boundingBox();
+  expect(bar?.width).toBeGreaterThan(100);
+  expect(bar?.height).toBeGreaterThan(5);
+  gate.resolve();
+  await page.getByRole('heading', { name: 'Usage & plan' }).waitFor();
+  expect(await frame.count()).toBe(0);
+});
+
+test('the live page stays live while a stream ends and the browser reconnects, and misses nothing', async () => {
+  await using visitor = await system.visit();
+  const { page, context, apiKey, spaceId } = visitor;
+  // Notes every state that the page shows.
+  await context.addInitScript(`
+    globalThis.states = new Set();
+    new MutationObserver(() => {
+      for (const text of ['Live', 'Connecting', 'Reconnecting', 'Delayed'])
+        if ([...document.querySelectorAll('header span')].some((one) => one.textContent === text)) states.add(text);
+    }).observe(document, { subtree: true, childList: true, characterData: true });`);
+  let streams = 0;
+  await page.route(/live\.tail/, async (route) => {
+    streams++;
+    if (streams > 1) return route.continue();
+    // The first stream has a position and ends at once, as the server ends every stream after some minutes.
+    const position = await firstMessage(route.request().url(), await cookieOf(visitor));
+    await route.fulfill({ contentType: 'text/event-stream', body: position });
+  });
+  await page.goto(`/s/${spaceId}/live`);
+  await expect.poll(() => streams).toBe(1);
+  await system.send(apiKey, demoEvents().slice(0, 3));
+  await page.locator('[role=grid][aria-rowcount="4"]').waitFor();
+  expect(streams).toBeGreaterThan(1);
+  expect(await page.evaluate('[...states]')).not.toContain('Reconnecting');
+});
+
+async function cookieOf({ context }: Awaited<ReturnType<typeof system.visit>>): Promise<string> {
+  return (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+}
+
+/** What a stream sends first: that it is connected, and its position. */
+async function firstMessage(url: string, cookie: string): Promise<string> {
+  const abort = new AbortController();
+  const response = await fetch(url, { headers: { cookie }, signal: abort.signal });
+  let text = '';
+  for await (const bytes of response.body ?? []) {
+    text += Buffer.from(bytes).toString();
+    if (/^id: .*\n\n/m.test(text)) break;
+  }
+  abort.abort();
+  return text;
+}
