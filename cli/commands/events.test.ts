@@ -3,6 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { events, segments } from '../../lib/db/schema.ts';
+import { projectionVersion } from '../../lib/event/projection.ts';
 import { anyTerm, inSpace } from '../../lib/event/terms.ts';
 import { runWeirProcess } from '../../test/support/cli/command-line.ts';
 import { Operator, unknownId } from '../../test/support/cli/operator.ts';
@@ -25,6 +26,7 @@ async function storeBody(spaceId: string, body: string, startTimesMs: number[]):
     minStartMs: Math.min(...startTimesMs),
     maxStartMs: Math.max(...startTimesMs),
     terms: inSpace(spaceId, [anyTerm]),
+    projection: projectionVersion,
   });
   const rows = startTimesMs.map((startTimeMs, segmentIndex) => ({
     ...shared,

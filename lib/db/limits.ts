@@ -6,8 +6,5 @@ export const lockTimeoutMs = 5_000;
 export const lockTries = 60;
 export const lockPauseMs = 1_000;
 
-/** The version of the projection (lib/event/projection.ts). Raise it when `weir reproject` must recompute stored columns and terms. */
-export const projectionVersion = 1;
-
 /** Stands for the space of what belongs to none: a message that nobody can read, a change of a user who is in no space. */
 export const noSpace = '00000000-0000-0000-0000-000000000000';

@@ -6,6 +6,12 @@ import { inputPreview, outputPreview } from './previews.ts';
 import { TermCollector, termColumns } from './terms.ts';
 import { cutText, quoteElement } from './text.ts';
 
+/**
+ * The version of the projection: of columns and terms. Raise it when `weir reproject` shall compute those of stored events again
+ * (docs/reproject.md).
+ */
+export const projectionVersion = 1;
+
 /** The columns of one or more events, each the inside of a Postgres array literal (weir.queue.v1.Columns). */
 export type ColumnTexts = Record<ColumnName, string>;
 

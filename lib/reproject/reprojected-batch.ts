@@ -1,12 +1,11 @@
-import { and, asc, eq, inArray, max, min, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, lt, max, min, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { inBoundedTransaction } from '../db/bounded-transaction.ts';
 import { clientOf, type Database, type Transaction } from '../db/database.ts';
-import { projectionVersion } from '../db/limits.ts';
 import { events, segments } from '../db/schema.ts';
 import type { CompiledStatement } from '../db/statement.ts';
 import { columnNames } from '../event/columns.ts';
-import type { ColumnTexts } from '../event/projection.ts';
+import { type ColumnTexts, projectionVersion } from '../event/projection.ts';
 import { inSpace } from '../event/terms.ts';
 import { type Reprojection, reprojectSegment } from './segment-events.ts';
 import { parameterNames, updateColumns } from './statements.ts';
@@ -20,9 +19,9 @@ export interface ReprojectedBatch {
   readonly damaged: readonly string[];
 }
 
-/** Segments of which columns and terms are of another version. */
+/** Segments of which columns and terms are of an older version. Those of a newer one are left to that Weir. */
 export function isOutdated(): SQL {
-  return ne(segments.projection, projectionVersion);
+  return lt(segments.projection, projectionVersion);
 }
 
 /**

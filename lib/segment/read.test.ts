@@ -34,6 +34,7 @@ async function storeSegment(
     minStartMs: 0,
     maxStartMs: 0,
     terms: [],
+    projection: 1,
   });
   return id;
 }

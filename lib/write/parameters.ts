@@ -40,6 +40,7 @@ export const partColumns: readonly PartColumn[] = [
     type: 'text',
     element: (_part, { terms }) => `"{${terms}}"`,
   },
+  ofColumn(segments.projection, (part) => part.projection),
   { name: 'body_start', type: 'integer', element: (_part, { bodyStart }) => bodyStart },
   { name: 'body_bytes', type: 'integer', element: (part) => part.body.length },
 ];

@@ -110,11 +110,11 @@ function countByDay(): SQL {
 /** A batch that was retried whole has no new event, and its second segment is not kept. */
 function keepSegments(): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
-  const { minStartMs, maxStartMs, storedXid } = segments;
+  const { minStartMs, maxStartMs, projection, storedXid } = segments;
   const segmentId = nameOf(events.segmentId);
   const [min, max, known] = [nameOf(minStartMs), nameOf(maxStartMs), nameOf(terms)];
-  const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes];
-  const [counted, { bodies }] = [nameOf(eventCount), parameterNames];
+  const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes, projection];
+  const [counted, version, { bodies }] = [nameOf(eventCount), nameOf(projection), parameterNames];
   return sql`
   INSERT INTO ${segments} AS kept (${namesOf([...columns, eventCount, body, terms, minStartMs, maxStartMs])})
   -- The slices of a part, where they are stored together, have the same segment.
@@ -125,9 +125,10 @@ function keepSegments(): SQL {
     SELECT ${segmentId}, sum(stored) AS ${counted}, min(first_ms) AS ${min}, max(last_ms) AS ${max}
     FROM parts JOIN part_counts USING (part) GROUP BY ${segmentId}
   ) AS span ON span.${segmentId} = parts.${segmentId}
-  -- Where Postgres refused a part, its slices are stored one after another, in the same segment. What is
-  -- null for its first slice stays null: it would not hold for that one.
+  -- Where Postgres refused a part, its slices are stored one after another, in the same segment. The oldest projection counts:
+  -- \`weir reproject\` may have brought the segment to a newer one in between.
   ON CONFLICT (${namesOf([spaceId, id])}) DO UPDATE SET ${addTo(eventCount)},
+    ${version} = least(kept.${version}, excluded.${version}),
     ${min} = least(kept.${min}, excluded.${min}), ${max} = greatest(kept.${max}, excluded.${max}),
     ${known} = CASE WHEN NOT kept.${known} @> excluded.${known} THEN kept.${known} || excluded.${known}
       ELSE kept.${known} END

@@ -9,6 +9,7 @@ import { parseConfig } from '../../lib/config.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { users } from '../../lib/db/schema.ts';
+import { projectionVersion } from '../../lib/event/projection.ts';
 import { anyTerm, inSpace } from '../../lib/event/terms.ts';
 import { startDashboardApi } from '../../services/dashboard-api/dashboard-api.ts';
 import type { AppRouter } from '../../services/dashboard-api/router.ts';
@@ -174,9 +175,9 @@ export async function addEvents(sql: Sql, spaceId: string, events: TestEvent[]):
   const segmentId = randomUUID();
   const startTimesMs = events.map(({ startTimeMs = 1_000 }) => startTimeMs);
   await sql`
-    INSERT INTO segments (space_id, id, api_key_id, received_at, event_count, raw_bytes, body, min_start_ms, max_start_ms, terms)
+    INSERT INTO segments (space_id, id, api_key_id, received_at, event_count, raw_bytes, body, min_start_ms, max_start_ms, terms, projection)
     VALUES (${spaceId}, ${segmentId}, ${randomUUID()}, now(), ${events.length}, ${body.length}, ${zstdCompressSync(body)},
-      ${Math.min(...startTimesMs)}, ${Math.max(...startTimesMs)}, ${`{${inSpace(spaceId, [anyTerm]).join()}}`})`;
+      ${Math.min(...startTimesMs)}, ${Math.max(...startTimesMs)}, ${`{${inSpace(spaceId, [anyTerm]).join()}}`}, ${projectionVersion})`;
   const rows = events.map((event, index) => ({
     space_id: spaceId,
     id: event.id ?? randomUUID(),

@@ -4,7 +4,7 @@ import { type Part, PartSchema } from '../../../gen/weir/queue/v1/queue_pb.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { ensurePartitions } from '../../../lib/db/partitions.ts';
 import type { IngestEvent } from '../../../lib/event/event.ts';
-import { projectEvents } from '../../../lib/event/projection.ts';
+import { projectEvents, projectionVersion } from '../../../lib/event/projection.ts';
 import { inSpace } from '../../../lib/event/terms.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 
@@ -70,6 +70,7 @@ function toPart(spaceId: string, events: readonly IngestEvent[]): Part {
     segmentId: uuidOf(receivedAtMs),
     eventCount,
     columns,
+    projection: projectionVersion,
     rawBytes: BigInt(body.length),
     body,
     terms: inSpace(spaceId, terms).join(','),

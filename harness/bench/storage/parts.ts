@@ -2,7 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
 import { type Columns, ColumnsSchema, PartSchema } from '../../../gen/weir/queue/v1/queue_pb.ts';
-import { projectEvents } from '../../../lib/event/projection.ts';
+import { projectEvents, projectionVersion } from '../../../lib/event/projection.ts';
 import { hashTerm, inSpace, type TermScope } from '../../../lib/event/terms.ts';
 import { splitElements } from '../../../lib/event/text.ts';
 import { compileBatchRules } from '../../../lib/event/validate.ts';
@@ -88,6 +88,7 @@ function copyOf(template: Template, spaceId: string, lastStartMs: number): Part 
     segmentId: randomUUIDv7(),
     receivedAtMs: BigInt(Date.now()),
     eventCount: partEvents,
+    projection: projectionVersion,
     rawBytes: BigInt(rawBytes),
     body,
     terms: inSpace(spaceId, [...terms, ...traceTerms]).join(','),

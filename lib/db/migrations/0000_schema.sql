@@ -189,7 +189,7 @@ CREATE TABLE segments (
   min_start_ms double precision NOT NULL,
   max_start_ms double precision NOT NULL,
   terms bigint[] NOT NULL,
-  projection smallint NOT NULL DEFAULT 1,
+  projection smallint NOT NULL,
   CONSTRAINT segments_space_id_id_pk PRIMARY KEY (space_id, id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX segments_by_term ON segments USING gin (terms) WITH (gin_pending_list_limit = 256);

@@ -11,7 +11,6 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { projectionVersion } from '../limits.ts';
 import { bytea, instant, transactionId } from './columns.ts';
 
 /** What is stored of events: the ledger of ids, the rows, and the request bodies. */
@@ -91,8 +90,8 @@ export const segments = pgTable(
     maxStartMs: doublePrecision('max_start_ms').notNull(),
     /** Hashes of the values that its events can be filtered by (lib/event/terms.ts). */
     terms: bigint('terms', { mode: 'bigint' }).array().notNull(),
-    /** The version of the projection that computed columns and terms. `weir reproject` computes them again where it is older. */
-    projection: smallint('projection').notNull().default(projectionVersion),
+    /** `projectionVersion` of the Weir that computed columns and terms. `weir reproject` computes them again where it is older. */
+    projection: smallint('projection').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),

@@ -1,6 +1,6 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import { columnNames } from '../../../lib/event/columns.ts';
-import type { ColumnTexts } from '../../../lib/event/projection.ts';
+import { type ColumnTexts, projectionVersion } from '../../../lib/event/projection.ts';
 import { inSpace, unionTerms } from '../../../lib/event/terms.ts';
 import { encodeGroup, type PartInit } from '../../../lib/queue/group.ts';
 import type { BatchRange } from '../../../lib/segment/batch-id.ts';
@@ -69,6 +69,7 @@ function toPart(segmentId: string, batches: readonly CompressedBatch[], eventCou
     rawBytes: BigInt(batches.reduce((sum, { rawBytes }) => sum + rawBytes, 0)),
     columns: batches.length === 1 ? first.columns : joinColumns(batches, eventCount),
     body: compressed,
+    projection: projectionVersion,
     terms: inSpace(first.spaceId, unionTerms(batches.map((batch) => batch.terms))).join(','),
   };
 }

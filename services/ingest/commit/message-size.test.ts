@@ -2,6 +2,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { someEvents } from '../../../harness/fixtures/events.ts';
 import { columnNames } from '../../../lib/event/columns.ts';
+import { projectionVersion } from '../../../lib/event/projection.ts';
 import { splitElements } from '../../../lib/event/text.ts';
 import { decodeGroup } from '../../../lib/queue/group.ts';
 import { payloadBytesMin } from '../../../lib/queue/limits.ts';
@@ -38,6 +39,7 @@ test.each(heaviest)(
       return decodeGroup(payload).parts;
     });
     expect(new Set(parts.map(({ segmentId }) => segmentId)).size).toBe(parts.length);
+    for (const part of parts) expect(part.projection).toBe(projectionVersion);
     for (const name of columnNames.filter((one) => one !== 'segmentIndex')) {
       expect(parts.map(({ columns }) => columns?.[name]).join(), name).toBe(batch.columns[name]);
     }
