@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { secondsToMonthEnd } from '../../lib/accounts/month.ts';
 import { formatBatchId } from '../../lib/segment/batch-id.ts';
 import type { ApiKeyCache, Principal } from './admit/api-key-cache.ts';
-import { authenticate } from './admit/authenticate.ts';
+import { type Authenticate, authenticate as authenticateByContract } from './admit/authenticate.ts';
 import type { KeyUses } from './admit/key-uses.ts';
 import type { Quota, QuotaView } from './admit/quota.ts';
 import { type BodyLimits, checkDeclaredLength, readBody } from './body/body.ts';
@@ -73,9 +73,15 @@ export async function ingestBatch(
 export async function ingestRequest<T>(
   dependencies: BatchDependencies,
   request: IncomingMessage,
-  { decoder, batchesOf }: { decoder: RequestDecoder<T>; batchesOf: (result: T) => readonly ReadBatch[] },
+  kind: {
+    decoder: RequestDecoder<T>;
+    batchesOf: (result: T) => readonly ReadBatch[];
+    /** Default: the `Authorization: Bearer` of docs/api.md. */
+    authenticate?: Authenticate;
+  },
 ): Promise<{ result: T; headers: Record<string, string> }> {
   const { apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
+  const { decoder, batchesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
   const principal = await authenticate(request, apiKeyCache);
   checkDeclaredLength(request, bodyBytesMax + overheadBytes);

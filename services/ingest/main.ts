@@ -16,6 +16,7 @@ import { describeApi } from './openapi/document.ts';
 import { createRespondExportError } from './otlp/answer/http-answer.ts';
 import { toExportConnectError } from './otlp/answer/rpc-error.ts';
 import { exportRpc, exportRpcPath } from './otlp/export-rpc.ts';
+import { otherSignalRpcPaths, refuseSignalRpc } from './otlp/other-signals.ts';
 import { createIngestReadiness } from './readiness.ts';
 import { handleRequest } from './routes.ts';
 import { toConnectError } from './rpc/error.ts';
@@ -41,6 +42,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
   const respondRpcError = createRespondRpcError({ answerAfterBody, failures, convert: toConnectError });
   const exporting = {
     ...batches,
+    answerAfterBody,
     respondExportError: createRespondExportError({ answerAfterBody, failures }),
     respondExportRpcError: createRespondRpcError({
       answerAfterBody,
@@ -51,11 +53,13 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
   const findUnready = createIngestReadiness(sql, queue.nats, queue.publisher);
   const health = createHealth(findUnready);
   const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
+  const refuse: RpcHandler = (request, response) => refuseSignalRpc(exporting, request, response);
   const routing = {
     ...exporting,
     rpcHandlers: new Map([
       ...createRpcHandlers({ ...batches, respondRpcError }, health),
       [exportRpcPath, exportSpans],
+      ...otherSignalRpcPaths.map((path) => [path, refuse] as const),
     ]),
     openApiJson: JSON.stringify(describeApi(config.WEIR_VENDOR)),
     findUnready,

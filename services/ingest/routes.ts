@@ -6,12 +6,14 @@ import { sendJson, sendJsonText } from './answer/respond.ts';
 import type { RespondError } from './answer/respond-error.ts';
 import { ClientGoneError } from './body/body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
+import { findDoor } from './otlp/doors.ts';
 import { exportTraces, type TracesDependencies } from './otlp/export-traces.ts';
+import type { OtherSignalDependencies } from './otlp/other-signals.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';
-import { answerUnknownPath } from './rpc/unknown-path.ts';
+import { answerUnknownPath } from './unknown-path.ts';
 
-export interface RouteDependencies extends IngestDependencies, TracesDependencies {
+export interface RouteDependencies extends IngestDependencies, TracesDependencies, OtherSignalDependencies {
   findUnready: FindUnready;
   /** The response of `GET /v1/openapi.json`. */
   openApiJson: string;
@@ -72,7 +74,7 @@ function findHandler(
 }
 
 function routesAt(path: string): Record<string, Handler> | undefined {
-  return Object.hasOwn(routes, path) ? routes[path] : undefined;
+  return Object.hasOwn(routes, path) ? routes[path] : findDoor(path);
 }
 
 function withoutDependencies(handler: RpcHandler): Handler {

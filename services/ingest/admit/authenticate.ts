@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isApiKey } from '../../../lib/accounts/api-key.ts';
 import { type ApiKeyCache, type Principal, unauthorized } from './api-key-cache.ts';
 
 /** Around the value HTTP allows spaces and tabs only (RFC 9110 §5.6.3). `trim` would remove U+00A0 too. */
@@ -25,4 +26,39 @@ export function authenticate(
   const apiKey = bearer.exec(value ?? '')?.[1];
   if (apiKey === undefined) throw unauthorized();
   return apiKeyCache.find(apiKey);
+}
+
+/** Finds whose request this is. @throws what `authenticate` throws. */
+export type Authenticate = typeof authenticate;
+
+/**
+ * Authenticates a request of an OpenTelemetry exporter by the API key that one of its headers holds. Exporters cannot be made to
+ * send what they do not: some send the text of `OTEL_EXPORTER_OTLP_HEADERS` undecoded (`Bearer%20KEY`), some the bare key, Langfuse's
+ * send Basic credentials with the key as either part, others `x-api-key` (LangSmith) or `api_key` (Phoenix).
+ *
+ * @throws what `authenticate` throws; `unauthorized` also for two different keys: choosing one would be a guess.
+ */
+export function authenticateExporter(
+  request: IncomingMessage,
+  apiKeyCache: ApiKeyCache,
+): Principal | Promise<Principal> {
+  const headers = request.rawHeaders;
+  const keys = new Set<string>();
+  for (let i = 0; i < headers.length; i += 2) {
+    const isCredential = credentialHeaders.has(headers[i]?.toLowerCase() ?? '');
+    for (const text of isCredential ? credentialsIn(headers[i + 1] ?? '') : [])
+      if (isApiKey(text)) keys.add(text);
+  }
+  const [apiKey, ...others] = keys;
+  if (apiKey === undefined || others.length > 0) throw unauthorized();
+  return apiKeyCache.find(apiKey);
+}
+
+const credentialHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api_key', 'api-key']);
+const exporterScheme = /^(?:(Basic|Bearer)(?:[ \t]|%20)+)?(.*)$/i;
+
+function credentialsIn(value: string): string[] {
+  const [, scheme, credentials = ''] = exporterScheme.exec(value.trim()) ?? [];
+  const isBasic = scheme?.toLowerCase() === 'basic';
+  return isBasic ? Buffer.from(credentials, 'base64').toString().split(':') : [credentials];
 }

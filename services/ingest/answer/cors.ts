@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cors as connectCors } from '@connectrpc/connect';
 import { corsMaxAgeSeconds } from '../limits.ts';
 
-const allowedHeaders = ['Authorization', ...connectCors.allowedHeaders].join(', ');
+const allowedHeaders = ['Authorization', 'X-API-Key', 'Content-Encoding', ...connectCors.allowedHeaders].join(
+  ', ',
+);
 const exposedHeaders = [
   'Retry-After',
   'Weir-Batch-Id',

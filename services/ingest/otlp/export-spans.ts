@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { authenticateExporter } from '../admit/authenticate.ts';
 import { type BatchDependencies, ingestRequest, type RequestDecoder } from '../ingest-batch.ts';
 import type { SpanBatch } from './batch/span-batch.ts';
 import type { SpanCounter } from './span-counter.ts';
@@ -27,6 +28,7 @@ export async function exportSpans(
   const { result: batch, headers } = await ingestRequest(dependencies, request, {
     decoder,
     batchesOf: ({ parts }) => parts,
+    authenticate: authenticateExporter,
   });
   dependencies.spanCounter.add(batch.counts);
   return { batch, headers: { ...headers, ...countHeaders(batch) } };

@@ -16,7 +16,7 @@ export interface TracesDependencies extends ExportDependencies {
   respondExportError: RespondExportError;
 }
 
-/** What is answered in where the request does not say: people read it. */
+/** Default encoding when Content-Type is missing: people read it. */
 const readable: HttpEncoding = { isJson: true };
 
 /**

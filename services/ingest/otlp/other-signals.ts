@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { IngestError } from '../../../lib/errors.ts';
+import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
+import type { ApiKeyCache } from '../admit/api-key-cache.ts';
+import { authenticateExporter } from '../admit/authenticate.ts';
+import { ClientGoneError } from '../body/body.ts';
+import { sendRpcMessage } from '../rpc/answer.ts';
+import { requireRpcEncoding } from '../rpc/encoding.ts';
+import type { RespondRpcError } from '../rpc/respond-error.ts';
+import { parseHttpEncoding, type RespondExportError, sendMessage } from './answer/http-answer.ts';
+
+export interface OtherSignalDependencies {
+  apiKeyCache: ApiKeyCache;
+  answerAfterBody: AnswerAfterBody;
+  respondExportError: RespondExportError;
+  respondExportRpcError: RespondRpcError;
+}
+
+const notice = 'Weir stores traces only.';
+
+/** The gRPC paths of the signals that are not stored. */
+export const otherSignalRpcPaths = ['metrics.v1.MetricsService', 'logs.v1.LogsService'].map(
+  (service) => `/opentelemetry.proto.collector.${service}/Export`,
+);
+
+/**
+ * `POST /v1/metrics` and `/v1/logs`: programs that export all signals to one endpoint would log an error a minute. The answer is a
+ * success with a warning, as the protocol has it: a partial success that rejects nothing and says what is not stored.
+ *
+ * @throws ClientGoneError
+ */
+export async function refuseSignal(
+  dependencies: OtherSignalDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const encoding = parseHttpEncoding(request.headers['content-type'] ?? '') ?? { isJson: true };
+  try {
+    await authenticateExporter(request, dependencies.apiKeyCache);
+    const message = encodeNotice(encoding);
+    await dependencies.answerAfterBody(request, response, () =>
+      sendMessage(response, encoding, { status: 200, headers: {}, message }),
+    );
+  } catch (thrown) {
+    if (thrown instanceof ClientGoneError) throw thrown;
+    await dependencies.respondExportError({ request, response }, encoding, IngestError.from(thrown));
+  }
+}
+
+/** The same over gRPC, gRPC-Web and Connect. */
+export async function refuseSignalRpc(
+  dependencies: OtherSignalDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const encoding = requireRpcEncoding(request);
+  try {
+    await authenticateExporter(request, dependencies.apiKeyCache);
+    const message = encodeNotice(encoding);
+    await dependencies.answerAfterBody(request, response, () =>
+      sendRpcMessage(response, encoding, { headers: {}, message }),
+    );
+  } catch (thrown) {
+    if (thrown instanceof ClientGoneError) throw thrown;
+    await dependencies.respondExportRpcError({ request, response }, encoding, IngestError.from(thrown));
+  }
+}
+
+/** `partial_success { error_message }` of ExportMetricsServiceResponse and ExportLogsServiceResponse: the same fields in both. */
+function encodeNotice({ isJson }: { isJson: boolean }): Uint8Array {
+  if (isJson) return Buffer.from(JSON.stringify({ partialSuccess: { errorMessage: notice } }));
+  const partialSuccess = new BinaryWriter().tag(2, WireType.LengthDelimited).string(notice).finish();
+  return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(partialSuccess).finish();
+}
