@@ -4,7 +4,7 @@ import { noSpace } from '../../lib/db/limits.ts';
 import { events, quarantine, segments } from '../../lib/db/schema.ts';
 import { decodePart } from '../../lib/queue/group.ts';
 import type { BatchRange } from '../../lib/segment/batch-id.ts';
-import { isolatedSegmentId } from '../../lib/write/slice.ts';
+import { isSliceOf } from '../../lib/write/slice.ts';
 import { quarantineReceiptLagMs } from '../limits.ts';
 
 /** Where the events of one range of a batch are. */
@@ -15,7 +15,7 @@ export interface BatchLocation extends BatchRange {
   receivedAt?: Date;
   /** Ids of its stored events. */
   stored: string[];
-  /** Ids of events of its segment that Postgres refused. Quarantine does not keep their indexes. */
+  /** Ids of its events that Postgres refused. */
   quarantined: string[];
   /** How many of its events are neither stored nor in quarantine. */
   missing: number;
@@ -25,13 +25,11 @@ export interface BatchLocation extends BatchRange {
 export async function locateBatch(database: Database, range: BatchRange): Promise<BatchLocation> {
   const { segmentId, first, last } = range;
   const found = await readEvents(database, segmentId);
-  // An event that was replayed from quarantine has a segment of its own.
-  const isInRange = (row: (typeof found)[number]) =>
-    row.segmentId === segmentId
-      ? row.segmentIndex >= first && row.segmentIndex <= last
-      : row.segmentId === isolatedSegmentId(segmentId, row.id);
-  const stored = found.filter(isInRange);
-  const quarantined = await findQuarantined(database, segmentId);
+  // Where Postgres refused an event, its neighbours are in slices, and after a replay it is in one of its own.
+  const stored = found.filter(
+    (row) => isSliceOf(segmentId, row.segmentId) && row.segmentIndex >= first && row.segmentIndex <= last,
+  );
+  const quarantined = await findQuarantined(database, range);
   const [one] = stored;
   return {
     ...range,
@@ -42,7 +40,7 @@ export async function locateBatch(database: Database, range: BatchRange): Promis
   };
 }
 
-/** The events of all segments of the same millisecond: among them is a segment that was isolated from this one. */
+/** The events of all segments of the same millisecond: among them are slices of this one. */
 function readEvents(database: Database, segmentId: string) {
   const millisecond = segmentId.slice(0, 13);
   const { spaceId, id, segmentIndex, receivedAt } = events;
@@ -70,7 +68,10 @@ async function readSegment(
   return segment ?? { spaceId };
 }
 
-async function findQuarantined(database: Database, segmentId: string): Promise<string[]> {
+async function findQuarantined(
+  database: Database,
+  { segmentId, first, last }: BatchRange,
+): Promise<string[]> {
   const madeAtMs = Number.parseInt(segmentId.replace('-', '').slice(0, 12), 16);
   const entries = await database
     .select({ id: quarantine.id, part: quarantine.part })
@@ -83,8 +84,10 @@ async function findQuarantined(database: Database, segmentId: string): Promise<s
       ),
     );
   return entries
-    .filter(({ id, part }) =>
-      [segmentId, isolatedSegmentId(segmentId, id)].includes(decodePart(part).segmentId),
-    )
+    .filter(({ part: bytes }) => {
+      const { segmentId: id, columns } = decodePart(bytes);
+      const index = Number(columns?.segmentIndex);
+      return isSliceOf(segmentId, id) && index >= first && index <= last;
+    })
     .map(({ id }) => id);
 }

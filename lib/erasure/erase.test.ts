@@ -5,7 +5,6 @@ import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { bodyPart, partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
-import { until } from '../../test/support/wait.ts';
 import { createSpace } from '../accounts/spaces.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
@@ -16,7 +15,6 @@ import { connectQueue } from '../queue/connect.ts';
 import { readEventPage } from '../read/event-page.ts';
 import { expireData } from '../retention/expire.ts';
 import { readEventTexts } from '../segment/read.ts';
-import { slicePart } from '../write/slice.ts';
 import { insertParts } from '../write/store.ts';
 import { type EraseOptions, ErasureRunningError, eraseEvents } from './erase.ts';
 import { previewErasure } from './preview.ts';
@@ -24,7 +22,7 @@ import type { Subject } from './subject.ts';
 
 const resources = new AsyncDisposableStack();
 let sql: Sql;
-/** One connection, for a transaction or a lock. */
+/** One connection, for a lock. */
 let session: Sql;
 let database: Database;
 let erasing: Database;
@@ -87,7 +85,7 @@ test('the events of a user are erased; all others are what they were, byte for b
   });
   expect(await textsOf(spaceId)).toEqual(before);
   const receipt = await erase(spaceId, ofUser('gone'), { reason: 'asked for' });
-  expect(receipt.erased).toMatchObject({ events: 4, copies: 0, segmentsRewritten: 2, segmentsDeleted: 1 });
+  expect(receipt.erased).toMatchObject({ events: 4, segmentsRewritten: 2, segmentsDeleted: 1 });
   expect(await textsOf(spaceId)).toEqual(kept);
   const bodies = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
   for (const { body, rawBytes } of bodies) {
@@ -156,33 +154,6 @@ test('a thread, and what started before an instant, are erased', async () => {
   expect(segment).toMatchObject({ minStartMs: 3, maxStartMs: 3 });
 });
 
-test('copies of an erased event in other segments are erased, though no row points to them', async () => {
-  const spaceId = await newSpace();
-  const gone = eventOf('gone');
-  const again = { ...gone, context: { userId: 'kept' } };
-  await insertParts(database, [partOf(spaceId, [gone])]);
-  // A batch that was sent again with more events: its segment holds the event a second time.
-  await insertParts(database, [
-    partOf(spaceId, [gone, eventOf('kept')]),
-    partOf(spaceId, [again, eventOf('kept')]),
-  ]);
-  const { erased } = await erase(spaceId, ofUser('gone'));
-  expect(erased).toMatchObject({ events: 1, copies: 1, segmentsRewritten: 1, segmentsDeleted: 1 });
-  expect(await countOf(events, spaceId)).toBe(2);
-});
-
-test('the text of an erased event that was sent again beside a new one is erased by the next run', async () => {
-  const spaceId = await newSpace();
-  const gone = eventOf('gone');
-  await insertParts(database, [partOf(spaceId, [gone])]);
-  await erase(spaceId, ofUser('gone'));
-  const fresh = eventOf('kept');
-  expect(await insertParts(database, [partOf(spaceId, [gone, fresh])])).toBe(1);
-  const { erased } = await erase(spaceId, ofUser('gone'));
-  expect(erased).toMatchObject({ events: 0, copies: 1, segmentsRewritten: 1 });
-  expect(await textsOf(spaceId)).toEqual(new Map([[fresh.id, JSON.stringify(fresh)]]));
-});
-
 test('segments with too many terms are searched, too', async () => {
   const spaceId = await newSpace();
   const many = Array.from({ length: 60 }, (_, i) => [`key${i}`, i]);
@@ -216,7 +187,6 @@ test('weeks and the default partition are erased in, and a receipt and audit row
     completedAt: time,
     erased: {
       events: 4,
-      copies: 0,
       segmentsRewritten: 4,
       segmentsDeleted: 0,
       quarantineEvents: 0,
@@ -280,21 +250,6 @@ test('one erasure at a time runs in a space', async () => {
   await expect(erase(spaceId, ofUser('gone'))).rejects.toThrow(ErasureRunningError);
   await session`SELECT pg_advisory_unlock(7394213, hashtext(${spaceId}))`;
   await erase(spaceId, ofUser('gone'));
-});
-
-test('a slice that a writer adds to a segment while it is erased is erased with it', async () => {
-  const spaceId = await newSpace();
-  const part = partOf(spaceId, [eventOf('gone'), eventOf('kept'), eventOf('gone'), eventOf('kept')]);
-  await insertParts(database, [slicePart(part, 0, 2)]);
-  await session`BEGIN`;
-  await insertParts({ $client: session }, [slicePart(part, 2, 4)]);
-  const running = erase(spaceId, ofUser('gone'));
-  await until(async () => (await sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
-  await session`COMMIT`;
-  await running;
-  const texts = [...(await textsOf(spaceId)).values()];
-  expect(texts).toHaveLength(2);
-  for (const text of texts) expect(text).toContain('"userId":"kept"');
 });
 
 test('retention and erasure at the same time leave no event without its segment, and nothing that either deletes', async () => {

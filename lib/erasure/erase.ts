@@ -89,7 +89,6 @@ async function eraseAll(
 }
 
 interface Pass {
-  /** Events, and texts in segments. */
   readonly found: number;
   readonly damaged: readonly string[];
   readonly unreadable: number;
@@ -109,7 +108,7 @@ async function erasePass(
   const damaged: string[] = [];
   for await (const batch of listBatches(database, erasure)) {
     const erased = await eraseBatch(database, erasure, batch);
-    found += erased.events + erased.copies;
+    found += erased.events;
     damaged.push(...erased.damaged);
     if (erased.events > 0) report(`${found.toLocaleString('en')} events erased`);
   }

@@ -1,18 +1,19 @@
-import { and, asc, count, eq, inArray, max, min, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { inBoundedTransaction } from '../db/bounded-transaction.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
-import { inSpace } from '../event/terms.ts';
+import { termsOfColumns } from '../event/column-terms.ts';
+import { inSpace, type TermColumn } from '../event/terms.ts';
+import { rebuildSegment } from '../segment/rebuilt-segment.ts';
 import type { Batch } from './candidates.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { statisticsTable } from './rewritten-files.ts';
-import { isOf, matchRows } from './subject.ts';
-import { type WipedSegment, wipeSegment } from './wiped-segment.ts';
+import { matchRows } from './subject.ts';
 
 /** What one transaction erased. */
 export interface ErasedBatch {
   readonly events: number;
-  readonly copies: number;
   readonly segmentsRewritten: number;
   readonly segmentsDeleted: number;
   /** Segments that cannot be read. Their events of the subject have no row any more. */
@@ -20,18 +21,17 @@ export interface ErasedBatch {
 }
 
 /**
- * Erases the subject's events from these segments in one transaction: rows, and the texts in the segments. A segment that
- * has no event any more is deleted. Killed in between it changes nothing.
+ * Erases the subject's events from these segments in one transaction: rows, and the texts in the segments. A segment has no text
+ * without a row (ADR 0024). One that has no event any more is deleted. Killed in between it changes nothing.
  *
- * The segments are locked first, in the order in which retention locks them: a slice that a writer adds to one of them is
- * erased by the same transaction, or by a later pass.
+ * The segments are locked first, in the order in which retention locks them.
  */
 export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Promise<ErasedBatch> {
   return inBoundedTransaction(database, async (transaction) => {
     const batch = new BatchErasure(transaction, erasure);
     const erased = await batch.erase(ids);
     const { damaged: _, ...counts } = erased;
-    if (counts.events + counts.copies + counts.segmentsDeleted > 0)
+    if (counts.events > 0)
       await countErased(transaction, erasure, {
         ...counts,
         unwritten: [...batch.partitions, statisticsTable],
@@ -52,34 +52,24 @@ class BatchErasure {
 
   async erase(ids: Batch): Promise<ErasedBatch> {
     const locked = await this.#lockSegments(ids);
-    if (locked.length === 0)
-      return { events: 0, copies: 0, segmentsRewritten: 0, segmentsDeleted: 0, damaged: [] };
-    const gone = await this.#deleteRows(locked, matchRows(this.#erasure.subject));
-    const spans = await this.#readSpans(locked);
-    const empty = locked.filter((id) => !spans.has(id));
-    await this.#deleteSegments(empty);
-    const totals = { events: gone.length, copies: 0, segmentsRewritten: 0 };
+    const gone = locked.length === 0 ? [] : await this.#deleteRows(locked);
+    const touched = Map.groupBy(gone, ({ segmentId }) => segmentId);
+    const left = await this.#readRows([...touched.keys()]);
+    const empty = [...touched.keys()].filter((id) => !left.has(id));
+    if (empty.length > 0) await this.#transaction.delete(segments).where(this.#areSegments(empty));
     const damaged: string[] = [];
-    const goneBySegment = Map.groupBy(gone, ({ segmentId }) => segmentId);
-    for (const [id, span] of spans) {
-      const deleted = new Set(goneBySegment.get(id)?.map(({ segmentIndex }) => segmentIndex));
-      const wiped = await this.#wipe(id, deleted);
-      if (wiped === undefined) continue;
-      if (wiped === 'damaged') {
-        damaged.push(id);
-        continue;
-      }
-      const extra = wiped.wiped.filter((index) => !deleted.has(index));
-      // A row whose column differs from what the text says.
-      const deletedLate =
-        extra.length === 0 ? [] : await this.#deleteRows([id], inArray(events.segmentIndex, extra));
-      const eventCount = span.eventCount - deletedLate.length;
-      await this.#rewriteSegment(id, wiped, { ...span, eventCount });
-      totals.events += deletedLate.length;
-      totals.copies += extra.length - deletedLate.length;
-      totals.segmentsRewritten += 1;
+    for (const [id, rows] of left) {
+      const indexes = new Set(touched.get(id)?.map(({ segmentIndex }) => segmentIndex));
+      const body = await this.#wipe(id, indexes);
+      if (body === undefined) damaged.push(id);
+      await this.#updateSegment(id, { ...body, ...summarize(this.#erasure.spaceId, rows) });
     }
-    return { ...totals, segmentsDeleted: empty.length, damaged };
+    return {
+      events: gone.length,
+      segmentsRewritten: left.size - damaged.length,
+      segmentsDeleted: empty.length,
+      damaged,
+    };
   }
 
   /** @returns those that are still there. */
@@ -94,63 +84,71 @@ class BatchErasure {
     return rows.map(({ id }) => id);
   }
 
-  #deleteRows(ids: Batch, condition: SQL | undefined) {
+  #deleteRows(ids: Batch) {
     return this.#transaction
       .delete(events)
-      .where(and(eq(events.spaceId, this.#erasure.spaceId), inArray(events.segmentId, [...ids]), condition))
+      .where(and(this.#areOf(ids), matchRows(this.#erasure.subject)))
       .returning({ segmentId: events.segmentId, segmentIndex: events.segmentIndex });
   }
 
-  /** The start times of the events that are left, and how many they are, of each segment that has any. */
-  async #readSpans(ids: Batch): Promise<Map<string, Span>> {
-    const rows = await this.#transaction
-      .select({
-        id: events.segmentId,
-        minStartMs: sql<number>`${min(events.startTimeMs)}`,
-        maxStartMs: sql<number>`${max(events.startTimeMs)}`,
-        eventCount: count(),
-      })
-      .from(events)
-      .where(and(eq(events.spaceId, this.#erasure.spaceId), inArray(events.segmentId, [...ids])))
-      .groupBy(events.segmentId)
-      .orderBy(events.segmentId);
-    return new Map(rows.map(({ id, ...span }) => [id, span]));
+  /** The events that are left of each segment that has any. */
+  async #readRows(ids: Batch): Promise<Map<string, LeftRow[]>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.#transaction.select(leftColumns).from(events).where(this.#areOf(ids));
+    return Map.groupBy(rows, ({ segmentId }) => segmentId);
   }
 
-  async #deleteSegments(ids: Batch): Promise<void> {
-    if (ids.length > 0) await this.#transaction.delete(segments).where(this.#areSegments(ids));
-  }
-
-  /** One at a time: memory holds one segment. @returns undefined when it has nothing to erase. */
-  async #wipe(id: string, deleted: ReadonlySet<number>): Promise<WipedSegment | 'damaged' | undefined> {
+  /** One at a time: memory holds one segment. @returns undefined when it cannot be read. */
+  async #wipe(id: string, gone: ReadonlySet<number>) {
     const [stored] = await this.#transaction
       .select({ body: segments.body, rawBytes: segments.rawBytes })
       .from(segments)
       .where(this.#areSegments([id]));
-    if (stored === undefined) return undefined;
+    if (stored === undefined) throw new Error('a locked segment is gone');
     try {
-      const { subject } = this.#erasure;
-      return wipeSegment(stored, (event, index) => deleted.has(index) || isOf(subject, event));
+      return rebuildSegment(stored, (index) => !gone.has(index));
     } catch {
-      return 'damaged';
+      return undefined;
     }
   }
 
-  async #rewriteSegment(id: string, { body, rawBytes, terms }: WipedSegment, span: Span): Promise<void> {
-    const kept = `{${inSpace(this.#erasure.spaceId, terms).join()}}`;
+  async #updateSegment(id: string, changes: Partial<typeof segments.$inferInsert>): Promise<void> {
     await this.#transaction
       .update(segments)
-      .set({ body, rawBytes, terms: sql`${kept}::bigint[]`, ...span })
+      .set(changes)
       .where(this.#areSegments([id]));
   }
 
   #areSegments(ids: Batch): SQL | undefined {
     return and(eq(segments.spaceId, this.#erasure.spaceId), inArray(segments.id, [...ids]));
   }
+
+  #areOf(ids: Batch): SQL | undefined {
+    return and(eq(events.spaceId, this.#erasure.spaceId), inArray(events.segmentId, [...ids]));
+  }
 }
 
-interface Span {
-  readonly eventCount: number;
-  readonly minStartMs: number;
-  readonly maxStartMs: number;
+/** Of an event that is left: what its segment says of it. */
+const { segmentId, startTimeMs, type, state, name, source, traceId, threadId, agentId, agentGroupId } =
+  events;
+const { userId, errorCode } = events;
+const termTexts = { type, state, name, source, traceId, threadId, agentId, agentGroupId, userId, errorCode };
+const leftColumns = {
+  ...(termTexts satisfies Record<TermColumn, PgColumn>),
+  segmentId,
+  startTimeMs,
+  // As text: a number may have more digits than a double holds.
+  attributes: sql<string | null>`${events.attributes}::text`,
+};
+type LeftRow = Record<TermColumn | 'attributes', string | null> & { segmentId: string; startTimeMs: number };
+
+function summarize(spaceId: string, rows: readonly LeftRow[]) {
+  const terms = termsOfColumns(rows.map((row) => (column) => row[column] ?? undefined));
+  const times = rows.map((row) => row.startTimeMs);
+  return {
+    eventCount: rows.length,
+    minStartMs: Math.min(...times),
+    maxStartMs: Math.max(...times),
+    terms: inSpace(spaceId, terms),
+  };
 }

@@ -20,7 +20,6 @@ export interface Erasure {
 export type ErasureCounts = Pick<
   typeof erasures.$inferSelect,
   | 'events'
-  | 'copies'
   | 'segmentsRewritten'
   | 'segmentsDeleted'
   | 'quarantineEvents'
@@ -128,10 +127,10 @@ export async function completeErasure(
       .where(isRow(erasure))
       .returning();
     if (row?.completedAt == null) throw new Error('the erasure has no row any more');
-    const { events, copies, segmentsRewritten, segmentsDeleted } = row;
+    const { events, segmentsRewritten, segmentsDeleted } = row;
     const { quarantineEvents, quarantineRewritten, quarantineDeleted } = row;
     const counts = {
-      ...{ events, copies, segmentsRewritten, segmentsDeleted },
+      ...{ events, segmentsRewritten, segmentsDeleted },
       ...{ quarantineEvents, quarantineRewritten, quarantineDeleted },
     };
     await transaction.insert(auditLog).values({

@@ -5,7 +5,7 @@ import { listBatches } from './candidates.ts';
 import { matchRows, type Subject } from './subject.ts';
 import { wipePart } from './wiped-part.ts';
 
-/** What an erasure would find now, beside copies in segments and what is still in the queue. */
+/** What an erasure would find now, beside what is still in the queue. */
 export interface ErasurePreview {
   readonly events: number;
   readonly segments: number;

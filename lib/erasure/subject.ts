@@ -1,6 +1,4 @@
 import { and, type SQL } from 'drizzle-orm';
-import type { IngestEvent } from '../event/event.ts';
-import { projectColumn } from '../event/projection.ts';
 import { asStored } from '../event/text.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from '../read/event-filter.ts';
 
@@ -26,14 +24,7 @@ export function termOf(spaceId: string, subject: Subject): bigint | undefined {
   return termsOf(spaceId, filterOf(subject))[0];
 }
 
-/** Whether an event is one of them: as its row would be matched, however its JSON is written. */
-export function isOf(subject: Subject, event: IngestEvent): boolean {
-  if (subject.kind === 'before') return Number(projectColumn(event, 'startTimeMs')) < subject.timeMs;
-  const value = projectColumn(event, columnOf(subject.kind));
-  return value !== undefined && asStored(String(value)) === asStored(subject.value);
-}
-
-/** The same for an element of a column of a queued part; undefined is NULL. */
+/** The same for an element of the column in a queued part; undefined is NULL. */
 export function isOfElement(subject: Subject, element: string | undefined): boolean {
   if (element === undefined) return false;
   return subject.kind === 'before' ? Number(element) < subject.timeMs : element === asStored(subject.value);

@@ -97,14 +97,6 @@ export class Projector {
   }
 }
 
-/** The value of a column of one event, before a text is cut. It is no column that needs the event's place or its attributes. */
-export function projectColumn(
-  event: IngestEvent,
-  name: Exclude<ColumnName, 'segmentIndex' | 'attributes'>,
-): string | number | undefined {
-  return projections[name](event, 0, undefined);
-}
-
 export function projectEvents(events: readonly IngestEvent[]): Projection {
   const projector = new Projector();
   for (const event of events) projector.add(event);

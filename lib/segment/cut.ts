@@ -60,14 +60,39 @@ export function isErased(segment: Buffer, { start, end }: Range): boolean {
   return segment.toString('latin1', start, end) === erasedText;
 }
 
-/** A segment of one body with these events, byte for byte, and without what lies around them. Undefined is an erased one. */
+/**
+ * A segment of one body with these events, byte for byte, and without what lies around them. Undefined is an erased one.
+ *
+ * @returns bytes in memory of their own.
+ */
 export function joinEvents(segment: Buffer, events: readonly (Range | undefined)[]): Buffer {
   const texts = events.map((event) =>
     event === undefined ? Buffer.from(erasedText) : segment.subarray(event.start, event.end),
   );
   const commas = texts.flatMap((text, index) => (index === 0 ? [text] : [Buffer.from(','), text]));
-  return Buffer.concat([Buffer.from('{"events":['), ...commas, Buffer.from(']}')]);
+  const pieces = [Buffer.from('{"events":['), ...commas, Buffer.from(']}')];
+  const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const piece of pieces) end += piece.copy(joined, end);
+  return joined;
 }
+
+/**
+ * Whether the request body in `bytes` is an array of events and nothing else. Other members, or a second `events`, are read by
+ * nobody, and may hold texts.
+ *
+ * @param events where its events are: at least one.
+ */
+export function hasOnlyEvents(bytes: Buffer, events: readonly Range[]): boolean {
+  const before = bytes.subarray(0, events[0]?.start);
+  const after = bytes.subarray(events.at(-1)?.end);
+  if (before.length > frameBytesMax || after.length > frameBytesMax) return false;
+  return framePattern.test(`${before.toString('latin1')}${after.toString('latin1')}`);
+}
+
+/** What lies around the events of a body, its white space included, is rarely longer. */
+const frameBytesMax = 256;
+const framePattern = /^\s*\{\s*"events"\s*:\s*\[\s*\]\s*\}\s*$/;
 
 /** An event in the bytes of a body. */
 export interface EventRange extends Range {

@@ -2,23 +2,14 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { events, segments } from '../db/schema.ts';
 import { columnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
-import { termsOfParts } from './part-terms.ts';
-import { findRepeatedIds } from './repeated-ids.ts';
+import { termsOfPart } from './part-terms.ts';
 
 /** A column that a part has once: the columns of `parts` in the store statement. */
 interface PartColumn {
   readonly name: string;
   readonly type: string;
-  /** The part's element of the array literal. */
-  readonly element: (part: Part, derived: Derived) => string | number;
-}
-
-/** What is computed from all parts of a statement. */
-interface Derived {
-  /** The position of the part's body among all bodies, from 1. */
-  readonly bodyStart: number;
-  /** The terms of the part's segment, as the inside of an array literal. */
-  readonly terms: string;
+  /** The part's element of the array literal. `bodyStart` is the position of its body among all bodies, from 1. */
+  readonly element: (part: Part, bodyStart: number) => string | number;
 }
 
 const ofColumn = (column: PgColumn, element: PartColumn['element']): PartColumn => ({
@@ -38,10 +29,10 @@ export const partColumns: readonly PartColumn[] = [
   {
     name: segments.terms.name,
     type: 'text',
-    element: (_part, { terms }) => `"{${terms}}"`,
+    element: (part) => `"{${termsOfPart(part)}}"`,
   },
   ofColumn(segments.projection, (part) => part.projection),
-  { name: 'body_start', type: 'integer', element: (_part, { bodyStart }) => bodyStart },
+  { name: 'body_start', type: 'integer', element: (_part, bodyStart) => bodyStart },
   { name: 'body_bytes', type: 'integer', element: (part) => part.body.length },
 ];
 
@@ -62,28 +53,26 @@ export const parameterNames = {
  * they need no quoting.
  *
  * @param parts well-formed.
+ * @param repeated positions of events whose id an earlier one has (findRepeatedIds).
  */
-export function parameterValues(parts: readonly Part[]): Map<string, string | Buffer> {
+export function parameterValues(
+  parts: readonly Part[],
+  repeated: readonly number[],
+): Map<string, string | Buffer> {
   const perPart = (element: (part: Part, index: number) => string | number) =>
     `{${parts.map(element).join(',')}}`;
-  const terms = termsOfParts(parts);
-  let bodyStart = 1;
-  const derived = parts.map((part, index): Derived => {
-    const own = { bodyStart, terms: terms[index] ?? '' };
-    bodyStart += part.body.length;
-    return own;
+  let bodyEnd = 1;
+  const bodyStarts = parts.map(({ body }) => {
+    bodyEnd += body.length;
+    return bodyEnd - body.length;
   });
   return new Map<string, string | Buffer>([
     [parameterNames.bodies, Buffer.concat(parts.map((part) => part.body))],
     ...partColumns.map(
-      ({ name, element }) =>
-        [
-          name,
-          perPart((part, index) => element(part, derived[index] ?? { bodyStart: 0, terms: '' })),
-        ] as const,
+      ({ name, element }) => [name, perPart((part, index) => element(part, bodyStarts[index] ?? 0))] as const,
     ),
     [parameterNames.part, perPart((part, index) => repeat(index + 1, part.eventCount))],
-    [parameterNames.repeated, `{${findRepeatedIds(parts).join(',')}}`],
+    [parameterNames.repeated, `{${repeated.join(',')}}`],
     // An empty column stands for NULLs: see weir.queue.v1.Columns.
     ...columnNames.map(
       (name) => [name, perPart((part) => part.columns?.[name] || repeat('NULL', part.eventCount))] as const,

@@ -6,7 +6,6 @@ import { quarantine } from '../db/schema.ts';
 import { storableText } from '../event/text.ts';
 import { encodePart, type Part } from '../queue/group.ts';
 import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
-import { isolateEvent } from './slice.ts';
 
 /** Longest reason kept with an entry, in characters. */
 const messageCharsMax = 1_000;
@@ -26,7 +25,7 @@ export class QuarantineRefusedError extends Error {
  * Keeps an event that Postgres refused, with its raw bytes, until an operator replays it. The event's own id is the
  * key: a redelivery or a client's retry is kept once.
  *
- * @param part of one event, well-formed.
+ * @param part of one event, well-formed. Its body holds this event and no other.
  * @throws QuarantineRefusedError when Postgres refuses the entry for good; the driver's error when it fails otherwise.
  */
 export async function quarantineEvent(
@@ -39,7 +38,7 @@ export async function quarantineEvent(
     spaceId: part.spaceId,
     id: part.columns?.id ?? '',
     receivedAt: new Date(Number(part.receivedAtMs)),
-    part: Buffer.from(encodePart(isolate(part))),
+    part: Buffer.from(encodePart(part)),
   });
 }
 
@@ -58,15 +57,6 @@ export async function quarantineMessage(
     receivedAt: new Date(),
     part: Buffer.from(bytes),
   });
-}
-
-/** The event alone, so that keeping it keeps nobody else's data. A segment that cannot be read is kept whole. */
-function isolate(part: Part): Part {
-  try {
-    return isolateEvent(part);
-  } catch {
-    return part;
-  }
 }
 
 type NewEntry = Omit<typeof quarantine.$inferInsert, 'eventCount'>;

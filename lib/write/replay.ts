@@ -4,7 +4,7 @@ import { clientOf, type Database } from '../db/database.ts';
 import { quarantine } from '../db/schema.ts';
 import { decodePart, type Part } from '../queue/group.ts';
 import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
-import { insertParts } from './store.ts';
+import { runStoreStatement } from './store.ts';
 import { requireWellFormed } from './well-formed.ts';
 
 /** Ids of entries that one audit row lists. */
@@ -78,7 +78,7 @@ async function replayEntry(
       if (entry === undefined) return undefined;
       const part = tryDecode(entry.part);
       if ('sqlstate' in part) return part;
-      await insertParts({ $client: clientOf(transaction) }, [part]);
+      await runStoreStatement(clientOf(transaction), [part]);
       await transaction.delete(quarantine).where(isEntry);
       return undefined;
     });

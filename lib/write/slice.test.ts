@@ -7,7 +7,7 @@ import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { projectEvents } from '../event/projection.ts';
 import { splitElements } from '../event/text.ts';
 import { compileBatchRules } from '../event/validate.ts';
-import { isolateEvent, slicePart } from './slice.ts';
+import { isSliceOf, slicePart } from './slice.ts';
 
 const events = [llmEvent(), toolEvent({ context: { threadId: 'a,"b\\' } }), llmEvent(), toolEvent()];
 const { eventCount, columns } = projectEvents(compileBatchRules('weir').validateBatch({ events }));
@@ -21,27 +21,32 @@ const part = create(PartSchema, {
   body: zstdCompressSync(body),
 });
 
-test('a slice has the columns of its events, and their indexes in the whole segment', () => {
+test('a slice has the columns and the bytes of its events, and of no other', () => {
   const slice = slicePart(part, 1, 3);
-  expect(slice).toMatchObject({ eventCount: 2, segmentId, body: part.body });
+  expect(slice.eventCount).toBe(2);
   expect(slice.columns?.segmentIndex).toBe('1,2');
+  const text = zstdDecompressSync(slice.body).toString();
+  expect(JSON.parse(text)).toEqual({ events: [0, ...events.slice(1, 3), 0] });
+  expect(Number(slice.rawBytes)).toBe(Buffer.byteLength(text));
   expect(splitElements(slice.columns?.id ?? '')).toEqual([events[1]?.id, events[2]?.id]);
   expect(splitElements(slice.columns?.threadId ?? '')).toEqual(['"a,\\"b\\\\"', '"thread-1"']);
 });
 
-test('the segment of an isolated event is of the same millisecond, the same at every attempt, and its own', () => {
-  const [first, again, second] = [0, 0, 1].map((at) => isolateEvent(slicePart(part, at, at + 1)).segmentId);
+test('the segment of a slice is of the same millisecond, the same at every attempt, and its own', () => {
+  const [first, again, second] = [0, 0, 1].map((at) => slicePart(part, at, at + 1).segmentId);
   expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(first?.slice(0, 13)).toBe(segmentId.slice(0, 13));
   expect(again).toBe(first);
   expect(new Set([first, second, segmentId]).size).toBe(3);
+  expect([first, second, segmentId].every((id) => isSliceOf(segmentId, id ?? ''))).toBe(true);
+  expect(isSliceOf(segmentId, randomUUIDv7())).toBe(false);
 });
 
-test('an isolated event keeps its own bytes, and nobody else’s', () => {
-  const alone = isolateEvent(slicePart(part, 2, 3));
-  expect(alone.eventCount).toBe(1);
-  expect(alone.columns?.segmentIndex).toBe('0');
-  const text = zstdDecompressSync(alone.body).toString();
-  expect(JSON.parse(text)).toEqual({ events: [events[2]] });
-  expect(Number(alone.rawBytes)).toBe(Buffer.byteLength(text));
+test('a slice of a segment that cannot be read keeps it: it shows no text, and may be repaired', () => {
+  const body = Buffer.from('damaged');
+  expect(slicePart(create(PartSchema, { ...part, body }), 2, 3)).toMatchObject({
+    eventCount: 1,
+    body,
+    columns: { segmentIndex: '2' },
+  });
 });

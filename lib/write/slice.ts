@@ -1,19 +1,39 @@
 import { createHash } from 'node:crypto';
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
 import { ColumnsSchema, PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import { columnNames } from '../event/columns.ts';
 import { splitElements } from '../event/text.ts';
 import type { Part } from '../queue/group.ts';
-import { cutEvents } from '../segment/cut.ts';
+import { rebuildSegment } from '../segment/rebuilt-segment.ts';
 
-/** The events `from` to `to` (exclusive) of a part, as a part. They keep their segment and their indexes in it. */
+/**
+ * The events `from` to `to` (exclusive) of a part, as a part with a segment of its own: statements that store slices of one
+ * part share no segment. The events keep their indexes.
+ */
 export function slicePart(part: Part, from: number, to: number): Part {
-  return pickEvents(part, (at) => at >= from && at < to);
+  const slice = pickEvents(part, (at) => at >= from && at < to);
+  return create(PartSchema, { ...slice, segmentId: sliceSegmentId(part.segmentId, slice.columns?.id ?? '') });
 }
 
-/** The events at some places of a part, as a part. They keep their segment and their indexes in it. */
+/**
+ * The events at some places of a part, as a part: its columns and its body have these events, with the indexes that they had, and no
+ * other.
+ */
 export function pickEvents(part: Part, isPicked: (at: number) => boolean): Part {
+  const picked = pickColumns(part, isPicked);
+  const indexes = new Set(splitElements(picked.columns?.segmentIndex ?? '').map(Number));
+  try {
+    const stored = { body: part.body, rawBytes: Number(part.rawBytes) };
+    const { body, rawBytes } = rebuildSegment(stored, (index) => indexes.has(index));
+    return create(PartSchema, { ...picked, body, rawBytes: BigInt(rawBytes) });
+  } catch {
+    // A segment that cannot be read shows no text, and may be repaired by hand: it is kept.
+    return picked;
+  }
+}
+
+/** The columns of the events at some places, with the body of all. */
+export function pickColumns(part: Part, isPicked: (at: number) => boolean): Part {
   const columns = create(ColumnsSchema);
   for (const name of columnNames) {
     columns[name] = splitElements(part.columns?.[name] ?? '')
@@ -21,41 +41,20 @@ export function pickEvents(part: Part, isPicked: (at: number) => boolean): Part 
       .join(',');
   }
   const eventCount = Array.from({ length: part.eventCount }, (_, at) => at).filter(isPicked).length;
-  return create(PartSchema, { ...part, eventCount, columns });
+  // The terms of these events are computed when they are stored.
+  return create(PartSchema, { ...part, eventCount, columns, terms: '' });
 }
 
 /**
- * A part of one event that stands alone: its segment holds this event and nothing else, so that keeping it keeps nobody
- * else's data.
- *
- * @throws Error when the segment cannot be read.
+ * A UUIDv7 of the same millisecond, so that it lies in the same partition, and the same at every attempt. Its middle is a hash of
+ * the segment's id and those of the events, which a client chooses. Its end is that of the segment: see {@link isSliceOf}.
  */
-export function isolateEvent(part: Part): Part {
-  const { columns } = part;
-  if (columns === undefined) throw new Error(`segment ${part.segmentId} has no columns`);
-  const text = cutEvents(zstdDecompressSync(part.body), [Number(columns.segmentIndex)])
-    .values()
-    .next().value;
-  if (text === undefined)
-    throw new Error(`segment ${part.segmentId} has no event at ${columns.segmentIndex}`);
-  const body = Buffer.from(`{"events":[${text}]}`);
-  return create(PartSchema, {
-    ...part,
-    segmentId: isolatedSegmentId(part.segmentId, columns.id),
-    columns: { ...columns, segmentIndex: '0' },
-    // The writer computes those of this event alone.
-    terms: '',
-    eventCount: 1,
-    rawBytes: BigInt(body.length),
-    body: zstdCompressSync(body),
-  });
+function sliceSegmentId(segmentId: string, eventIds: string): string {
+  const hash = createHash('sha256').update(`${segmentId}:${eventIds}`).digest('hex');
+  return `${segmentId.slice(0, 13)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 10)}${segmentId.slice(-8)}`;
 }
 
-/**
- * The segment's id for one of its events alone: a UUIDv7 of the same millisecond, so that it lies in the same partition,
- * and the same at every attempt. The rest is a hash of both ids: a client chooses the event's.
- */
-export function isolatedSegmentId(segmentId: string, eventId: string): string {
-  const hash = createHash('sha256').update(`${segmentId}:${eventId}`).digest('hex');
-  return `${segmentId.slice(0, 13)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
+/** Whether the segment, of whatever id, is this one or has a slice of it: a slice of a slice is one, too. */
+export function isSliceOf(segmentId: string, id: string): boolean {
+  return id.slice(0, 13) === segmentId.slice(0, 13) && id.slice(-8) === segmentId.slice(-8);
 }

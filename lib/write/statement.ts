@@ -5,6 +5,7 @@ import { columnInDatabase, columnTypes, countedColumnNames, storedColumnNames } 
 import type { Part } from '../queue/group.ts';
 import { lateSegmentDays } from '../tail/limits.ts';
 import { parameterNames, parameterValues, partColumns } from './parameters.ts';
+import { findRepeatedIds } from './repeats.ts';
 import { addTo, countByAgent, countByName } from './statistics.ts';
 
 /**
@@ -18,9 +19,16 @@ const statement = compileStatement(buildStatement());
 
 export const storeStatement = statement.text;
 
-/** The parameters of the statement for these well-formed parts, in its order. */
-export function storeParameters(parts: readonly Part[]): (string | Buffer)[] {
-  const values = parameterValues(parts);
+/**
+ * The parameters of the statement for these well-formed parts, in its order.
+ *
+ * @param repeated positions of events whose id an earlier one has. A part has no other events beside them (separateRepeated).
+ */
+export function storeParameters(
+  parts: readonly Part[],
+  repeated: readonly number[] = findRepeatedIds(parts),
+): (string | Buffer)[] {
+  const values = parameterValues(parts, repeated);
   return statement.parameters.map((name) => {
     const value = values.get(name);
     if (value === undefined) throw new Error(`the store statement has an unknown parameter ${name}`);
@@ -107,31 +115,24 @@ function countByDay(): SQL {
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}, ${addTo(repeats)}`;
 }
 
-/** A batch that was retried whole has no new event, and its second segment is not kept. */
+/** SQLSTATE division_by_zero: no data of an event makes the statement divide by zero. */
+export const partlyKnownState = '22012';
+
+/**
+ * A batch that was retried whole has no new event, and its second segment is not kept. Where a part has new events and others,
+ * its body would bring texts that no row stands for: the statement fails with {@link partlyKnownState}, and nothing is stored.
+ */
 function keepSegments(): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
   const { minStartMs, maxStartMs, projection, storedXid } = segments;
-  const segmentId = nameOf(events.segmentId);
-  const [min, max, known] = [nameOf(minStartMs), nameOf(maxStartMs), nameOf(terms)];
   const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes, projection];
-  const [counted, version, { bodies }] = [nameOf(eventCount), nameOf(projection), parameterNames];
   return sql`
-  INSERT INTO ${segments} AS kept (${namesOf([...columns, eventCount, body, terms, minStartMs, maxStartMs])})
-  -- The slices of a part, where they are stored together, have the same segment.
-  SELECT DISTINCT ON (parts.${segmentId}) ${listOf(columns.map((column) => sql`parts.${column === id ? segmentId : nameOf(column)}`))},
-    span.${counted}, substring(${sql.placeholder(bodies)}::bytea FROM parts.body_start FOR parts.body_bytes),
-    parts.${nameOf(terms)}::${sql.raw(terms.getSQLType())}, ${min}, ${max}
-  FROM parts JOIN (
-    SELECT ${segmentId}, sum(stored) AS ${counted}, min(first_ms) AS ${min}, max(last_ms) AS ${max}
-    FROM parts JOIN part_counts USING (part) GROUP BY ${segmentId}
-  ) AS span ON span.${segmentId} = parts.${segmentId}
-  -- Where Postgres refused a part, its slices are stored one after another, in the same segment. The oldest projection counts:
-  -- \`weir reproject\` may have brought the segment to a newer one in between.
-  ON CONFLICT (${namesOf([spaceId, id])}) DO UPDATE SET ${addTo(eventCount)},
-    ${version} = least(kept.${version}, excluded.${version}),
-    ${min} = least(kept.${min}, excluded.${min}), ${max} = greatest(kept.${max}, excluded.${max}),
-    ${known} = CASE WHEN NOT kept.${known} @> excluded.${known} THEN kept.${known} || excluded.${known}
-      ELSE kept.${known} END
+  INSERT INTO ${segments} (${namesOf([...columns, eventCount, body, terms, minStartMs, maxStartMs])})
+  SELECT ${listOf(columns.map((column) => nameOf(column === id ? events.segmentId : column)))},
+    stored / (stored = ${nameOf(eventCount)})::integer,
+    substring(${sql.placeholder(parameterNames.bodies)}::bytea FROM body_start FOR body_bytes),
+    ${nameOf(terms)}::${sql.raw(terms.getSQLType())}, first_ms, last_ms
+  FROM parts JOIN part_counts USING (part)
   RETURNING ${namesOf([id, storedXid])}`;
 }
 

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { zstdDecompressSync } from 'node:zlib';
 import { and, count, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
@@ -45,13 +46,12 @@ test('of equal ids in one statement the first is stored, in one part and in seve
   expect(row).toMatchObject({ startTimeMs: a.startTimeMs, segmentId: parts[0]?.segmentId, segmentIndex: 0 });
 });
 
-test('the pieces of a batch that was split into several messages are stored by one statement, in one segment', async () => {
+test('slices of a part are stored by one statement, each in a segment of its own', async () => {
   const spaceId = randomUUIDv7();
   const whole = partOf(
     spaceId,
     [3, 1, 2].map((startTimeMs) => llmEvent({ startTimeMs })),
   );
-  // Without DISTINCT ON the statement would change one row of segments twice, which Postgres refuses: SQLSTATE 21000.
   const pieces = [slicePart(whole, 0, 1), slicePart(whole, 1, 3)];
   expect(await insertParts(database, pieces)).toBe(3);
   expect(await insertParts(database, pieces.toReversed())).toBe(0);
@@ -65,9 +65,17 @@ test('the pieces of a batch that was split into several messages are stored by o
     { index: 1, start: 1 },
     { index: 2, start: 2 },
   ]);
-  const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
-  expect(stored).toMatchObject([{ id: whole.segmentId, minStartMs: 1, maxStartMs: 3 }]);
-  expect(new Set(stored[0]?.terms)).toEqual(new Set(whole.terms.split(',').map(BigInt)));
+  const stored = await database
+    .select()
+    .from(segments)
+    .where(eq(segments.spaceId, spaceId))
+    .orderBy(segments.minStartMs);
+  expect(stored).toMatchObject([
+    { minStartMs: 1, maxStartMs: 2, eventCount: 2 },
+    { minStartMs: 3, maxStartMs: 3, eventCount: 1 },
+  ]);
+  const terms = stored.flatMap((segment) => segment.terms ?? []);
+  expect(new Set(terms)).toEqual(new Set(whole.terms.split(',').map(BigInt)));
 });
 
 test('an id whose event was deleted is known for ever: sent again it is neither stored nor billed', async () => {
@@ -159,17 +167,24 @@ test('a segment has its terms, the transaction that stored it, and the range of 
   expect(one).toBe(two);
 });
 
-test('the range of a segment covers all its events when Postgres refuses one in their middle', async () => {
+test('segments cover their events, and no other, when Postgres refuses one in their middle', async () => {
   const spaceId = randomUUIDv7();
   await sql`ALTER TABLE events ADD CONSTRAINT poison CHECK (name <> 'poison')`;
   const poison = llmEvent({ startTimeMs: 1_000, properties: { llm: { model: 'poison' } } });
   const times = [5, 6, 3, poison, 9, 1, 8].map((startTimeMs) =>
     typeof startTimeMs === 'number' ? llmEvent({ startTimeMs }) : startTimeMs,
   );
-  expect(await storeParts(database, [partOf(spaceId, times)])).toEqual({ inserted: 6, quarantined: 1 });
+  expect(await storeParts(database, [partOf(spaceId, times)])).toMatchObject({ inserted: 6, quarantined: 1 });
   await sql`ALTER TABLE events DROP CONSTRAINT poison`;
-  const [segment] = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
-  expect(segment).toMatchObject({ minStartMs: 1, maxStartMs: 9 });
+  const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+  const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+  for (const { id, body, eventCount, minStartMs, maxStartMs } of stored) {
+    const own = rows.filter(({ segmentId }) => segmentId === id).map(({ startTimeMs }) => startTimeMs);
+    expect([minStartMs, maxStartMs]).toEqual([Math.min(...own), Math.max(...own)]);
+    const texts: (0 | { startTimeMs: number })[] = JSON.parse(zstdDecompressSync(body).toString()).events;
+    expect(texts.flatMap((text) => (text === 0 ? [] : text.startTimeMs)).sort()).toEqual(own.sort());
+    expect(own).toHaveLength(eventCount);
+  }
 });
 
 test('an event lies in the partition of its week, and in the default partition when the clock was wrong', async () => {

@@ -1,16 +1,20 @@
 import type { Sql } from '../db/connect.ts';
 import type { Database } from '../db/database.ts';
 import type { Part } from '../queue/group.ts';
+import { separationsMax } from './limits.ts';
 import { permanentErrorOf } from './permanent-error.ts';
 import { quarantineEvent } from './quarantine.ts';
+import { findRepeatedIds, separateKnown, separateRepeated } from './repeats.ts';
 import { slicePart } from './slice.ts';
-import { storeParameters, storeStatement } from './statement.ts';
+import { partlyKnownState, storeParameters, storeStatement } from './statement.ts';
 
 export interface StoreResult {
   /** Rows that were new. The other events were there already. */
   inserted: number;
   /** Events that Postgres refused and that are in quarantine now. */
   quarantined: number;
+  /** Whether a part had new events beside stored ones, so that a statement was repeated. */
+  hadKnown: boolean;
 }
 
 /**
@@ -23,7 +27,7 @@ export interface StoreResult {
  */
 export async function storeParts(database: Database, parts: readonly Part[]): Promise<StoreResult> {
   try {
-    return { inserted: await insertParts(database, parts), quarantined: 0 };
+    return { ...(await storeWhole(database, parts)), quarantined: 0 };
   } catch (error) {
     const permanentError = permanentErrorOf(error);
     if (permanentError === undefined) throw error;
@@ -34,20 +38,52 @@ export async function storeParts(database: Database, parts: readonly Part[]): Pr
     if (lone.eventCount > 1)
       return storeHalves(database, lone, (part, from, to) => [slicePart(part, from, to)], lone.eventCount);
     await quarantineEvent(database, lone, permanentError);
-    return { inserted: 0, quarantined: 1 };
+    return { inserted: 0, quarantined: 1, hadKnown: false };
   }
 }
 
 /**
- * Stores parts in one transaction, or none of them.
+ * Stores parts in one transaction, or none of them. Where a part has new events beside some that are stored already, the latter are
+ * separated from it first: the body of the segment holds the texts of the new ones alone.
  *
  * @returns how many rows were new.
  */
-export async function insertParts(
-  database: { readonly $client: Pick<Sql, 'unsafe'> },
+export async function insertParts(database: Database, parts: readonly Part[]): Promise<number> {
+  return (await storeWhole(database, parts)).inserted;
+}
+
+async function storeWhole(
+  database: Database,
+  parts: readonly Part[],
+): Promise<Pick<StoreResult, 'inserted' | 'hadKnown'>> {
+  let tried = parts;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return { inserted: await runStoreStatement(database.$client, tried), hadKnown: attempt > 1 };
+    } catch (error) {
+      const isPartlyKnown = permanentErrorOf(error)?.sqlstate === partlyKnownState;
+      if (!isPartlyKnown || attempt === separationsMax) throw error;
+    }
+    tried = await separateKnown(database, tried);
+  }
+}
+
+/**
+ * Runs the store statement once.
+ *
+ * @returns how many rows were new.
+ * @throws an error of the state {@link partlyKnownState} when a part has new events beside stored ones. A part of one event never has.
+ */
+export async function runStoreStatement(
+  client: Pick<Sql, 'unsafe'>,
   parts: readonly Part[],
 ): Promise<number> {
-  const rows = await database.$client.unsafe<{ inserted: number }[]>(storeStatement, storeParameters(parts), {
+  const repeated = findRepeatedIds(parts);
+  const parameters =
+    repeated.length === 0
+      ? storeParameters(parts, repeated)
+      : storeParameters(separateRepeated(parts, repeated));
+  const rows = await client.unsafe<{ inserted: number }[]>(storeStatement, parameters, {
     prepare: true,
   });
   const inserted = rows[0]?.inserted;
@@ -64,5 +100,9 @@ async function storeHalves<T>(
   const middle = length >> 1;
   const left = await storeParts(database, cut(whole, 0, middle));
   const right = await storeParts(database, cut(whole, middle, length));
-  return { inserted: left.inserted + right.inserted, quarantined: left.quarantined + right.quarantined };
+  return {
+    inserted: left.inserted + right.inserted,
+    quarantined: left.quarantined + right.quarantined,
+    hadKnown: left.hadKnown || right.hadKnown,
+  };
 }

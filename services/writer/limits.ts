@@ -22,6 +22,12 @@ export const undeletedLooks = 2;
 /** How many events the writer puts into one statement, when that many are waiting. */
 export const eventsPerStatementMax = 1_000;
 
+/**
+ * After a statement that had to be repeated, because a request had stored events beside new ones, the writer asks the ledger first for so
+ * long: such requests come in bursts, when clients retry.
+ */
+export const repeatsExpectedMs = 10_000;
+
 /** How many bytes of segments the writer puts into one statement. */
 export const statementBytesMax = 4 * 1024 * 1024;
 

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../lib/db/database.ts';
 import { leaveReadOnlySession } from '../../lib/db/read-only.ts';
-import { dropKnownTexts } from '../../lib/erasure/known-texts.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Part } from '../../lib/queue/group.ts';
 import { ackWaitMs } from '../../lib/queue/limits.ts';
 import { QuarantineRefusedError, quarantineMessage } from '../../lib/write/quarantine.ts';
+import { separateKnown } from '../../lib/write/repeats.ts';
 import { storeParts } from '../../lib/write/store.ts';
 import type { BacklogEntry } from './backlog.ts';
 import type { Delivered } from './delivered.ts';
-import { retryDelayMs, retryDelayMsMax } from './limits.ts';
+import { repeatsExpectedMs, retryDelayMs, retryDelayMsMax } from './limits.ts';
 
 /**
  * Stores messages and settles them: each is acknowledged after its COMMIT, or given back. Its methods never reject.
@@ -22,6 +22,8 @@ export class MessageStore implements Disposable {
   readonly #onStored: (spaceIds: Iterable<string>) => void;
   readonly #held = new Set<Delivered>();
   readonly #renewal: NodeJS.Timeout;
+  /** Until then clients are expected to send stored events again beside new ones. */
+  #repeatsUntilMs = 0;
 
   /** @param onStored called after each COMMIT, with the spaces that the statement stored events of. */
   constructor(database: Database, log: Logger, onStored: (spaceIds: Iterable<string>) => void) {
@@ -80,10 +82,10 @@ export class MessageStore implements Disposable {
 
   async #storeLogged(parts: Part[]): Promise<void> {
     const startedMs = performance.now();
-    const { inserted, quarantined } = await storeParts(
-      this.#database,
-      await dropKnownTexts(this.#database, parts),
-    );
+    const isExpected = startedMs < this.#repeatsUntilMs;
+    const separated = isExpected ? await separateKnown(this.#database, parts) : parts;
+    const { inserted, quarantined, hadKnown } = await storeParts(this.#database, separated);
+    if (hadKnown || separated.length > parts.length) this.#repeatsUntilMs = startedMs + repeatsExpectedMs;
     if (inserted > 0) this.#onStored(new Set(parts.map(({ spaceId }) => spaceId)));
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
     const ms = Math.round(performance.now() - startedMs);

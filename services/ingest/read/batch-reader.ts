@@ -6,7 +6,7 @@ export type BatchEncoding = 'json' | 'protobuf' | 'protobufJson';
 /** A batch that was parsed and found valid. */
 export interface ReadBatch {
   readonly projection: Projection;
-  /** The request body of the JSON API that holds the same events. Absent for JSON: it is the input itself. */
+  /** The request body of the JSON API that holds these events and nothing else. Absent where it is the input itself. */
   readonly body?: Buffer;
 }
 

@@ -79,6 +79,23 @@ test.each([
   ['a deep event', `{"events":[{"x":${'['.repeat(509)}${']'.repeat(509)}}]}`],
 ])('so is a body with %s', (_, text) => expectSame(text));
 
+test('what lies around the events of a body is not stored', () => {
+  const [event, other] = [llmEvent(), toolEvent()].map((one) => JSON.stringify(one, null, 1));
+  const stored = (text: string) => readJson(Buffer.from(text)).body?.toString();
+  const only = `{"events":[${event},${other}]}`;
+  for (const text of [
+    `{"note": "secret", "events": [${event}, ${other}]}`,
+    `{"events":[${event} ,${other}], "note": {"of": 1}}`,
+    `{"events":[${other}],"events":[${event},${other}]}`,
+    `{"\\u0065vents":[${event},${other}]}`,
+    `{${' '.repeat(1_000)}"events":[${event},${other}]}`,
+  ])
+    expect(stored(text)).toBe(only);
+  // The request body itself is stored.
+  for (const text of [only, ` {\n "events" : [ ${event} ,\r\n${other} ] } `])
+    expect(stored(text)).toBeUndefined();
+});
+
 test('a valid body is read event by event', () => {
   const events = [llmEvent(), toolEvent()];
   expect(readBatch(Buffer.from(JSON.stringify({ events }, null, 2)))).toEqual(

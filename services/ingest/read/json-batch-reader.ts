@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { IngestEvent } from '../../../lib/event/event.ts';
-import { type Projection, Projector, projectEvents } from '../../../lib/event/projection.ts';
+import { Projector, projectEvents } from '../../../lib/event/projection.ts';
 import type { BatchRules } from '../../../lib/event/validate.ts';
 import { isDeeperThan } from '../../../lib/json/depth.ts';
 import { parseEscapedKeys } from '../../../lib/json/parse-escaped-keys.ts';
 import type { Range } from '../../../lib/json/scan.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
-import { locateEvents } from '../../../lib/segment/cut.ts';
-import { type BatchReader, CostlyBatchError, type ReadLimits } from './batch-reader.ts';
+import { hasOnlyEvents, joinEvents, locateEvents } from '../../../lib/segment/cut.ts';
+import { type BatchReader, CostlyBatchError, type ReadBatch, type ReadLimits } from './batch-reader.ts';
 import { parseBody } from './parse-body.ts';
 
 /**
@@ -20,8 +20,8 @@ import { parseBody } from './parse-body.ts';
 export function createJsonBatchReader(rules: BatchRules, limits: ReadLimits): BatchReader {
   const { isEvent, validateBatch } = rules;
   return (bytes) => {
-    const projection = readEventByEvent(bytes, isEvent, limits.valuesMax);
-    if (projection !== undefined) return { projection };
+    const batch = readEventByEvent(bytes, isEvent, limits.valuesMax);
+    if (batch !== undefined) return batch;
     if (bytes.length > limits.badBytesMax) throw new CostlyBatchError();
     return { projection: projectEvents(validateBatch(parseBody(bytes))) };
   };
@@ -32,7 +32,7 @@ function readEventByEvent(
   bytes: Buffer,
   isEvent: (value: unknown) => value is IngestEvent,
   valuesMax: number,
-): Projection | undefined {
+): ReadBatch | undefined {
   if (!isUtf8(bytes)) return undefined;
   try {
     const { events, hasEscapedKey } = locateEvents(bytes, 0, { eventsMax: eventsPerBatchMax, valuesMax });
@@ -45,7 +45,9 @@ function readEventByEvent(
       if (!isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) return undefined;
       projector.add(event);
     }
-    return projector.finish();
+    const projection = projector.finish();
+    // What is stored holds events and nothing else: what no row stands for, no erasure would find (ADR 0024).
+    return hasOnlyEvents(bytes, events) ? { projection } : { projection, body: joinEvents(bytes, events) };
   } catch {
     return undefined;
   }

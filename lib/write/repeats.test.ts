@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
-import { findRepeatedIds } from './repeated-ids.ts';
+import { findRepeatedIds } from './repeats.ts';
 
 const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
 const part = (spaceId: string, ...ids: string[]) =>
