@@ -7,7 +7,9 @@ CREATE TABLE users (
   id uuid PRIMARY KEY DEFAULT uuidv7(),
   email text NOT NULL CONSTRAINT users_email_unique UNIQUE,
   password_hash text,
-  created_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz NOT NULL DEFAULT now(),
+  email_verified_at timestamptz,
+  disabled_at timestamptz
 );
 
 CREATE TABLE identities (
@@ -28,7 +30,8 @@ CREATE TABLE sessions (
   last_used_at timestamptz NOT NULL DEFAULT now(),
   user_agent text,
   address text,
-  space_id uuid
+  space_id uuid,
+  authenticated_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX sessions_by_user ON sessions (user_id);
 
@@ -121,6 +124,7 @@ CREATE TABLE invitations (
 );
 CREATE INDEX invitations_by_space ON invitations (space_id, id);
 CREATE INDEX invitations_by_email ON invitations (email);
+CREATE UNIQUE INDEX invitations_one_open ON invitations (space_id, email) WHERE accepted_at IS NULL AND revoked_at IS NULL;
 
 CREATE TABLE audit_log (
   space_id uuid NOT NULL,

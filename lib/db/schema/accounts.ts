@@ -11,6 +11,10 @@ export const users = pgTable('users', {
   /** Null for a user who signs in with single sign-on only. */
   passwordHash: text('password_hash'),
   createdAt: createdAt(),
+  /** When the operator or an OpenID provider vouched for the address; null for one that only accepted an invitation. */
+  emailVerifiedAt: instant('email_verified_at'),
+  /** Since when the user cannot sign in (`weir user disable`); null for one who can. */
+  disabledAt: instant('disabled_at'),
 });
 
 /** Whom an OpenID provider calls by which name: its issuer and its subject never change, e-mail addresses do. */
@@ -50,6 +54,8 @@ export const sessions = pgTable(
     address: text('address'),
     /** The space that the user switched to. */
     spaceId: uuid('space_id'),
+    /** When the user last proved who they are: by a password, a link, an invitation or single sign-on. */
+    authenticatedAt: instant('authenticated_at').notNull().default(sql`now()`),
   },
   (table) => [index('sessions_by_user').on(table.userId)],
 );

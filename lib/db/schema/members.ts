@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { index, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { users } from './accounts.ts';
 import { bytea, createdAt, instant, newId } from './columns.ts';
 import { spaces } from './spaces.ts';
@@ -43,6 +43,10 @@ export const invitations = pgTable(
   (table) => [
     index('invitations_by_space').on(table.spaceId, table.id),
     index('invitations_by_email').on(table.email),
+    // One that has expired counts too: the next one to the same address takes its place.
+    uniqueIndex('invitations_one_open')
+      .on(table.spaceId, table.email)
+      .where(sql`accepted_at IS NULL AND revoked_at IS NULL`),
   ],
 );
 

@@ -1,4 +1,5 @@
-import { and, count, eq, lt, sql } from 'drizzle-orm';
+import { and, count, eq, lt, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { type Actor, runAudited, userIdOf, withLeastRole } from '../../../lib/accounts/audit/audit.ts';
 import { normalizeEmail } from '../../../lib/accounts/email.ts';
@@ -7,7 +8,7 @@ import { type Role, roles } from '../../../lib/accounts/role.ts';
 import { createToken, hashToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { invitations, memberships, users } from '../../../lib/db/schema.ts';
-import { namesOf } from '../../../lib/db/statement.ts';
+import { listOf, nameOf, namesOf } from '../../../lib/db/statement.ts';
 import { openInvitationsMax } from '../limits.ts';
 
 /** An open invitation, as the space's admins see it. Times are ISO 8601. */
@@ -41,7 +42,12 @@ export interface NewInvitation {
   ttlHours: number;
 }
 
-/** Creates an invitation. @returns why not: the person is a member, or too many invitations are open. */
+/**
+ * Creates an invitation. It takes the place of one to the same address that is open: the link of that one is good for nothing any
+ * more.
+ *
+ * @returns why not: the person is a member, or too many invitations are open.
+ */
 export async function createInvitation(
   database: Database,
   spaceId: string,
@@ -73,6 +79,9 @@ export async function createInvitation(
     SELECT ${spaceId}::uuid, ${hashToken(token)}::bytea, ${normalized}::text, ${role}::text, ${actor.id}::text,
       now() + ${ttlHours}::float8 * interval '1 hour'
     WHERE NOT EXISTS ${isMember} AND ${lt(sql`${open}`, openInvitationsMax)}
+    ON CONFLICT (${namesOf([invitations.spaceId, invitations.email])})
+      WHERE ${nameOf(invitations.acceptedAt)} IS NULL AND ${nameOf(invitations.revokedAt)} IS NULL
+    DO UPDATE SET ${listOf([invitations.id, ...columns.slice(1), invitations.createdAt].map(replaced))}
     RETURNING ${namesOf(Object.values(returned))}`);
   const [row] = await runAudited(database, created, {
     spaceId: created.spaceId,
@@ -84,6 +93,11 @@ export async function createInvitation(
   });
   if (row !== undefined) return { id: row.id, token, expiresAt: row.expiresAt.toISOString() };
   return (await isMember).length > 0 ? 'is_member' : 'too_many';
+}
+
+/** `column = excluded.column`: the column of the row that could not be inserted. */
+function replaced(column: PgColumn): SQL {
+  return sql`${nameOf(column)} = excluded.${nameOf(column)}`;
 }
 
 /** The invitations that can be accepted, the newest first. */

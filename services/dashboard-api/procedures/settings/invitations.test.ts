@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeRole, setRole } from '../../../../lib/accounts/memberships.ts';
+import type { Role } from '../../../../lib/accounts/role.ts';
+import { hashToken } from '../../../../lib/accounts/secret-token.ts';
+import {
+  openClient,
+  openDashboard,
+  type TestDashboard,
+  type TestSpace,
+} from '../../../../test/support/dashboard.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const code = (value: string) => ({ data: { code: value } });
+
+/** Another user, who is a member of the space too. */
+async function addMember({ spaceId }: TestSpace, role: Role) {
+  const member = await dashboard.addSpace();
+  const { user } = await member.client.trpc.me.query();
+  await setRole(dashboard.database, spaceId, { userId: user.id, role });
+  return { ...member, userId: user.id };
+}
+
+test('a person has one open invitation to a space: the last one', async () => {
+  const { client } = await dashboard.addSpace();
+  const email = 'twice@example.org';
+  const first = await client.trpc.invitations.create.mutate({ email, role: 'admin' });
+  await dashboard.sql`UPDATE invitations SET expires_at = now() - interval '1 day' WHERE id = ${first.id}`;
+  const [second] = await Promise.all(
+    [1, 2, 3].map(() =>
+      client.trpc.invitations.create.mutate({ email: email.toUpperCase(), role: 'viewer' }),
+    ),
+  );
+  expect(second).toBeDefined();
+  const last = await client.trpc.invitations.create.mutate({ email, role: 'member' });
+  expect(await client.trpc.invitations.list.query()).toEqual([
+    expect.objectContaining({ id: last.id, email, role: 'member' }),
+  ]);
+  const { trpc } = openClient(dashboard.url);
+  for (const { token } of [first, second ?? first]) {
+    await expect(trpc.invitations.look.mutate({ token })).rejects.toMatchObject(code('NOT_FOUND'));
+  }
+  expect(await trpc.invitations.look.mutate({ token: last.token })).toMatchObject({ role: 'member' });
+});
+
+/** Ways in which somebody loses rights, and whether the invitations that they made to viewers end too. */
+const losses: [string, (space: TestSpace, userId: string) => Promise<unknown>, boolean][] = [
+  [
+    'demoted to admin',
+    ({ client }, userId) => client.trpc.members.setRole.mutate({ userId, role: 'admin' }),
+    false,
+  ],
+  [
+    'demoted to viewer',
+    ({ client }, userId) => client.trpc.members.setRole.mutate({ userId, role: 'viewer' }),
+    true,
+  ],
+  ['removed', ({ client }, userId) => client.trpc.members.remove.mutate({ userId }), true],
+  [
+    'demoted by the operator',
+    (space, userId) => setRole(dashboard.database, space.spaceId, { userId, role: 'admin' }),
+    false,
+  ],
+  ['removed by the operator', (space, userId) => removeRole(dashboard.database, space.spaceId, userId), true],
+];
+
+test.each(losses)('an owner who is %s has no way back by an invitation', async (_, lose, endsAll) => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  const lost = await addMember(space, 'owner');
+  const { trpc } = lost.client;
+  const owner = await trpc.invitations.create.mutate({ spaceId, email: 'o@example.org', role: 'owner' });
+  const viewer = await trpc.invitations.create.mutate({ spaceId, email: 'v@example.org', role: 'viewer' });
+  // To the address of the member: it can be made in the moment before they join by another way.
+  const token = randomBytes(32).toString('base64url');
+  await dashboard.sql`
+    INSERT INTO invitations (space_id, token_hash, email, role, created_by, expires_at)
+    SELECT space_id, ${hashToken(token)}, ${lost.email}, 'owner', user_id::text, now() + interval '1 day'
+    FROM memberships WHERE space_id = ${spaceId} AND user_id <> ${lost.userId}`;
+  await lose(space, lost.userId);
+  const open = (await space.client.trpc.invitations.list.query()).map(({ id }) => id);
+  expect(open).toEqual(endsAll ? [] : [viewer.id]);
+  const stranger = openClient(dashboard.url).trpc;
+  for (const ended of [owner.token, token])
+    await expect(stranger.invitations.look.mutate({ token: ended })).rejects.toMatchObject(code('NOT_FOUND'));
+  await expect(trpc.invitations.accept.mutate({ token })).rejects.toMatchObject(code('NOT_FOUND'));
+});
+
+test('an invitation is good for nothing while its maker could not make it, also when no revocation saw it', async () => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  const maker = await addMember(space, 'owner');
+  const email = 'unseen@example.org';
+  const { token } = await maker.client.trpc.invitations.create.mutate({ spaceId, email, role: 'owner' });
+  await dashboard.sql`UPDATE memberships SET role = 'admin' WHERE space_id = ${spaceId} AND user_id = ${maker.userId}`;
+  const { trpc } = openClient(dashboard.url);
+  for (const call of [
+    () => trpc.invitations.look.mutate({ token }),
+    () => trpc.invitations.accept.mutate({ token, password: 'my password' }),
+  ])
+    await expect(call()).rejects.toMatchObject(code('NOT_FOUND'));
+});
