@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { ensurePartitions } from '../../lib/db/partitions.ts';
 import { type TimeRange, weekOf } from '../../lib/db/weeks.ts';
 import { expireData } from '../../lib/retention/expire.ts';
+import { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { someEvents } from '../fixtures/events.ts';
 import { partOf } from '../fixtures/part.ts';
@@ -132,7 +133,11 @@ async function expireUntilGone(
   };
   do {
     // Undefined while the running writer does it.
-    const result = await expireData(database, { retentionDaysMax: undefined, nowMs: Date.now() });
+    const result = await expireData(database, {
+      retentionDaysMax: undefined,
+      nowMs: Date.now(),
+      clock: new RetentionClock(),
+    });
     if (result === undefined) await sleep(10);
   } while (!(await isGone()));
 }

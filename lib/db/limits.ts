@@ -8,3 +8,12 @@ export const lockPauseMs = 1_000;
 
 /** Stands for the space of what belongs to none: a message that nobody can read, a change of a user who is in no space. */
 export const noSpace = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Most that the clocks of Postgres and of a service may differ by. Synchronized machines differ by milliseconds, and those without
+ * synchronization drift by about a second a day. What depends on clocks is measured in days: a minute harms none of it.
+ */
+export const clockDifferenceMsMax = 60_000;
+
+/** How often a service compares its clock with that of Postgres. */
+export const clockCheckMs = 2_000;

@@ -5,6 +5,7 @@ import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { readEventPage } from '../read/event-page.ts';
 import { expireData } from '../retention/expire.ts';
+import { RetentionClock } from '../retention/retention-clock.ts';
 import { insertParts } from '../write/store.ts';
 import { openPostgres } from './connect.ts';
 import { openDatabase } from './database.ts';
@@ -45,6 +46,10 @@ test('with five years of partitions many lists, a store and retention have locks
   }
   expect(await insertParts(database, [partOf(spaceId, someEvents(3))])).toBe(3);
   await using single = open(1);
-  const expired = await expireData(openDatabase(single), { retentionDaysMax: undefined, nowMs });
+  const expired = await expireData(openDatabase(single), {
+    retentionDaysMax: undefined,
+    nowMs,
+    clock: new RetentionClock(),
+  });
   expect(expired).toMatchObject({ dropped: [], locked: [] });
 });

@@ -14,6 +14,7 @@ import { anyTerm, inSpace } from '../event/terms.ts';
 import { connectQueue } from '../queue/connect.ts';
 import { readEventPage } from '../read/event-page.ts';
 import { expireData } from '../retention/expire.ts';
+import { RetentionClock } from '../retention/retention-clock.ts';
 import { readEventTexts } from '../segment/read.ts';
 import { insertParts } from '../write/store.ts';
 import { type EraseOptions, ErasureRunningError, eraseEvents } from './erase.ts';
@@ -260,9 +261,17 @@ test('retention and erasure at the same time leave no event without its segment,
   await ensurePartitions(database, Date.now());
   const [receipt] = await Promise.all([
     erase(spaceId, ofUser('gone')),
-    expireData(openDatabase(session), { retentionDaysMax: undefined, nowMs: Date.now() }),
+    expireData(openDatabase(session), {
+      retentionDaysMax: undefined,
+      nowMs: Date.now(),
+      clock: new RetentionClock(),
+    }),
   ]);
-  await expireData(openDatabase(session), { retentionDaysMax: undefined, nowMs: Date.now() });
+  await expireData(openDatabase(session), {
+    retentionDaysMax: undefined,
+    nowMs: Date.now(),
+    clock: new RetentionClock(),
+  });
   expect(receipt.erased.events).toBeGreaterThanOrEqual(150);
   expect(await countOf(events, spaceId)).toBe(150);
   expect(await countOf(segments, spaceId)).toBe(150);

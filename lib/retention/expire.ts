@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
+import { expectSameTime, readServerClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
-import { serverTimeMs } from '../db/partitions.ts';
 import { dropExpiredPartitions } from './expired-partitions.ts';
 import { deleteExpiredEntries } from './expired-quarantine.ts';
 import { deleteExpiredSegments, type SegmentPlace } from './expired-segments.ts';
-import { clockDifferenceMsMax, deletedEntriesMax } from './limits.ts';
+import { deletedEntriesMax } from './limits.ts';
 import { vacuumIfDead } from './partition-fill.ts';
 import { rewriteSparsePartitions } from './partition-rewrite.ts';
 import { type ExpiryRule, listSpaceExpiries } from './policy.ts';
+import type { RetentionClock } from './retention-clock.ts';
 import { listWeekPartitions } from './week-partitions.ts';
 
 export interface ExpireOptions {
@@ -16,6 +17,8 @@ export interface ExpireOptions {
   retentionDaysMax: number | undefined;
   /** This process's clock, which is compared with that of Postgres. */
   nowMs: number;
+  /** One for all passes of a process. */
+  clock: RetentionClock;
   /** Aborting it ends the pass after the statement under way. */
   signal?: AbortSignal;
 }
@@ -31,6 +34,8 @@ export interface ExpireResult {
   quarantined: number;
   /** Weeks whose partitions were rewritten. */
   rewritten: number;
+  /** How far the clock by which events expire is behind that of the machine. */
+  lagMs: number;
 }
 
 /**
@@ -38,11 +43,6 @@ export interface ExpireResult {
  * application.
  */
 export const expireLock = 7_394_212;
-
-/** The clocks of Postgres and of this process differ: one of them is wrong, and nothing may be deleted by it. */
-export class ClocksDifferError extends Error {
-  override name = 'ClocksDifferError';
-}
 
 /**
  * Deletes what has expired (docs/retention.md): whole partitions, what other partitions hold of spaces with a shorter retention,
@@ -68,14 +68,17 @@ export async function expireData(
 }
 
 async function expireAll(database: Database, options: ExpireOptions): Promise<ExpireResult> {
-  const nowMs = await agreedTimeMs(database, options.nowMs);
+  const machineMs = await agreedTimeMs(database, options.nowMs);
+  const nowMs = await options.clock.advance(database, machineMs);
+  const lagMs = machineMs - nowMs;
   const rule: ExpiryRule = { nowMs, retentionDaysMax: options.retentionDaysMax };
   const spaces = await listSpaceExpiries(database, rule);
   const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity).map(({ spaceId }) => spaceId);
-  if (expiring.length === 0) return { dropped: [], locked: [], events: 0, quarantined: 0, rewritten: 0 };
+  if (expiring.length === 0)
+    return { dropped: [], locked: [], events: 0, quarantined: 0, rewritten: 0, lagMs };
   // First, since what is dropped needs not be deleted.
   const { dropped, locked } = await dropExpiredPartitions(database, rule);
-  const result = { dropped, locked, events: 0, quarantined: 0, rewritten: 0 };
+  const result = { dropped, locked, events: 0, quarantined: 0, rewritten: 0, lagMs };
   for (const place of ['weeks', 'default'] as const) {
     result.events += await deleteInTurns(database, expiring, { rule, place, signal: options.signal });
   }
@@ -91,11 +94,8 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
 
 /** The earlier of both clocks, so that nothing is deleted too soon. */
 async function agreedTimeMs(database: Database, nowMs: number): Promise<number> {
-  const serverMs = await serverTimeMs(database);
-  if (Math.abs(serverMs - nowMs) > clockDifferenceMsMax)
-    throw new ClocksDifferError(
-      `nothing is deleted while the clocks of Postgres (${new Date(serverMs).toISOString()}) and of this machine (${new Date(nowMs).toISOString()}) differ`,
-    );
+  const serverMs = await readServerClock(database);
+  expectSameTime(serverMs, nowMs);
   return Math.min(serverMs, nowMs);
 }
 

@@ -40,5 +40,18 @@ export const rewrittenLiveShare = 0.5;
 export const rewrittenEventsMax = 1_000_000;
 export const rewrittenBytesMin = 1024 * 1024;
 
-/** Most that the clocks of Postgres and of this process may differ by. Otherwise nothing is deleted. */
-export const clockDifferenceMsMax = 10 * 60_000;
+/**
+ * The clock by which events expire catches up at this rate with a machine's clock that has jumped ahead: a machine that was off
+ * for a month deletes what has expired within the next month, and a clock that is wrong by a year costs a day in each day
+ * until somebody sees the alarm.
+ */
+export const retentionClockRateMax = 2;
+
+/**
+ * Most time since the last pass that is believed without a monotonic clock. So a restart moves the cutoff by twice of it at
+ * most, half of the shortest retention; and a machine that is off each night does not fall behind.
+ */
+export const unseenTimeMsMax = 6 * 60 * 60_000;
+
+/** How far the clock by which events expire may be behind before the log tells. */
+export const retentionLagMsMax = 60 * 60_000;

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { secondsToMonthEnd } from '../../lib/accounts/month.ts';
+import type { CheckedClock } from '../../lib/db/clock.ts';
+import { IngestError } from '../../lib/errors.ts';
 import { formatBatchId } from '../../lib/segment/batch-id.ts';
 import type { ApiKeyCache, Principal } from './admit/api-key-cache.ts';
 import { type Authenticate, authenticate as authenticateByContract } from './admit/authenticate.ts';
@@ -15,6 +17,7 @@ import { type CompressedBatch, compressBatch } from './commit/compressed-batch.t
 import type { ReadBatch } from './read/batch-reader.ts';
 
 export interface BatchDependencies {
+  clock: Pick<CheckedClock, 'nowMs'>;
   apiKeyCache: ApiKeyCache;
   keyUses: KeyUses;
   quota: Quota;
@@ -63,7 +66,7 @@ export async function ingestBatch(
 }
 
 /**
- * Ingests one request, whatever protocol it was sent by. The order of the checks is that of docs/api.md: key, declared
+ * Ingests one request, whatever protocol it was sent by. The order of the checks is that of docs/api.md: clock, key, declared
  * length, quota, body, encoding, syntax, batch, events. Then its batches are made durable.
  *
  * @returns what the decoder read, and the headers of the response.
@@ -80,9 +83,11 @@ export async function ingestRequest<T>(
     authenticate?: Authenticate;
   },
 ): Promise<{ result: T; headers: Record<string, string> }> {
-  const { apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
+  const { clock, apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
   const { decoder, batchesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
+  // First: by a wrong clock keys have expired that have not.
+  readClock(clock);
   const principal = await authenticate(request, apiKeyCache);
   checkDeclaredLength(request, bodyBytesMax + overheadBytes);
   const quotaView = await quota.admit(principal);
@@ -91,7 +96,7 @@ export async function ingestRequest<T>(
   const sent = received.use(
     await readBody(request, buffers, { bytesMax: bodyBytesMax + overheadBytes, budget }),
   );
-  const receivedAtMs = Date.now();
+  const receivedAtMs = readClock(clock);
   keyUses.note(principal.keyId, receivedAtMs);
   const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));
   const result = await decoder.read(decoded.bytes);
@@ -106,6 +111,19 @@ export async function ingestRequest<T>(
   }));
   const committed = await commitAll(dependencies, { principal, receivedAtMs, batches });
   return { result, headers: { ...batchIdHeader(committed), ...quotaHeaders(quotaView) } };
+}
+
+/** @throws IngestError `ingest_unavailable` when the clock is wrong: an event that was received too early expires too early. */
+function readClock(clock: BatchDependencies['clock']): number {
+  try {
+    return clock.nowMs();
+  } catch (cause) {
+    throw new IngestError(
+      'ingest_unavailable',
+      'The clocks of this server and of its database differ, so that the time of receipt is not certain. Retry later.',
+      { cause },
+    );
+  }
 }
 
 /**

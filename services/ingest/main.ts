@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { requireConfig } from '../../lib/config.ts';
+import { openCheckedClock } from '../../lib/db/clock.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
@@ -34,8 +35,10 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
       statementTimeoutMs: keyLookupTimeoutMs,
     }),
   );
+  const database = openDatabase(sql);
+  const clock = resources.use(await openCheckedClock(database, log));
   const queue = await openQueue(config, { log, resources });
-  const batches = openBatches({ config, database: openDatabase(sql), queue, log, resources });
+  const batches = openBatches({ config, database, clock, queue, log, resources });
   const failures = resources.use(new FailureLog(log));
   const answerAfterBody = createAnswerAfterBody(detachBuffer);
   const respondError = createRespondError({ answerAfterBody, failures, log });
@@ -50,7 +53,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
       convert: toExportConnectError,
     }),
   };
-  const findUnready = createIngestReadiness(sql, queue.nats, queue.publisher);
+  const findUnready = createIngestReadiness({ sql, clock, ...queue });
   const health = createHealth(findUnready);
   const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
   const refuse: RpcHandler = (request, response) => refuseSignalRpc(exporting, request, response);

@@ -1,4 +1,5 @@
 import type { ConfigWith } from '../../lib/config.ts';
+import type { CheckedClock } from '../../lib/db/clock.ts';
 import type { Database } from '../../lib/db/database.ts';
 import type { Logger } from '../../lib/log.ts';
 import { payloadBytesMax } from '../../lib/queue/connect.ts';
@@ -27,11 +28,12 @@ import { createRpcDecoders } from './rpc/decoders.ts';
 export function openBatches(options: {
   config: ConfigWith<'DATABASE_URL' | 'API_KEY_PEPPER'>;
   database: Database;
+  clock: CheckedClock;
   queue: Awaited<ReturnType<typeof openQueue>>;
   log: Logger;
   resources: AsyncDisposableStack;
 }) {
-  const { config, database, queue, log, resources } = options;
+  const { config, database, clock, queue, log, resources } = options;
   const { nats, manager, publisher } = queue;
   const apiKeyCache = new ApiKeyCache(database, config.API_KEY_PEPPER);
   resources.use(followAccessChanges(config.DATABASE_URL, apiKeyCache, log));
@@ -40,6 +42,7 @@ export function openBatches(options: {
   const buffers = new BufferPool();
   const decodeBody = createBodyDecoder(buffers);
   return {
+    clock,
     apiKeyCache,
     keyUses: resources.use(new KeyUses(database, log)),
     quota: new Quota({

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ClocksDifferError } from '../../lib/db/clock.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import type { Logger } from '../../lib/log.ts';
-import { ClocksDifferError, expireData } from '../../lib/retention/expire.ts';
+import { expireData } from '../../lib/retention/expire.ts';
+import { retentionLagMsMax } from '../../lib/retention/limits.ts';
+import { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { retentionPassMs, retentionTimeoutMs } from './limits.ts';
 
 export interface RetentionDependencies {
@@ -29,11 +32,19 @@ export function startRetention({
   const database = openDatabase(sql);
   const stopping = new AbortController();
   const { signal } = stopping;
+  const clock = new RetentionClock();
+  let isBehind = false;
   const runPass = async () => {
     const startedMs = performance.now();
-    const result = await expireData(database, { retentionDaysMax, nowMs: Date.now(), signal });
+    const result = await expireData(database, { retentionDaysMax, nowMs: Date.now(), clock, signal });
     if (result === undefined) return;
-    const { dropped, locked, events, quarantined, rewritten } = result;
+    const { dropped, locked, events, quarantined, rewritten, lagMs } = result;
+    if (!isBehind && lagMs > retentionLagMsMax)
+      log.error(
+        { hours: Math.round(lagMs / 3_600_000) },
+        'ALARM: the clock has jumped ahead, or no writer ran for long: what has expired meanwhile is deleted little by little. Correct the clock if it is wrong',
+      );
+    isBehind = lagMs > retentionLagMsMax;
     const ms = Math.round(performance.now() - startedMs);
     if (dropped.length + events + quarantined + rewritten > 0)
       log.info({ dropped, events, quarantined, rewritten, ms }, 'expired data deleted');
@@ -44,7 +55,7 @@ export function startRetention({
     while (!signal.aborted) {
       await runPass().catch((error: unknown) => {
         if (signal.aborted) return;
-        if (error instanceof ClocksDifferError) log.error(`ALARM: ${error.message}`);
+        if (error instanceof ClocksDifferError) log.error(`ALARM: nothing is deleted while ${error.message}`);
         else log.warn({ err: error }, 'expired data was not deleted; retrying later');
       });
       await sleep(retentionPassMs, undefined, stopping).catch(() => {});

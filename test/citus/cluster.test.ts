@@ -23,6 +23,7 @@ import {
 import type { Part } from '../../lib/queue/group.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
 import { type ExpireResult, expireData } from '../../lib/retention/expire.ts';
+import { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { reportStorage } from '../../lib/retention/storage-report.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
@@ -168,7 +169,11 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     expect(await findPartitionFaults(alone, Date.now())).toEqual([]);
     const report = await reportStorage(alone, undefined);
     expect(report.ledgerBytes).toBeGreaterThan(0);
-    const result = await expireData(alone, { retentionDaysMax: undefined, nowMs: Date.now() });
+    const result = await expireData(alone, {
+      retentionDaysMax: undefined,
+      nowMs: Date.now(),
+      clock: new RetentionClock(),
+    });
     expect(result).toMatchObject({ locked: [], events: 2 });
     expect(result?.dropped).toHaveLength(2);
     expect(await countIn(events, short.id)).toBe(1);
@@ -185,7 +190,8 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     const space = await createSpace(alone, 'dropped', { retentionDays: 7 });
     await insertParts(database, [agedPart(space.id, someEvents(2), 60)]);
     await ensurePartitions(alone, Date.now());
-    const expire = () => expireData(alone, { retentionDaysMax: undefined, nowMs: Date.now() });
+    const expire = () =>
+      expireData(alone, { retentionDaysMax: undefined, nowMs: Date.now(), clock: new RetentionClock() });
     await reader`BEGIN`;
     await reader`SELECT count(*) FROM events`;
     let result: ExpireResult | undefined;
@@ -216,7 +222,8 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     const parts = [agedPart(space.id, someEvents(4), 30), agedPart(keeper.id, someEvents(1), 30)];
     await insertParts(database, parts);
     await ensurePartitions(alone, Date.now());
-    const expire = () => expireData(alone, { retentionDaysMax: undefined, nowMs: Date.now() });
+    const expire = () =>
+      expireData(alone, { retentionDaysMax: undefined, nowMs: Date.now(), clock: new RetentionClock() });
     await writer`BEGIN`;
     expect(await writer`SELECT FROM segments WHERE space_id = ${space.id} FOR UPDATE`).toHaveLength(1);
     // It would wait for the COMMIT below for ever.

@@ -14,6 +14,7 @@ import { connectQueue } from '../../lib/queue/connect.ts';
 import type { EventFilter } from '../../lib/read/event-filter.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
 import { expireData } from '../../lib/retention/expire.ts';
+import { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { startNats } from '../support/test-servers.ts';
@@ -42,7 +43,8 @@ describe.skipIf(citusUrl === undefined)('deleting on the Citus cluster of WEIR_T
   });
   afterAll(() => resources.disposeAsync());
 
-  const expire = () => expireData(expiring, { retentionDaysMax: undefined, nowMs: Date.now() });
+  const expire = () =>
+    expireData(expiring, { retentionDaysMax: undefined, nowMs: Date.now(), clock: new RetentionClock() });
   const countIn = async (table: typeof events | typeof segments | typeof eventIds, spaceId: string) =>
     (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows;
   async function textsOf(spaceId: string): Promise<Map<string, string | undefined>> {

@@ -56,6 +56,12 @@ CREATE TABLE spaces (
   plan text
 );
 
+CREATE TABLE retention_clock (
+  id integer PRIMARY KEY DEFAULT 1 CONSTRAINT retention_clock_one_row CHECK (id = 1),
+  "time" timestamptz NOT NULL,
+  passed_at timestamptz NOT NULL
+);
+
 CREATE TABLE api_keys (
   id uuid PRIMARY KEY DEFAULT uuidv7(),
   space_id uuid NOT NULL CONSTRAINT api_keys_space_id_spaces_id_fk REFERENCES spaces,

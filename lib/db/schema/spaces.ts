@@ -77,6 +77,18 @@ export const usageDays = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.day, table.apiKeyId] })],
 );
 
+/** One row: the clock by which events expire (lib/retention/retention-clock.ts), as the last pass of retention left it. */
+export const retentionClock = pgTable(
+  'retention_clock',
+  {
+    id: integer('id').primaryKey().default(1),
+    time: instant('time').notNull(),
+    /** The machine's clock when the last pass began. */
+    passedAt: instant('passed_at').notNull(),
+  },
+  (table) => [check('retention_clock_one_row', sql`${table.id} = 1`)],
+);
+
 /**
  * What tokens of a model cost, in US dollars per million, from a day on. Operators and owners edit it: nothing is known
  * of a model without a row.

@@ -114,7 +114,7 @@ const readiness = probe('getReadiness', 'Readiness', {
   200: { description: 'Ingest can accept events.', content: ready(true) },
   503: {
     description:
-      'Ingest waits for the dependencies in `waitingFor`. `queue-loss` means that the queue lost accepted events.',
+      'Ingest waits for the dependencies in `waitingFor`. `clock` means that the clocks of ingest and of Postgres differ, `queue-loss` that the queue lost accepted events.',
     content: ready(false),
   },
 });
