@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
+import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { envelopeBytes } from '../../lib/limits.ts';
 import type { PayloadForm } from './payloads.ts';
@@ -9,6 +10,8 @@ export interface AbusiveRequest {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
+  /** Over HTTP/1.1 in chunks, without a Content-Length. HTTP/2 never declares it here. */
+  isChunked?: true;
 }
 
 /** Sends a request and reads its answer. @returns the HTTP status; 0 when there was no answer. */
@@ -39,8 +42,10 @@ const rpc = (contentType: string, form: PayloadForm) => ({
   isEnveloped: contentType.includes('grpc'),
 });
 
+export const jsonOverHttp1: Protocol = { name: 'JSON over HTTP/1.1', httpVersion: '1.1', ...jsonApi };
+
 export const protocols: readonly Protocol[] = [
-  { name: 'JSON over HTTP/1.1', httpVersion: '1.1', ...jsonApi },
+  jsonOverHttp1,
   { name: 'JSON over HTTP/2', httpVersion: '2', ...jsonApi },
   { name: 'Connect', httpVersion: '1.1', ...rpc('application/proto', 'protobuf') },
   { name: 'Connect in JSON', httpVersion: '2', ...rpc('application/json', 'protobufJson') },
@@ -57,9 +62,16 @@ export function inEnvelope(message: Buffer, flags: number, length = message.leng
   return Buffer.concat([head, message]);
 }
 
-/** Clients of both versions of HTTP. A connection that ingest closes is opened again. */
-export function openClients(url: string): Record<Protocol['httpVersion'], Send> & AsyncDisposable {
-  const pool = new Pool(url, { connections: 16, pipelining: 1 });
+/**
+ * Clients of both versions of HTTP. A connection that ingest closes is opened again.
+ *
+ * @param connections most of HTTP/1.1; HTTP/2 has one.
+ */
+export function openClients(
+  url: string,
+  connections = 16,
+): Record<Protocol['httpVersion'], Send> & AsyncDisposable {
+  const pool = new Pool(url, { connections, pipelining: 1 });
   let session: ClientHttp2Session | undefined;
   const openSession = () => {
     session = connect(url);
@@ -67,11 +79,12 @@ export function openClients(url: string): Record<Protocol['httpVersion'], Send> 
     return session;
   };
   return {
-    '1.1': async (request) => {
+    '1.1': async ({ body, isChunked, ...request }) => {
       try {
-        const { statusCode, body } = await pool.request({ method: 'POST', ...request });
-        await body.dump();
-        return statusCode;
+        const sent = isChunked === true ? inChunks(body) : body;
+        const response = await pool.request({ method: 'POST', ...request, body: sent });
+        await response.body.dump();
+        return response.statusCode;
       } catch {
         return 0;
       }
@@ -85,6 +98,15 @@ export function openClients(url: string): Record<Protocol['httpVersion'], Send> 
       await pool.destroy();
     },
   };
+}
+
+const chunkBytes = 64 * 1024;
+
+function inChunks(bytes: Buffer): Readable {
+  const count = Math.ceil(bytes.length / chunkBytes);
+  return Readable.from(
+    Array.from({ length: count }, (_, i) => bytes.subarray(i * chunkBytes, (i + 1) * chunkBytes)),
+  );
 }
 
 async function sendOnStream(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { createApiKey } from '../../lib/accounts/api-key.ts';
+import { bodyBytesMax } from '../../lib/limits.ts';
 import { payloads } from './payloads.ts';
 import { type AbusiveRequest, inEnvelope, type Protocol, protocols } from './protocols.ts';
 
@@ -57,6 +58,10 @@ function malformedRequests(protocol: Protocol): Abuse[] {
     return { path, headers: { authorization, 'content-type': contentType, ...headers }, body };
   };
   const makes: Record<string, Abuse['make']> = {
+    'too many bytes without a length': (apiKey) => ({
+      ...request(apiKey, Buffer.alloc(bodyBytesMax + 1024 ** 2, ' ')),
+      isChunked: true,
+    }),
     'an unknown key': () => request(createApiKey(), message),
     'a malformed key': () => request(randomUUID(), message),
     'an unknown encoding': (apiKey) =>
@@ -71,7 +76,12 @@ function malformedRequests(protocol: Protocol): Abuse[] {
   return Object.entries(makes).map(([name, make]) => ({ name, protocol, make }));
 }
 
-function plain({ path, contentType, isEnveloped }: Protocol, apiKey: string, bytes: Buffer): AbusiveRequest {
+/** A request with this message in its body, unchanged. */
+export function plain(
+  { path, contentType, isEnveloped }: Protocol,
+  apiKey: string,
+  bytes: Buffer,
+): AbusiveRequest {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': contentType };
   return { path, headers, body: isEnveloped ? inEnvelope(bytes, 0) : bytes };
 }

@@ -4,7 +4,6 @@ import { parseArgs } from 'node:util';
 import { measureSdk } from '../../sdk/typescript/bench/measure.ts';
 import { peakResidentBytes } from '../system/process-stats.ts';
 import { type RunningWeir, startWeir } from '../system/weir.ts';
-import { measureAbuse } from './abuse.ts';
 import { measureDashboard } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
 import { measureFilters } from './filters/measure.ts';
@@ -36,8 +35,6 @@ const log = (text: string) => process.stderr.write(`${text}\n`);
 /** What `--only` takes. Each prints its own part of the table. */
 const parts: Record<string, () => Promise<string>> = {
   sdk: async () => renderReport(await measureSdk(), 'sdk'),
-  abuse: async () =>
-    renderReport(await underLoad((weir, load) => measureAbuse(weir, load, seconds)), 'abuse'),
   retention: async () =>
     renderReport(await underLoad((weir) => measureRetention(weir, { events: rows, log })), 'retention'),
   storage: async () => {
@@ -103,15 +100,11 @@ async function measureAll(weir: RunningWeir, workload: Workload): Promise<Figure
       `round ${round}: ${Math.round(storedPerSecond)} events/s, ${Math.round(singlesPerSecond)} requests/s`,
     );
   }
-  const memory = {
-    ingestBytes: peakResidentBytes(weir.pidOf('ingest')),
-    writerBytes: peakResidentBytes(weir.pidOf('writer')),
-    dashboardBytes: peakResidentBytes(weir.pidOf('dashboard-api')),
-  };
   return {
     ...medianFigures(results),
     bytesPerEvent,
-    ...memory,
-    ...(await measureAbuse(weir, workload, seconds)),
+    ingestBytes: peakResidentBytes(weir.pidOf('ingest')),
+    writerBytes: peakResidentBytes(weir.pidOf('writer')),
+    dashboardBytes: peakResidentBytes(weir.pidOf('dashboard-api')),
   };
 }

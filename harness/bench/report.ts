@@ -74,18 +74,6 @@ const rows: Row[] = [
   { measure: '  dashboard-api', value: (f) => mebibytes(f.dashboardBytes), goal: '≤ 200 MB' },
 ];
 
-const abuseRows: Row[] = [
-  {
-    measure: '202 latency, 1–20 events, under abuse',
-    value: (f) => `p50 ${number(f.abusedP50Ms, 1)} ms, p99 ${number(f.abusedP99Ms, 1)} ms`,
-    baseline: (f) =>
-      `${ratio(f.abusedP99Ms, f.quietP99Ms)} the p99 just before (${number(f.quietP99Ms, 1)} ms)`,
-    goal: '< 3 ×',
-  },
-  { measure: '  resident memory of ingest, peak', value: (f) => mebibytes(f.abuseBytes), goal: '< 512 MB' },
-  { measure: '  events accepted and not stored', value: (f) => number(f.lost), goal: '0' },
-];
-
 const sdkRows: Row[] = [
   { measure: 'record(), an event of 6 KB', value: (f) => `${number(f.recordMicroseconds)} µs`, goal: '' },
   {
@@ -180,7 +168,6 @@ const erasureRows: Row[] = [
 
 /** The parts that can be measured separately, with `--only`. */
 const parts = {
-  abuse: abuseRows,
   sdk: sdkRows,
   retention: retentionRows,
   storage: storageRows,
@@ -189,7 +176,7 @@ const parts = {
 
 /** Renders the table of measurements, or a part of it, from the medians of several rounds. */
 export function renderReport(figures: Figures, part?: keyof typeof parts): string {
-  const shown = part === undefined ? [...rows, ...abuseRows] : parts[part];
+  const shown = part === undefined ? rows : parts[part];
   const cells = shown.map((row) => [
     row.measure,
     row.value(figures),

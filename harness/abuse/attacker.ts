@@ -3,23 +3,29 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Pool } from 'undici';
-import { badKeys, type HostileRequest, hostileBodies } from './hostile-requests.ts';
+import { createApiKey } from '../../lib/accounts/api-key.ts';
+import { type AbusiveRequest, jsonOverHttp1, openClients } from './protocols.ts';
+import { abuses, plain } from './requests.ts';
 import { openSlowConnections } from './slow-connections.ts';
 
 /**
- * The hostile client of `npm run bench`, a separate process so that it does not slow down the measured client. It sends
+ * The hostile client of `npm run abuse`, a separate process so that it does not slow down the measured client. It sends
  * `ready` when the abuse has begun, and exits when its parent has exited.
  */
 const [, , ingestUrl = '', apiKey = '', plan = '{}'] = process.argv;
 const { slowConnections, bodiesPerSecond, badKeysPerSecond } = JSON.parse(plan);
+
+/** With a new invalid key each. Every other key is well-formed, and so requires a look-up in Postgres. */
+const badKeys = [createApiKey, () => crypto.randomUUID()].map(
+  (makeKey) => () => plain(jsonOverHttp1, makeKey(), Buffer.from('{"events":[]}')),
+);
 
 /** The number of responses by status; 0 stands for no response. */
 const responses = new Map<number, number>();
 
 process.on('disconnect', () => process.exit());
 // Before connections are opened: compressing the bombs blocks for seconds, and delays all writes of the slow connections.
-const bodies = hostileBodies(apiKey);
+const bodies = prepareBodies();
 await warmUp(2);
 const slow = openSlowConnections(ingestUrl, apiKey, slowConnections);
 await slow.ready;
@@ -46,32 +52,51 @@ async function warmUp(seconds: number): Promise<void> {
 
 async function attack(url: string, seconds: number): Promise<void> {
   await Promise.all([
-    sendInTurn(url, bodies, { perSecond: bodiesPerSecond, seconds }),
-    sendInTurn(url, badKeys(), { perSecond: badKeysPerSecond, seconds }),
+    sendInTurn(
+      url,
+      bodies.map((body) => () => body),
+      { perSecond: bodiesPerSecond, seconds },
+    ),
+    sendInTurn(url, badKeys, { perSecond: badKeysPerSecond, seconds }),
   ]);
+}
+
+/** The kinds that cost most with a valid key, without which a body is not read. All by JSON over HTTP/1.1. */
+function prepareBodies(): AbusiveRequest[] {
+  const names = [
+    'a bomb in gzip',
+    'a bomb in br',
+    'a bomb in zstd',
+    'too many bytes',
+    'too many bytes without a length',
+    'brackets too deep',
+  ];
+  return names.map((name) => {
+    const abuse = abuses.find((one) => one.name === name && one.protocol === jsonOverHttp1);
+    if (abuse === undefined) throw new Error(`there is no abuse ${name}`);
+    return abuse.make(apiKey);
+  });
 }
 
 /** Sends at a fixed rate, independently of the responses, on at most 32 connections. */
 async function sendInTurn(
   url: string,
-  requests: HostileRequest[],
+  requests: readonly (() => AbusiveRequest)[],
   { perSecond, seconds }: { perSecond: number; seconds: number },
 ): Promise<void> {
-  const pool = new Pool(url, { connections: 32, pipelining: 1 });
+  await using clients = openClients(url, 32);
   const startedMs = performance.now();
+  const sent: Promise<void>[] = [];
   for (let i = 0; i < perSecond * seconds; i++) {
     const waitMs = startedMs + (i * 1_000) / perSecond - performance.now();
     if (waitMs > 0) await sleep(waitMs);
-    const options = requests[i % requests.length]?.();
-    if (options !== undefined) void send(pool, options);
+    const request = requests[i % requests.length]?.();
+    if (request === undefined) continue;
+    const done = clients['1.1'](request).then((status) => {
+      responses.set(status, (responses.get(status) ?? 0) + 1);
+    });
+    // An attack without end must not keep its promises.
+    if (Number.isFinite(seconds)) sent.push(done);
   }
-  await pool.close();
-}
-
-async function send(pool: Pool, options: ReturnType<HostileRequest>): Promise<void> {
-  const status = await pool
-    .request(options)
-    .then(({ statusCode, body }) => body.dump().then(() => statusCode))
-    .catch(() => 0);
-  responses.set(status, (responses.get(status) ?? 0) + 1);
+  await Promise.all(sent);
 }
