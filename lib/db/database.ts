@@ -31,6 +31,24 @@ export function openDatabase(sql: Sql): Database {
   return database;
 }
 
+/** The same database, each query of which is run by `limit`. Transactions are not. */
+export function limitQueries(
+  database: Database,
+  limit: <T>(query: () => Promise<T>) => Promise<T>,
+): Database {
+  // Drizzle's builders take the session of the object that they are called on.
+  const session: Session = Object.create(database._.session);
+  session.prepareQuery = (...parameters) => {
+    const query = database._.session.prepareQuery(...parameters) as ReturnType<
+      typeof session.prepareQuery<never>
+    >;
+    const execute = query.execute.bind(query);
+    query.execute = (values) => limit(() => execute(values));
+    return query;
+  };
+  return Object.assign(Object.create(database), { session, _: { ...database._, session } });
+}
+
 function throwDriverErrors(session: Session): void {
   const prepareQuery = session.prepareQuery.bind(session);
   const transaction = session.transaction.bind(session);

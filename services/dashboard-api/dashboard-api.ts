@@ -4,7 +4,7 @@ import { openDatabase } from '../../lib/db/database.ts';
 import { createReadiness } from '../../lib/http/readiness.ts';
 import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
 import type { ServiceContext } from '../../lib/service.ts';
-import { dashboardConnectionsMax, dashboardQueryTimeoutMs } from './limits.ts';
+import { accountConnectionsMax, dashboardConnectionsMax, dashboardQueryTimeoutMs } from './limits.ts';
 import { followStoredNotices } from './live/stored-notices.ts';
 import { createRoutes } from './routes.ts';
 import { serveDashboard } from './server.ts';
@@ -25,23 +25,26 @@ export async function startDashboardApi({
   resources,
 }: ServiceContext): Promise<{ url: string }> {
   const config = requireConfig(parsed, ['DATABASE_URL', 'API_KEY_PEPPER']);
-  const sql = resources.use(
-    openPostgres(config.DATABASE_URL, {
-      applicationName: 'weir-dashboard-api',
-      connectionsMax: dashboardConnectionsMax,
-      statementTimeoutMs: dashboardQueryTimeoutMs,
-    }),
-  );
-  const database = openDatabase(sql);
-  const services = await openServices(database, config, log);
+  const openPool = (connectionsMax: number) =>
+    resources.use(
+      openPostgres(config.DATABASE_URL, {
+        applicationName: 'weir-dashboard-api',
+        connectionsMax,
+        statementTimeoutMs: dashboardQueryTimeoutMs,
+      }),
+    );
+  const accountPool = openPool(accountConnectionsMax);
+  const accounts = openDatabase(accountPool);
+  const spaces = openDatabase(openPool(dashboardConnectionsMax));
+  const services = await openServices({ spaces, accounts }, config, log);
   if (config.NATS_URL !== undefined)
     resources.use(followStoredNotices(config.NATS_URL, services.wakeStreams, log));
   const onRequest = createRoutes({
     services,
-    findUnready: createReadiness({ postgres: () => sql`SELECT 1` }),
+    findUnready: createReadiness({ postgres: () => accountPool`SELECT 1` }),
     answerAfterBody: createAnswerAfterBody(),
     web: openWeb(config),
-    sso: openSso(database, config, services),
+    sso: openSso(accounts, config, services),
     log,
   });
   const { url } = resources.use(await serveDashboard({ onRequest, config, log }));

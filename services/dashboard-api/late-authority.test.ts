@@ -30,7 +30,8 @@ beforeAll(async () => {
   dashboard = await openDashboard();
   bystander = await dashboard.addSpace();
   const config = requireConfig(parseConfig({ API_KEY_PEPPER: dashboardPepper }), ['API_KEY_PEPPER']);
-  services = await openServices(dashboard.database, config, pino({ level: 'silent' }));
+  const databases = { spaces: dashboard.database, accounts: dashboard.database };
+  services = await openServices(databases, config, pino({ level: 'silent' }));
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 

@@ -1,3 +1,5 @@
+import type { FairLimits } from '../../lib/fair-limiter.ts';
+
 /** A sign-in to the dashboard lasts this long. */
 export const sessionTtlMs = 30 * 24 * 60 * 60 * 1_000;
 
@@ -72,8 +74,17 @@ export const nameCharsMax = 100;
 export const dashboardBodyBytesMax = 64 * 1024;
 export const dashboardCallsMax = 20;
 
-/** Connections of the dashboard API's pools. A list takes a few milliseconds: eight answer a thousand a second. */
-export const dashboardConnectionsMax = 8;
+/**
+ * Statements that run at a time for calls to spaces, and those of one space: others find a free connection. A list takes a few milliseconds:
+ * eight connections answer a thousand a second. A browser that opens a long thread makes 200 calls at once.
+ */
+export const spaceQueryLimits: FairLimits = { atOnceMax: 8, atOnceOfSpaceMax: 6, waitingOfUserMax: 250 };
+
+/** Connections for the data of spaces: two are left for live streams. */
+export const dashboardConnectionsMax = spaceQueryLimits.atOnceMax + 2;
+
+/** Connections for sign-in and sessions, which wait for no statement on a space's data. Each statement takes a millisecond. */
+export const accountConnectionsMax = 4;
 
 /** Postgres cancels a query of the dashboard after this time. */
 export const dashboardQueryTimeoutMs = 10_000;
@@ -93,9 +104,9 @@ export const attributeFiltersMax = 10;
 
 /**
  * Events opened concurrently: each decompresses a segment of up to 4 MiB and scans it on the main thread, so more of them
- * would take memory and be no faster.
+ * would take memory and be no faster. The third slot is for another space.
  */
-export const eventsOpenedAtOnceMax = 2;
+export const openingLimits: FairLimits = { atOnceMax: 3, atOnceOfSpaceMax: 2, waitingOfUserMax: 250 };
 
 /** Largest difference between a duration and end minus start that is not flagged: clients round to milliseconds. */
 export const durationToleranceMs = 1;
@@ -178,5 +189,8 @@ export const searchSegmentsListed = 100;
 /** Longest text that is searched, in characters. */
 export const searchTextCharsMax = 1_000;
 
-/** Searches that run at a time: each holds a segment of up to 4 MiB and its text, and keeps the main thread busy. */
-export const searchesAtOnceMax = 2;
+/**
+ * Searches that run at a time: each holds a segment of up to 4 MiB and its text, and keeps the main thread busy for up to a second. The
+ * third slot is for another space. More than ten that wait would exceed the time of a call.
+ */
+export const searchLimits: FairLimits = { atOnceMax: 3, atOnceOfSpaceMax: 2, waitingOfUserMax: 10 };

@@ -1,7 +1,8 @@
 import { createSpace } from '../../lib/accounts/spaces.ts';
 import type { ConfigWith } from '../../lib/config.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { openLimiter } from '../../lib/limiter.ts';
+import { type Database, limitQueries } from '../../lib/db/database.ts';
+import { type Caller, type FairLimiter, openFairLimiter } from '../../lib/fair-limiter.ts';
+import type { Limiter } from '../../lib/limiter.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createFindAddress } from './accounts/client-address.ts';
 import { openInvitations } from './accounts/invitations.ts';
@@ -13,10 +14,11 @@ import { openSessionList } from './accounts/session-list.ts';
 import { openSignIn } from './accounts/sign-in.ts';
 import { openSpaceAdmin } from './admin/space-admin.ts';
 import {
-  eventsOpenedAtOnceMax,
-  searchesAtOnceMax,
+  openingLimits,
+  searchLimits,
   signInPairsMax,
   signInWindowMs,
+  spaceQueryLimits,
   tokenAttemptsMax,
 } from './limits.ts';
 import { LiveStreams } from './live/live-streams.ts';
@@ -24,22 +26,25 @@ import { OpenStreams } from './live/open-streams.ts';
 import { openSpaceStore } from './spaces/space-store.ts';
 import type { Services } from './trpc/context.ts';
 
-/** Opens what the procedures use, on one database. Postgres need not be reachable yet. */
+/** The same database through two pools: nobody who reads spaces delays a sign-in, or the check of a session. */
+export interface DashboardDatabases {
+  readonly spaces: Database;
+  readonly accounts: Database;
+}
+
+/** Opens what the procedures use. Postgres need not be reachable yet. */
 export async function openServices(
-  database: Database,
+  { spaces, accounts: database }: DashboardDatabases,
   config: ConfigWith<'API_KEY_PEPPER'>,
   log: Logger,
 ): Promise<Services> {
   const pepper = config.API_KEY_PEPPER;
   const newSpace = { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null };
   const sessions = openSessions(database);
-  const streams = new LiveStreams(database, log);
-  const store = {
-    database,
-    streams,
-    openingLimiter: openLimiter(eventsOpenedAtOnceMax),
-    searchLimiter: openLimiter(searchesAtOnceMax),
-  };
+  const streams = new LiveStreams(spaces, log);
+  const queries = openFairLimiter(spaceQueryLimits);
+  const opening = openFairLimiter(openingLimits);
+  const search = openFairLimiter(searchLimits);
   const now = () => performance.now();
   return {
     sessions,
@@ -58,8 +63,25 @@ export async function openServices(
     }),
     openStreams: new OpenStreams(),
     wakeStreams: (spaceId) => streams.wake(spaceId),
-    openSpace: (spaceId) => openSpaceStore(store, spaceId),
-    openSpaceAdmin: (spaceId, actor) => openSpaceAdmin({ database, pepper }, spaceId, actor),
+    openSpace: (caller) =>
+      openSpaceStore(
+        {
+          database: limitQueries(spaces, limitFor(caller, queries)),
+          streams,
+          openingLimiter: limitFor(caller, opening),
+          searchLimiter: limitFor(caller, search),
+        },
+        caller.spaceId,
+      ),
+    openSpaceAdmin: (spaceId, actor) => {
+      const database = limitQueries(spaces, limitFor({ spaceId, userId: actor.id }, queries));
+      return openSpaceAdmin({ database, pepper }, spaceId, actor);
+    },
     createSpace: async (name, owner) => (await createSpace(database, name, newSpace, owner)).id,
   };
+}
+
+/** The limiter as one caller uses it. */
+function limitFor(caller: Caller, limiter: FairLimiter): Limiter {
+  return (task) => limiter(caller, task);
 }

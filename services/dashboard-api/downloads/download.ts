@@ -47,8 +47,10 @@ interface SpaceRequest {
  * @throws TRPCError UNAUTHORIZED without a session; NOT_FOUND for a space that the user is not a member of.
  */
 export async function openDownloadedSpace(services: Services, asked: SpaceRequest): Promise<SpaceStore> {
-  await checkRole(services, asked, 'viewer');
-  return services.openSpace(asked.spaceId);
+  const { id: userId } = await checkRole(services, asked, 'viewer');
+  const left = new AbortController();
+  asked.response.once('close', () => left.abort());
+  return services.openSpace({ spaceId: asked.spaceId, userId, signal: left.signal });
 }
 
 /**

@@ -25,9 +25,9 @@ export interface EventReader {
 /** What the readers of all spaces share. */
 export interface SharedReader {
   database: Database;
-  /** Bounds how many events are opened concurrently, over all spaces. */
+  /** Bounds how many events are opened concurrently, over all spaces, with turns for the user. */
   openingLimiter: Limiter;
-  /** Bounds how many searches run concurrently, over all spaces. */
+  /** Bounds how many searches run concurrently, likewise. */
   searchLimiter: Limiter;
 }
 
@@ -38,6 +38,6 @@ export function openEventReader({ database, openingLimiter }: SharedReader, spac
     wasStored: (id) => wasEventStored(database, spaceId, id),
     neighbours: (id, filter) => readNeighbours(database, spaceId, { id, filter }),
     exportEvents: (filter) => exportEvents(database, spaceId, filter),
-    exportTexts: (filter) => exportTexts(database, spaceId, filter),
+    exportTexts: (filter) => exportTexts({ database, openingLimiter }, spaceId, filter),
   };
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
+import type { Limiter } from '../../../lib/limiter.ts';
 import type { EventCursor } from '../../../lib/read/event-cursor.ts';
 import { isEventStored } from '../../../lib/read/event-existence.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
@@ -46,7 +47,7 @@ export async function* exportEvents(
 
 /** As {@link exportEvents}, the events as they were sent, a line of JSON each. */
 export async function* exportTexts(
-  database: Database,
+  { database, openingLimiter }: { database: Database; openingLimiter: Limiter },
   spaceId: string,
   filter: EventFilter,
 ): AsyncGenerator<string[]> {
@@ -59,7 +60,7 @@ export async function* exportTexts(
     let count = rows.length;
     while (from < rows.length) {
       const some = rows.slice(from, from + count);
-      const lines = await readLines(database, spaceId, some);
+      const lines = await openingLimiter(() => readLines(database, spaceId, some));
       if (lines === undefined) {
         count = Math.ceil(some.length / 2);
         continue;

@@ -1,4 +1,5 @@
 import type { Actor } from '../../../lib/accounts/audit/audit.ts';
+import type { Caller } from '../../../lib/fair-limiter.ts';
 import type { FindAddress } from '../accounts/client-address.ts';
 import type { Invitations } from '../accounts/invitations.ts';
 import type { RedeemLink } from '../accounts/link-redemption.ts';
@@ -26,7 +27,8 @@ export interface Services {
   findAddress: FindAddress;
   /** Attempts with tokens of links, by network address. */
   tokenAttempts: RateLimiter;
-  openSpace: (spaceId: string) => SpaceStore;
+  /** Opens a space's data for a user. Their statements wait for their turn (lib/fair-limiter.ts). */
+  openSpace: (caller: Caller) => SpaceStore;
   /** The responses that are live streams. */
   openStreams: OpenStreams;
   /** Events were stored in the space: its live streams read them now. */

@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { GrantLostError } from '../../../lib/accounts/audit/grant.ts';
+import { CallerLeftError, QueueFullError } from '../../../lib/fair-limiter.ts';
 
 /** What sockets and postgres.js report when Postgres is unreachable. */
 const unreachableCodes = new Set([
@@ -32,7 +33,8 @@ const causesMax = 5;
 
 /**
  * Chooses the code of a failed call. Errors that were thrown for the client stay as they are. Postgres unreachable is
- * SERVICE_UNAVAILABLE, a query that took too long GATEWAY_TIMEOUT, a value that Postgres cannot represent BAD_REQUEST.
+ * SERVICE_UNAVAILABLE, a query that took too long GATEWAY_TIMEOUT, a value that Postgres cannot represent BAD_REQUEST, a user with too
+ * many waiting calls TOO_MANY_REQUESTS.
  * Everything else is INTERNAL_SERVER_ERROR, with details in the log only.
  */
 export function classifyFailure(error: TRPCError): TRPCError {
@@ -43,6 +45,16 @@ export function classifyFailure(error: TRPCError): TRPCError {
       message: 'Your session has ended, or you lost the role that this needs. Nothing was changed.',
       cause: error,
     });
+  }
+  if (error.cause instanceof QueueFullError) {
+    return new TRPCError({
+      code: 'TOO_MANY_REQUESTS',
+      message: 'Too many of your calls are waiting. Try again when some have ended.',
+      cause: error,
+    });
+  }
+  if (error.cause instanceof CallerLeftError) {
+    return new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client left.', cause: error });
   }
   const code = codeOf(error);
   if (code === undefined) return error;

@@ -88,11 +88,23 @@ export function spaceProcedure(least: Role) {
   return userProcedure
     .meta({ access: least })
     .input(spaceInput)
-    .use(({ ctx, input, next }) => {
+    .use(({ ctx, input, next, type, signal }) => {
       const { spaceId, role } = requireRole(ctx.user, input.spaceId, least);
+      const { userId } = ctx.user;
       const actor = actorOf(ctx.user, ctx.request.address, { spaceId, least });
+      // A change that has begun is made, also where its client leaves.
+      const leaves = type === 'mutation' ? undefined : endOfCall(signal);
       return next({
-        ctx: { actor, role, space: ctx.openSpace(spaceId), admin: ctx.openSpaceAdmin(spaceId, actor) },
+        ctx: {
+          ...{ actor, role, admin: ctx.openSpaceAdmin(spaceId, actor) },
+          space: ctx.openSpace({ spaceId, userId, signal: leaves }),
+        },
       });
     });
+}
+
+/** Aborted when the client leaves, and when it got 503 because the call took too long. */
+function endOfCall(signal: AbortSignal | undefined): AbortSignal {
+  const late = AbortSignal.timeout(dashboardCallTimeoutMs);
+  return signal === undefined ? late : AbortSignal.any([signal, late]);
 }

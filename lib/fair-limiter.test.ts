@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { type Caller, CallerLeftError, openFairLimiter, QueueFullError } from './fair-limiter.ts';
+
+/** A limiter whose tasks end when they are told to, and which notes the order in which they begin. */
+function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
+  const run = openFairLimiter({ atOnceMax: 2, atOnceOfSpaceMax: 2, waitingOfUserMax: 1_000, ...limits });
+  const started: string[] = [];
+  const running: (() => void)[] = [];
+  return {
+    started,
+    add: (caller: Caller) =>
+      run(caller, () => {
+        started.push(`${caller.spaceId}/${caller.userId}`);
+        return new Promise<void>((resolve) => running.push(resolve));
+      }),
+    /** Ends the task that runs for longest. */
+    async endOne() {
+      running.shift()?.();
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+const by = (spaceId: string, userId: string, signal?: AbortSignal): Caller => ({ spaceId, userId, signal });
+
+test('behind 400 tasks of one user, a task of another tenant and one of another user come next', async () => {
+  const gate = openGate();
+  const all = Array.from({ length: 402 }, () => gate.add(by('a', 'x')));
+  all.push(gate.add(by('a', 'y')), gate.add(by('b', 'z')));
+  await new Promise(setImmediate);
+  expect(gate.started).toEqual(['a/x', 'a/x']);
+  for (let i = 0; i < 4; i++) await gate.endOne();
+  expect(gate.started.slice(2)).toEqual(['a/x', 'b/z', 'a/y', 'a/x']);
+  while (gate.started.length < all.length) await gate.endOne();
+  await gate.endOne();
+  await gate.endOne();
+  await Promise.all(all);
+});
+
+test('a space cannot take all slots', async () => {
+  const gate = openGate({ atOnceMax: 3, atOnceOfSpaceMax: 2 });
+  for (let i = 0; i < 10; i++) void gate.add(by('a', String(i)));
+  void gate.add(by('b', 'z'));
+  await new Promise(setImmediate);
+  expect(gate.started).toEqual(['a/0', 'a/1', 'b/z']);
+});
+
+test('a task that nobody waits for any more leaves the queue, and is never run', async () => {
+  const gate = openGate({ atOnceMax: 1, waitingOfUserMax: 2 });
+  const left = new AbortController();
+  void gate.add(by('a', 'x'));
+  const waiting = [gate.add(by('a', 'x', left.signal)), gate.add(by('a', 'x', left.signal))];
+  await expect(gate.add(by('a', 'x'))).rejects.toThrow(QueueFullError);
+  left.abort();
+  for (const task of waiting) await expect(task).rejects.toThrow(CallerLeftError);
+  await expect(gate.add(by('b', 'y', left.signal))).rejects.toThrow(CallerLeftError);
+  void gate.add(by('a', 'x'));
+  await gate.endOne();
+  expect(gate.started).toEqual(['a/x', 'a/x']);
+});
+
+test('a task that fails frees its slot, and its failure is that of the call', async () => {
+  const run = openFairLimiter({ atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: 1 });
+  await expect(run(by('a', 'x'), () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await run(by('a', 'x'), () => Promise.resolve(1))).toBe(1);
+});

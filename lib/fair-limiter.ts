@@ -1,0 +1,122 @@
+/** Whom a task is run for. */
+export interface Caller {
+  readonly spaceId: string;
+  readonly userId: string;
+  /** Aborted when nobody waits for the result any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a task when a slot is free, and resolves or rejects as the task does.
+ *
+ * @throws QueueFullError when too many tasks of the user are waiting.
+ * @throws CallerLeftError when the caller's signal is aborted before the task begins.
+ */
+export type FairLimiter = <T>(caller: Caller, task: () => Promise<T>) => Promise<T>;
+
+/** Too many tasks of the user are waiting in the space. */
+export class QueueFullError extends Error {
+  override name = 'QueueFullError';
+}
+
+/** The caller's signal was aborted while the task was waiting. */
+export class CallerLeftError extends Error {
+  override name = 'CallerLeftError';
+}
+
+export interface FairLimits {
+  /** Most tasks that run at a time. */
+  readonly atOnceMax: number;
+  /** Most tasks of one space that run at a time: fewer, so that another space finds a free slot. */
+  readonly atOnceOfSpaceMax: number;
+  /** Most tasks of one user that wait in one space. */
+  readonly waitingOfUserMax: number;
+}
+
+/** The tasks of one space. Maps and sets are in the order in which their turns come. */
+interface SpaceQueue {
+  running: number;
+  /** The tasks that wait, by user. */
+  readonly users: Map<string, Set<() => void>>;
+}
+
+/**
+ * Makes a limiter that gives each space its turn, and in a space each user: whoever queues many tasks delays their own. A task leaves the queue
+ * when its caller leaves.
+ */
+export function openFairLimiter(limits: FairLimits): FairLimiter {
+  const spaces = new Map<string, SpaceQueue>();
+  let running = 0;
+  const startNext = () => {
+    for (const [spaceId, space] of spaces) {
+      if (running >= limits.atOnceMax) return;
+      if (space.running >= limits.atOnceOfSpaceMax) continue;
+      const start = takeNext(space);
+      if (start === undefined) continue;
+      moveLast(spaces, spaceId, space);
+      space.running += 1;
+      running += 1;
+      start();
+    }
+  };
+  const forgetIdle = (spaceId: string, space: SpaceQueue) => {
+    if (space.running === 0 && space.users.size === 0) spaces.delete(spaceId);
+  };
+  return async (caller, task) => {
+    const { spaceId } = caller;
+    const space = spaces.get(spaceId) ?? { running: 0, users: new Map() };
+    spaces.set(spaceId, space);
+    try {
+      const turn = waitForTurn(space, caller, limits.waitingOfUserMax);
+      startNext();
+      await turn;
+      try {
+        return await task();
+      } finally {
+        space.running -= 1;
+        running -= 1;
+        startNext();
+      }
+    } finally {
+      forgetIdle(spaceId, space);
+    }
+  };
+}
+
+/** Queues a task of the caller. Resolves when it is its turn. */
+async function waitForTurn(
+  { users }: SpaceQueue,
+  { userId, signal }: Caller,
+  waitingMax: number,
+): Promise<void> {
+  if (signal?.aborted) throw new CallerLeftError('The caller left.');
+  const waiting = users.get(userId) ?? new Set();
+  if (waiting.size >= waitingMax) throw new QueueFullError(`${waitingMax} tasks of the user are waiting.`);
+  users.set(userId, waiting);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const leave = () => {
+    if (waiting.delete(resolve) && waiting.size === 0) users.delete(userId);
+    reject(new CallerLeftError('The caller left.'));
+  };
+  waiting.add(resolve);
+  signal?.addEventListener('abort', leave, { once: true });
+  await promise.finally(() => signal?.removeEventListener('abort', leave));
+}
+
+/** Takes the first task of the user whose turn it is. */
+function takeNext({ users }: SpaceQueue): (() => void) | undefined {
+  const [next] = users;
+  if (next === undefined) return undefined;
+  const [userId, waiting] = next;
+  const [start] = waiting;
+  if (start === undefined) throw new Error('A user without tasks is in the queue.');
+  waiting.delete(start);
+  if (waiting.size === 0) users.delete(userId);
+  else moveLast(users, userId, waiting);
+  return start;
+}
+
+function moveLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addEvents, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
+import { until } from '../../../test/support/wait.ts';
+import { openingLimits } from '../limits.ts';
+
+let dashboard: TestDashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const calls = 400;
+
+test('beside 400 calls of one viewer another tenant opens an event at once, and what is too much gets TOO_MANY_REQUESTS', async () => {
+  const [viewer, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const text = JSON.stringify({ prompt: 'x'.repeat(100_000) });
+  const [id = ''] = await addEvents(dashboard.sql, viewer.spaceId, [{ text }]);
+  const [otherId = ''] = await addEvents(dashboard.sql, other.spaceId, [{ text: '{}' }]);
+  const codes: string[] = [];
+  const open = async () => {
+    const failure = await viewer.client.trpc.events.get.query({ id }).then(
+      () => ({ data: { code: 'OK' } }),
+      (error: { data: { code: string } }) => error,
+    );
+    codes.push(failure.data.code);
+  };
+  const opened = Array.from({ length: calls }, open);
+  // Those that find no place in the queue are told so while the others wait.
+  await until(() => codes.includes('TOO_MANY_REQUESTS'));
+  const before = codes.filter((code) => code === 'OK').length;
+  await other.client.trpc.events.get.query({ id: otherId });
+  const during = codes.filter((code) => code === 'OK').length - before;
+  await Promise.all(opened);
+  // In the order of the calls, the whole queue would have come first.
+  expect(during).toBeLessThan(openingLimits.waitingOfUserMax / 4);
+});
+
+test('calls whose client has left are not made', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const [id = ''] = await addEvents(dashboard.sql, spaceId, [{ text: '{}' }]);
+  await using blocker = await dashboard.sql.reserve().then((sql) => ({
+    sql,
+    [Symbol.asyncDispose]: async () => {
+      await sql`ROLLBACK`;
+      sql.release();
+    },
+  }));
+  // No event is opened until it ends.
+  await blocker.sql`BEGIN`;
+  await blocker.sql`LOCK TABLE segments IN ACCESS EXCLUSIVE MODE`;
+  const left = new AbortController();
+  const countWaiting = async () => {
+    const [row] = await dashboard.sql<{ waiting: number }[]>`
+      SELECT count(*)::integer AS waiting FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return row?.waiting;
+  };
+  const gone = Array.from({ length: openingLimits.waitingOfUserMax }, () =>
+    client.trpc.events.get.query({ id }, { signal: left.signal }),
+  );
+  await until(async () => (await countWaiting()) === openingLimits.atOnceOfSpaceMax);
+  left.abort();
+  expect((await Promise.allSettled(gone)).filter(({ status }) => status === 'fulfilled')).toEqual([]);
+  // The queue has room again, for as many calls as it takes.
+  const absent = client.trpc.events.get.query({ id: randomUUID() });
+  await blocker.sql`COMMIT`;
+  await expect(absent).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });
+});
