@@ -6,7 +6,7 @@ import { peakResidentBytes } from '../system/process-stats.ts';
 import { type RunningWeir, startWeir } from '../system/weir.ts';
 import { measureDashboard } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
-import { measureFilters } from './filters/measure.ts';
+import { measureFilters, measureYoungWeek } from './filters/measure.ts';
 import { type Figures, measureHttpToPostgres, measureRound } from './measures.ts';
 import { medianFigures, renderReport } from './report.ts';
 import { measureRetention } from './retention.ts';
@@ -61,6 +61,10 @@ const parts: Record<string, () => Promise<string>> = {
   filters: async () => {
     await using weir = await startWeir();
     return await measureFilters(weir.connection, { rows, say: log });
+  },
+  'filters-young': async () => {
+    await using weir = await startWeir();
+    return await measureYoungWeek(weir.connection, { rows, say: log });
   },
 };
 

@@ -28,7 +28,7 @@ const rareEvery = 400_000;
 /** Statements that run concurrently. */
 const concurrency = 3;
 
-/** Fills a space with so many events, as the writer stores them. */
+/** Fills a space with so many events of {@link grownDays}, and with all statistics. */
 export async function growSpace(
   database: Database,
   spaceId: string,
@@ -36,21 +36,39 @@ export async function growSpace(
 ): Promise<void> {
   for (let day = grownDays + 7; day >= 0; day -= 7) await ensurePartitions(database, nowMs - day * dayMs);
   const stepMs = (grownDays * dayMs) / rows;
-  const startOf = (index: number) => Math.round(nowMs - (rows - index) * stepMs);
-  let next = 0;
+  const startMsOf = (index: number) => Math.round(nowMs - (rows - index) * stepMs);
+  await growEvents(database, spaceId, { from: 0, to: rows, retiredUntil: rows / 2, startMsOf, say });
+  await database.execute('VACUUM ANALYZE');
+}
+
+/** Which events are stored, and when they start. */
+export interface Growth {
+  /** The indexes of the events: from the first on, and before the last. */
+  readonly from: number;
+  readonly to: number;
+  /** Events before this index may have the value that was frequent long ago. */
+  readonly retiredUntil: number;
+  /** When the event of an index starts, and when it is received. */
+  readonly startMsOf: (index: number) => number;
+  readonly say: (text: string) => void;
+}
+
+/** Stores events as the writer does. */
+export async function growEvents(database: Database, spaceId: string, growth: Growth): Promise<void> {
+  const { from, to, say } = growth;
+  let next = from;
   const fill = async () => {
-    while (next < rows) {
-      const from = next;
+    while (next < to) {
+      const first = next;
       next += requestEvents;
-      const events = Array.from({ length: Math.min(requestEvents, rows - from) }, (_, i) =>
-        makeEvent(from + i, { rows, startTimeMs: startOf(from + i) }),
+      const events = Array.from({ length: Math.min(requestEvents, to - first) }, (_, i) =>
+        makeEvent(first + i, growth),
       );
       await insertParts(database, toParts(spaceId, events));
-      if ((from / requestEvents) % 200 === 0) say(`${from} of ${rows} events`);
+      if ((first / requestEvents) % 200 === 0) say(`${first} of ${to} events`);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, fill));
-  await database.execute('VACUUM ANALYZE');
 }
 
 function toParts(spaceId: string, events: readonly IngestEvent[]): Part[] {
@@ -83,8 +101,9 @@ function uuidOf(atMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
-function makeEvent(index: number, { rows, startTimeMs }: { rows: number; startTimeMs: number }): IngestEvent {
-  const isRetired = index < rows / 2 && index % 5 === 0;
+function makeEvent(index: number, { retiredUntil, startMsOf }: Growth): IngestEvent {
+  const startTimeMs = startMsOf(index);
+  const isRetired = index < retiredUntil && index % 5 === 0;
   const isRare = index % rareEvery === rareEvery >> 1;
   const special = isRare ? rare : isRetired ? retired : undefined;
   // Sixteen sessions at a time, of 25 events each.

@@ -10,6 +10,7 @@ import { rare, retired, uuidOfNumber } from './growth.ts';
 export interface ListFigure {
   readonly name: string;
   readonly p50Ms: number;
+  readonly p95Ms: number;
   readonly p99Ms: number;
   readonly rows: number;
   /** Pages that ended before the search did. */
@@ -114,5 +115,6 @@ async function measureGet(database: Database, spaceId: string): Promise<ListFigu
 }
 
 function percentiles(latencies: ReturnType<typeof createLatencies>) {
-  return { p50Ms: latencies.percentileMs(50), p99Ms: latencies.percentileMs(99) };
+  const [p50Ms = 0, p95Ms = 0, p99Ms = 0] = [50, 95, 99].map((part) => latencies.percentileMs(part));
+  return { p50Ms, p95Ms, p99Ms };
 }

@@ -1,33 +1,87 @@
+import { sql } from 'drizzle-orm';
 import { openPostgres } from '../../../lib/db/connect.ts';
-import { openDatabase } from '../../../lib/db/database.ts';
+import { type Database, openDatabase } from '../../../lib/db/database.ts';
+import { ensurePartitions, listPartitions, partitionedTables } from '../../../lib/db/partitions.ts';
 import type { Connection } from '../../../lib/local-system.ts';
-import { growSpace } from './growth.ts';
+import { growEvents, growSpace } from './growth.ts';
 import { type ListFigure, measureLists } from './lists.ts';
 
-/** Fills the system's space with so many events, and measures filtered lists. @returns a table. */
-export async function measureFilters(
-  { databaseUrl, spaceId }: Pick<Connection, 'databaseUrl' | 'spaceId'>,
-  { rows, say }: { rows: number; say: (text: string) => void },
-): Promise<string> {
-  await using sql = openPostgres(databaseUrl, {
+type Options = { rows: number; say: (text: string) => void };
+
+/** Fills the system's space with events of 30 days, and measures filtered lists. @returns a table. */
+export async function measureFilters(weir: FilledWeir, { rows, say }: Options): Promise<string> {
+  await using pool = openBench(weir);
+  const database = openDatabase(pool);
+  const growth = { rows, nowMs: Date.now(), say };
+  await growSpace(database, weir.spaceId, growth);
+  return renderLists(await measureLists(database, weir.spaceId, growth));
+}
+
+/**
+ * Fills the week that begins now, and measures filtered lists on the way. No statistics are collected of it: a new week has none,
+ * and a busy one may be seconds old. @returns a table for each size.
+ */
+export async function measureYoungWeek(weir: FilledWeir, { rows, say }: Options): Promise<string> {
+  await using pool = openBench(weir);
+  const database = openDatabase(pool);
+  await ensurePartitions(database, Date.now());
+  await leaveUnanalyzed(database);
+  const startedMs = Date.now();
+  const tables: string[] = [];
+  let from = 0;
+  for (const size of youngSizes(rows)) {
+    const growth = { from, to: size, retiredUntil: rows / youngSizeGrowth ** 3, say };
+    // A thousand events a second, of which the last start now.
+    await growEvents(database, weir.spaceId, { ...growth, startMsOf: (index) => startedMs + index - rows });
+    from = size;
+    const nowMs = startedMs + size - rows;
+    tables.push(
+      `${size} events\n${renderLists(await measureLists(database, weir.spaceId, { rows: size, nowMs }))}`,
+    );
+  }
+  return tables.join('\n\n');
+}
+
+/** Each is so many times the one before. */
+const youngSizeGrowth = 4;
+
+/** From a thousand events, to all of them. */
+function youngSizes(rows: number): number[] {
+  const sizes = [rows];
+  for (let size = rows; size >= 1_000 * youngSizeGrowth; ) {
+    size = Math.floor(size / youngSizeGrowth);
+    sizes.unshift(size);
+  }
+  return sizes;
+}
+
+async function leaveUnanalyzed(database: Database): Promise<void> {
+  for (const { table } of partitionedTables) {
+    for (const { name } of await listPartitions(database, table)) {
+      await database.execute(sql`ALTER TABLE ${sql.identifier(name)} SET (autovacuum_enabled = false)`);
+    }
+  }
+}
+
+type FilledWeir = Pick<Connection, 'databaseUrl' | 'spaceId'>;
+
+function openBench({ databaseUrl }: FilledWeir) {
+  return openPostgres(databaseUrl, {
     applicationName: 'weir-bench',
     connectionsMax: 4,
     statementTimeoutMs: 0,
   });
-  const database = openDatabase(sql);
-  const growth = { rows, nowMs: Date.now(), say };
-  await growSpace(database, spaceId, growth);
-  return renderLists(await measureLists(database, spaceId, growth));
 }
 
 function renderLists(figures: readonly ListFigure[]): string {
-  const lines = figures.map(({ name, p50Ms, p99Ms, rows, incomplete }) =>
+  const lines = figures.map(({ name, p50Ms, p95Ms, p99Ms, rows, incomplete }) =>
     [
       name.padEnd(34),
       `p50 ${p50Ms.toFixed(1)} ms`.padEnd(16),
+      `p95 ${p95Ms.toFixed(1)} ms`.padEnd(16),
       `p99 ${p99Ms.toFixed(1)} ms`.padEnd(16),
       `${rows} rows${incomplete > 0 ? ', incomplete' : ''}`,
     ].join(''),
   );
-  return ['first page of 50, goal p99 ≤ 50 ms', ...lines].join('\n');
+  return ['first page of 50, goal p95 ≤ 50 ms', ...lines].join('\n');
 }
