@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runWeir } from '../../test/support/cli/command-line.ts';
 import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();
@@ -20,6 +24,35 @@ test('a space is created, listed and changed', async () => {
     monthlyEventLimit: 0,
     billingState: 'active',
   });
+});
+
+test('a space is owned by the user that is named, or by the first user of `npm start`', async () => {
+  const email = 'owner@example.org';
+  await operator.weir('user', 'create', '--email', email);
+  const create = ['space', 'create', '--name', 'owned'];
+  const roles = async (spaceId: string) => {
+    const users: { email: string; spaces: unknown[] }[] = await operator.weir('user', 'list');
+    const spaces = users.find((user) => user.email === email)?.spaces ?? [];
+    return spaces.filter((one) => JSON.stringify(one).includes(spaceId));
+  };
+  const named = await operator.weir(...create, '--owner', email);
+  expect(named).toEqual({ spaceId: expect.any(String), owner: email });
+  expect(await roles(named.spaceId)).toMatchObject([{ role: 'owner' }]);
+
+  const directory = mkdtempSync(join(tmpdir(), 'weir-space-'));
+  try {
+    const { DATABASE_URL: databaseUrl, ...variables } = operator.variables;
+    writeFileSync(join(directory, 'connection.json'), JSON.stringify({ databaseUrl, email }));
+    const { stdout } = await runWeir(create, { ...variables, WEIR_DATA_DIR: directory });
+    expect(await roles(JSON.parse(stdout).spaceId)).toMatchObject([{ role: 'owner' }]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+
+  // Without either nobody is, and a user that does not exist creates no space.
+  expect(await operator.weir(...create)).toEqual({ spaceId: expect.any(String) });
+  const unknown = await operator.run([...create, '--owner', 'nobody@example.org']);
+  expect(unknown).toMatchObject({ exitCode: 1, stdout: '' });
 });
 
 test('the plan of a space is named, shown and taken away', async () => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { setRole } from '../../lib/accounts/memberships.ts';
 import {
   type BillingState,
   changeSpace,
@@ -7,9 +8,19 @@ import {
   type Space,
   type SpaceChange,
 } from '../../lib/accounts/spaces.ts';
-import { parseBillingState, parseEventLimit, parseId, parseName, parseRetentionDays } from '../arguments.ts';
-import { noSuchSpace, withDatabase } from '../database.ts';
-import { type Host, printJson } from '../host.ts';
+import { findUserId } from '../../lib/accounts/users.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { readConnection } from '../../lib/local-system.ts';
+import {
+  parseBillingState,
+  parseEmail,
+  parseEventLimit,
+  parseId,
+  parseName,
+  parseRetentionDays,
+} from '../arguments.ts';
+import { noSuchSpace, readConfig, withDatabase } from '../database.ts';
+import { CommandError, type Host, printJson, printMessage } from '../host.ts';
 
 interface SettingsOptions {
   monthlyEvents?: number | 'none';
@@ -26,10 +37,18 @@ export function addSpaceCommands(program: Command, host: Host): void {
 
   addSettings(space.command('create').description('create a space'))
     .requiredOption('--name <name>', 'what people call it', parseName)
-    .action((options: SettingsOptions & { name: string }) =>
+    .option('--owner <email>', 'the user who owns it; by default the first user of `npm start`', parseEmail)
+    .action((options: SettingsOptions & { name: string; owner?: string }) =>
       withDatabase(host, async (database) => {
+        const owner = await findOwner(database, host, options.owner);
         const { id } = await createSpace(database, options.name, readSettings(options));
-        await printJson(host, { spaceId: id });
+        if (owner !== undefined) await setRole(database, id, { userId: owner.userId, role: 'owner' });
+        else if (host.stderr.isTTY)
+          printMessage(
+            host,
+            `Nobody can open this space in the dashboard yet: weir user role --email E --space ${id} --role owner`,
+          );
+        await printJson(host, { spaceId: id, ...(owner && { owner: owner.email }) });
       }),
     );
 
@@ -55,6 +74,25 @@ export function addSpaceCommands(program: Command, host: Host): void {
         await printJson(host, (await listSpaces(database)).map(showSpace));
       }),
     );
+}
+
+/**
+ * The user who owns a new space: the one that is named, or the first user of `npm start` when the command uses its database.
+ *
+ * @throws CommandError when there is no such user.
+ */
+async function findOwner(
+  database: Database,
+  host: Host,
+  named: string | undefined,
+): Promise<{ userId: string; email: string } | undefined> {
+  const { DATABASE_URL, WEIR_DATA_DIR } = readConfig(host);
+  const local = readConnection(WEIR_DATA_DIR);
+  const email = named ?? (local?.databaseUrl === DATABASE_URL ? local?.email : undefined);
+  if (email === undefined) return undefined;
+  const userId = await findUserId(database, email);
+  if (userId === undefined && named !== undefined) throw new CommandError(`There is no user ${named}.`);
+  return userId === undefined ? undefined : { userId, email };
 }
 
 function addSettings(command: Command): Command {
