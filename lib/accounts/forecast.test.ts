@@ -19,7 +19,11 @@ test('a limit that is reached is reached now, whatever arrives', () => {
   }
 });
 
-test('the first minutes of a space are no rate for a month', () => {
-  const usage = { ...month, events: 10, limit: null, recentEvents: 10, sinceMs: month.nowMs - 1 };
-  expect(forecastUsage(usage).forecast).toBe(10 + 10 * 20 * 24);
+test('there is no forecast from less than a day of data', () => {
+  const usage = { ...month, events: 10, limit: 20, recentEvents: 10, sinceMs: month.nowMs - dayMs + 1 };
+  expect(forecastUsage(usage)).toEqual({ forecast: null, limitReachedAt: null });
+  expect(forecastUsage({ ...usage, sinceMs: month.nowMs - dayMs }).forecast).toBe(10 + 10 * 20);
+  // That the limit is reached is known without one.
+  expect(forecastUsage({ ...usage, limit: 10 }).limitReachedAt).toBe(new Date(month.nowMs).toISOString());
+  expect(forecastUsage({ ...usage, events: 0, recentEvents: 0 }).forecast).toBe(0);
 });

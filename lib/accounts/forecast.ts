@@ -1,13 +1,13 @@
-/** What a month's usage comes to, if events go on arriving as they did in the last days. */
+/** The usage at the end of the month at the rate of the last days. */
 export interface UsageForecast {
-  /** Events at the end of the month. */
-  forecast: number;
-  /** When the limit is reached, ISO 8601; null when it is not reached this month, or there is none. */
+  /** Events at the end of the month; null in the first day of a space, whose events are no rate yet. */
+  forecast: number | null;
+  /** When the limit is reached, ISO 8601; null when it is not reached this month, or without a limit or a forecast. */
   limitReachedAt: string | null;
 }
 
-/** Shortest time that a rate is computed from: the first events of a new space are no rate yet. */
-const spanMsMin = 60 * 60 * 1_000;
+/** Shortest time that a rate is computed from: a burst of the first minutes would forecast hundreds of thousands of events. */
+const spanMsMin = 24 * 60 * 60 * 1_000;
 
 /** @param usage `recentEvents` arrived since `sinceMs`; `endMs` is the end of the month. */
 export function forecastUsage(usage: {
@@ -19,15 +19,14 @@ export function forecastUsage(usage: {
   endMs: number;
 }): UsageForecast {
   const { events, limit, recentEvents, sinceMs, nowMs, endMs } = usage;
+  const isReached = limit !== null && events >= limit;
+  if (recentEvents > 0 && nowMs - sinceMs < spanMsMin)
+    return { forecast: null, limitReachedAt: isReached ? new Date(nowMs).toISOString() : null };
   const perMs = recentEvents / Math.max(nowMs - sinceMs, spanMsMin);
   const reachedMs = limit === null ? Infinity : nowMs + Math.max(0, limit - events) / perMs;
+  const atMs = isReached ? nowMs : reachedMs;
   return {
     forecast: Math.round(events + perMs * (endMs - nowMs)),
-    limitReachedAt:
-      limit !== null && events >= limit
-        ? new Date(nowMs).toISOString()
-        : reachedMs < endMs
-          ? new Date(reachedMs).toISOString()
-          : null,
+    limitReachedAt: atMs < endMs ? new Date(atMs).toISOString() : null,
   };
 }

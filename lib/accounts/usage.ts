@@ -62,8 +62,12 @@ export async function readUsage(
   const resetsAt = monthEnd(nowMs);
   const sinceMs = Math.max(createdAt.getTime(), Date.parse(firstDay));
   const forecast = forecastUsage({
-    ...{ events: row.events, limit: row.monthlyEventLimit },
-    ...{ recentEvents, sinceMs, nowMs, endMs: Date.parse(resetsAt) },
+    events: row.events,
+    limit: row.monthlyEventLimit,
+    recentEvents,
+    sinceMs,
+    nowMs,
+    endMs: Date.parse(resetsAt),
   });
   return { spaceId, month, ...shown, resetsAt, ...forecast };
 }

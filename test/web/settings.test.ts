@@ -117,26 +117,39 @@ test('a 402 is seen coming on the overview and the usage page, and explained whe
   const { database } = system.pipeline;
   const events = demoEvents();
   const limitTo = (monthlyEventLimit: number) => changeSpace(database, spaceId, { monthlyEventLimit });
-  await limitTo(events.length + 10);
+  // There is a forecast after a day of data.
+  await system.pipeline.sql`UPDATE spaces SET created_at = now() - interval '25 hours' WHERE id = ${spaceId}`;
+  await limitTo(events.length + 1);
   await system.send(apiKey, events);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-  await page.getByRole('link', { name: /the month’s limit is reached on/ }).click();
-  await page.getByText(/At this pace the month’s limit is reached on .* 402 usage_limit_exceeded/).waitFor();
-  await page.getByText(String(events.length + 10), { exact: true }).waitFor();
+  await page.getByRole('link', { name: /the monthly limit is reached on/ }).click();
+  await page.getByText(/At this rate the monthly limit is reached on .* 402 usage_limit_exceeded/).waitFor();
+  await page.getByText(String(events.length + 1), { exact: true }).waitFor();
   const meter = page.getByRole('meter', { name: 'Share of the monthly limit' });
   expect(await meter.getAttribute('aria-valuenow')).toBe(
-    String(Math.round((events.length / (events.length + 10)) * 100)),
+    String(Math.round((events.length / (events.length + 1)) * 100)),
   );
 
   await limitTo(events.length);
   await page.reload();
-  await page.getByText(/The limit is reached: new batches are refused with/).waitFor();
+  await page.getByText(/The monthly limit is reached: new batches are rejected with/).waitFor();
   await until(() => system.send(apiKey, demoEvents().slice(0, 1)).then(() => false, isQuotaError));
   await page.goto(`/s/${spaceId}`);
-  await page.getByText('New batches are refused with 402.').waitFor();
+  await page.getByText('New batches are rejected with 402.').waitFor();
 });
 
 const isQuotaError = (error: Error) => /answered 402: .*usage_limit_exceeded/.test(error.message);
+
+test('a space that is minutes old has no forecast, and says why', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId, apiKey } = visitor;
+  await system.send(apiKey, demoEvents());
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/usage`);
+  const forecast = page.locator('dl > div').filter({ hasText: 'Forecast for the month' });
+  await forecast.getByText('Available after a day of data.').waitFor();
+  expect(await forecast.getByText(/\d/).count()).toBe(0);
+});
 
 test('an owner prices a model that has none, and costs appear', async () => {
   await using visitor = await system.visit();

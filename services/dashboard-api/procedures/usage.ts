@@ -28,9 +28,9 @@ const currentUsage = z
     plan: z.string().nullable(),
     /** The first instant of the next month, ISO 8601, when the count starts at 0 again. */
     resetsAt: z.iso.datetime(),
-    /** Events at the end of the month. */
-    forecast: z.number(),
-    /** When the limit is reached, ISO 8601; null when it is not reached this month, or there is none. */
+    /** Events at the end of the month; null in the first day of a space. */
+    forecast: z.number().nullable(),
+    /** When the limit is reached, ISO 8601; null when it is not reached this month, or without a limit or a forecast. */
     limitReachedAt: z.iso.datetime().nullable(),
   } satisfies Record<keyof Usage, z.ZodType>)
   .meta({ id: 'Usage' });
@@ -49,7 +49,7 @@ const usageMonth = z
   .meta({ id: 'UsageMonth' });
 
 export const usage = router({
-  /** The events that the space stored this month, its limit, plan and billing state, and what the month comes to. */
+  /** The events that the space stored this month, its limit, plan and billing state, and a forecast of the month. */
   current: spaceProcedure('viewer')
     .output(currentUsage)
     .query(async ({ ctx }) => {

@@ -10,7 +10,7 @@ import { classes } from '../../ui/classes.ts';
 
 const warnShare = 0.8;
 
-/** A line for the month's limit: a 402 should surprise nobody. It is the first thing when it is near, and the last one otherwise. */
+/** The month's usage and limit. `place` is where it is shown: at the top when the limit is near, otherwise at the bottom. */
 export function QuotaCard({ place }: { place: 'first' | 'last' }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -31,11 +31,11 @@ export function QuotaCard({ place }: { place: 'first' | 'last' }) {
     >
       <span>
         {isBad
-          ? 'New batches are refused with 402.'
+          ? 'New batches are rejected with 402.'
           : isNear
             ? limitReachedAt === null
-              ? 'The month’s limit is near. When it is reached, batches are refused with 402.'
-              : `At this pace the month’s limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}. From then on batches are refused with 402.`
+              ? 'The monthly limit is nearly reached. Then batches are rejected with 402.'
+              : `At this rate the monthly limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}. Later batches are rejected with 402.`
             : 'Usage this month'}
       </span>
       <span className="flex items-center gap-1.5">

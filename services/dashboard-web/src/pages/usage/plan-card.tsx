@@ -8,30 +8,35 @@ import { Card } from '../../ui/page.tsx';
 
 type Usage = Output<'usage.current'>;
 
-/** From this share of the limit on, the page warns. */
+/** The share of the limit from which the page warns. */
 const warnShare = 0.8;
 
+/** Whether batches are accepted, the usage of the month, and its limit. */
 export function PlanCard({ usage }: { usage: Usage }) {
   const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, month, resetsAt, plan } = usage;
   const resetsAtMs = Date.parse(resetsAt);
   return (
     <div className="flex flex-col gap-4">
-      <Verdict usage={usage} />
+      <StatusBanner usage={usage} />
       <dl className="grid gap-4 sm:grid-cols-3">
         <Figure label={`Events in ${month}`} value={formatCount(events)} />
         <Figure
           label={plan === null ? 'Monthly limit' : `Monthly limit of ${plan}`}
           value={limit === null ? 'None' : formatCount(limit)}
         />
-        <Figure label="Forecast for the month" value={formatCount(usage.forecast)} />
+        <Figure
+          label="Forecast for the month"
+          value={usage.forecast === null ? '–' : formatCount(usage.forecast)}
+          note={usage.forecast === null ? 'Available after a day of data.' : undefined}
+        />
       </dl>
       {limit !== null && (
         <Card title="This month">
           <Bar share={limit === 0 ? 1 : events / limit} />
           <p className="mt-2 text-muted text-sm">
-            {formatShare(limit === 0 ? 1 : events / limit)} of the limit is used. The count starts again at 0
-            on {formatMinute(resetsAtMs, zone)}.
+            {formatShare(limit === 0 ? 1 : events / limit)} of the limit is used. The count restarts at 0 on{' '}
+            {formatMinute(resetsAtMs, zone)}.
           </p>
         </Card>
       )}
@@ -39,44 +44,47 @@ export function PlanCard({ usage }: { usage: Usage }) {
   );
 }
 
-function Verdict({ usage }: { usage: Usage }) {
+function StatusBanner({ usage }: { usage: Usage }) {
   const { zone } = useSettings();
   const { events, monthlyEventLimit: limit, billingState, resetsAt } = usage;
   const resetsAtMs = Date.parse(resetsAt);
   if (billingState !== 'active') {
     return (
       <Banner tone="bad">
-        Billing is not active: new batches are refused with <Code>402 billing_not_active</Code>. Nothing that
-        was accepted is lost.
+        Billing is not active: new batches are rejected with <Code>402 billing_not_active</Code>. Accepted
+        events are kept.
       </Banner>
     );
   }
-  if (limit === null) return <Banner tone="good">There is no limit: batches are accepted.</Banner>;
+  if (limit === null) return <Banner tone="good">No limit: all batches are accepted.</Banner>;
   if (events >= limit) {
     return (
       <Banner tone="bad">
-        The limit is reached: new batches are refused with <Code>402 usage_limit_exceeded</Code> until{' '}
-        {formatMinute(resetsAtMs, zone)}. Retries of stored events are never counted.
+        The monthly limit is reached: new batches are rejected with <Code>402 usage_limit_exceeded</Code>{' '}
+        until {formatMinute(resetsAtMs, zone)}. Retries of stored events are not counted.
       </Banner>
     );
   }
   if (usage.limitReachedAt !== null) {
     return (
       <Banner tone="warn">
-        At this pace the month’s limit is reached on {formatMinute(Date.parse(usage.limitReachedAt), zone)}.
-        From then on batches are refused with <Code>402 usage_limit_exceeded</Code>.
+        At this rate the monthly limit is reached on {formatMinute(Date.parse(usage.limitReachedAt), zone)}.
+        Later batches are rejected with <Code>402 usage_limit_exceeded</Code>.
       </Banner>
     );
   }
   if (events / limit >= warnShare)
     return (
       <Banner tone="warn">
-        The month’s limit is near. When it is reached, batches are refused with{' '}
+        The monthly limit is nearly reached. Then batches are rejected with{' '}
         <Code>402 usage_limit_exceeded</Code>.
       </Banner>
     );
   return (
-    <Banner tone="good">Batches are accepted, and at this pace the limit is not reached this month.</Banner>
+    <Banner tone="good">
+      Batches are accepted.
+      {usage.forecast !== null && ' At this rate the limit is not reached this month.'}
+    </Banner>
   );
 }
 
@@ -100,11 +108,14 @@ function Code({ children }: { children: string }) {
   return <code className="font-mono text-xs">{children}</code>;
 }
 
-function Figure({ label, value }: { label: string; value: string }) {
+function Figure({ label, value, note }: { label: string; value: string; note?: string | undefined }) {
   return (
     <div className="card px-4 py-3">
       <dt className="label">{label}</dt>
-      <dd className="mt-0.5 font-semibold text-2xl tracking-tight">{value}</dd>
+      <dd className="mt-0.5">
+        <span className="font-semibold text-2xl tracking-tight">{value}</span>
+        {note !== undefined && <span className="block text-faint text-xs">{note}</span>}
+      </dd>
     </div>
   );
 }
