@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { demoEvents } from '../../support/browser/demo-events.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
+import { toolEvent } from './sent-event.ts';
 
 /** The complaints about lists, by their numbers. */
 export function testLists(system: BrowserSystem): void {
@@ -71,6 +72,26 @@ export function testLists(system: BrowserSystem): void {
     await page.getByRole('button', { name: '2 new' }).click();
     await page.getByRole('button', { name: '2 new' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('8');
+  });
+
+  test('a list of errors shows the message of each first, so that failures can be told apart', async () => {
+    await using visitor = await system.visit({ width: 1_440 });
+    const { page, apiKey, spaceId } = visitor;
+    const input = { city: 'a long input that is the same in every call of the tool and fills the column' };
+    const failed = ['rate limit reached', 'city not found'].map((message) =>
+      toolEvent({
+        status: { state: 'error', error: { message } },
+        properties: { tool: { name: 'search', input } },
+      }),
+    );
+    await system.send(apiKey, failed);
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    await page.goto(`/s/${spaceId}/events?state=error`);
+    for (const message of ['rate limit reached', 'city not found']) {
+      const cell = page.getByRole('gridcell').filter({ hasText: message });
+      await cell.waitFor();
+      expect(await cell.textContent()).toMatch(new RegExp(`^${message} ← .*a long input`));
+    }
   });
 }
 

@@ -1,9 +1,9 @@
 import './valid-language.ts';
 
 import uPlot from 'uplot';
-import { formatTick, type Zone } from '../format/time.ts';
+import { dayTicksMsMin, formatTick, type Zone } from '../format/time.ts';
 import { resolveColor } from './colors.ts';
-import { stackValues, type TimeSeries } from './time-series.ts';
+import { findLonely, stackValues, type TimeSeries } from './time-series.ts';
 
 export interface Plot {
   starts: readonly number[];
@@ -23,11 +23,14 @@ const dragPixelsMin = 6;
 const wholeSteps = Array.from({ length: 15 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat();
+/** Steps between ticks that are named by day, in seconds. */
+const daySteps = [1, 2, 3, 7, 14, 30, 61, 91, 182, 365].map((days) => days * 86_400);
 const axisFont = '11px ui-sans-serif, system-ui, sans-serif';
 
 /** Draws a chart over time into an element. uPlot counts time in seconds. */
 export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number; height: number }): uPlot {
   const { starts, end, series, kind } = plot;
+  const zoneName = plot.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const isStacked = kind === 'bars';
   const drawn = isStacked ? series.toReversed() : series;
   const values = isStacked ? stackValues(series.map((one) => one.values)) : series.map((one) => one.values);
@@ -35,6 +38,7 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
     ...size,
     legend: { show: false },
     padding: [8, 8, 0, 0],
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zoneName),
     scales: {
       x: { time: true, range: () => [(starts[0] ?? 0) / 1_000, end / 1_000] },
       y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
@@ -77,15 +81,17 @@ function describeSeries({ label, color, values }: TimeSeries, isStacked: boolean
     stroke: resolved,
     ...(isStacked && { fill: resolved }),
     width: isStacked ? 0 : 1.75,
-    // A line needs two values: a single one is a dot.
-    points: {
-      show: !isStacked && values.filter((value) => value !== null).length === 1,
-      size: 7,
-      fill: resolved,
-    },
-    spanGaps: true,
+    // A line needs two neighbours: a value between gaps is a dot.
+    points: { show: !isStacked, filter: () => findLonely(values), size: 5, fill: resolved },
+    // A bucket without events has no duration: a line across it would claim one.
+    spanGaps: false,
     ...(paths && { paths }),
   };
+}
+
+/** The names of ticks; a name that stands already at the tick before is left out. */
+function nameOnce(names: readonly string[]): string[] {
+  return names.map((name, place) => (name === names[place - 1] ? '' : name));
 }
 
 function describeAxes({ starts, end, format, zone, isWhole }: Plot): uPlot.Axis[] {
@@ -102,7 +108,9 @@ function describeAxes({ starts, end, format, zone, isWhole }: Plot): uPlot.Axis[
       grid: { show: false },
       size: 28,
       space: 70,
-      values: (_, splits) => splits.map((split) => formatTick(split * 1_000, lengthMs, zone)),
+      // Where ticks are named by day, one a day at most: more would repeat the name.
+      ...(lengthMs > dayTicksMsMin && { incrs: daySteps }),
+      values: (_, splits) => nameOnce(splits.map((split) => formatTick(split * 1_000, lengthMs, zone))),
     },
     {
       ...look,

@@ -4,6 +4,7 @@ import type uPlot from 'uplot';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { describeText } from '../text/marks.ts';
+import { classes } from '../ui/classes.ts';
 import { type ColorName, useScheme } from './colors.ts';
 import { drawPlot } from './plot.ts';
 import type { TimeSeries } from './time-series.ts';
@@ -11,8 +12,8 @@ import type { TimeSeries } from './time-series.ts';
 const heightPixels = 190;
 
 /**
- * A chart over time: stacked bars, or lines. Dragging chooses a range; the arrow keys move a cursor whose values are read
- * out. The same values are in a table beside it.
+ * A chart over time: stacked bars, or lines. Dragging selects a range; the arrow keys move a cursor, and screen readers read its
+ * values. A table beside the chart has the same values.
  */
 export function TimeChart({
   name,
@@ -93,8 +94,9 @@ export function TimeChart({
     };
   });
   return (
-    <div>
-      <Readout at={bucket === undefined ? undefined : at} values={values} />
+    <div className="relative">
+      <Legend values={values} />
+      {bucket !== undefined && <Readout at={at} values={values} isLeft={bucket > last / 2} />}
       <div
         ref={box}
         role="slider"
@@ -128,28 +130,50 @@ function moveCursor(key: string, bucket: number | undefined, last: number): numb
   }
 }
 
-/** What the colours mean, and with a cursor the values at it. */
-function Readout({
-  at,
-  values,
-}: {
-  at: string | undefined;
-  values: readonly { label: string; color: ColorName; text: string }[];
-}) {
+interface ShownValue {
+  label: string;
+  color: ColorName;
+  text: string;
+}
+
+/** The series and their colours. */
+function Legend({ values }: { values: readonly ShownValue[] }) {
   return (
     <ul className="mb-1 flex min-h-5 flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
-      {at !== undefined && <li className="font-medium text-ink">{at}</li>}
-      {values.map(({ label, color, text }) => (
+      {values.map(({ label, color }) => (
         <li key={label} className="flex min-w-0 items-center gap-1.5">
-          <span
-            aria-hidden
-            className="size-2 shrink-0 rounded-xs"
-            style={{ backgroundColor: `var(--${color})` }}
-          />
+          <Swatch color={color} />
           <span className="max-w-40 truncate">{label}</span>
-          {at !== undefined && <span className="font-medium text-ink">{text}</span>}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The values at the cursor, over the half of the chart without the cursor: below or above it they would move the page. */
+function Readout({ at, values, isLeft }: { at: string; values: readonly ShownValue[]; isLeft: boolean }) {
+  return (
+    <ul
+      aria-hidden
+      className={classes(
+        'pointer-events-none absolute top-6 z-10 flex max-w-[48%] flex-col gap-0.5 rounded-md bg-raised px-2 py-1.5 text-muted text-xs shadow-pop',
+        isLeft ? 'left-14' : 'right-2',
+      )}
+    >
+      <li className="font-medium text-ink">{at}</li>
+      {values.map(({ label, color, text }) => (
+        <li key={label} className="flex min-w-0 items-center gap-1.5">
+          <Swatch color={color} />
+          <span className="min-w-0 flex-1 truncate">{label}</span>
+          <span className="font-medium text-ink">{text}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Swatch({ color }: { color: ColorName }) {
+  return (
+    <span aria-hidden className="size-2 shrink-0 rounded-xs" style={{ backgroundColor: `var(--${color})` }} />
   );
 }

@@ -1,6 +1,6 @@
 import type { ColorName } from './colors.ts';
 
-/** Values at the starts of the chart's buckets; null where there is nothing to draw. */
+/** Values at the starts of the chart's buckets; null where there is none. */
 export type Values = readonly (number | null)[];
 
 export interface TimeSeries {
@@ -22,4 +22,10 @@ export function stackValues(series: readonly Values[]): number[][] {
     edges.push(values.map((value, bucket) => (value ?? 0) + (below?.[bucket] ?? 0)));
   }
   return edges.toReversed();
+}
+
+/** The places of values without a neighbour. */
+export function findLonely(values: Values): number[] {
+  const isGap = (place: number) => values[place] === null || values[place] === undefined;
+  return values.flatMap((_, place) => (!isGap(place) && isGap(place - 1) && isGap(place + 1) ? [place] : []));
 }

@@ -83,30 +83,39 @@ function Value({ field, value }: { field: string; value: string | null }) {
   );
 }
 
+/** An error shows its message first: behind the input it would be cut off, and all rows of a failure would look alike. */
 function Preview({ event }: { event: ListedEvent }) {
   const { inputPreview, outputPreview, errorMessage, state } = event;
+  const input = inputPreview === null ? undefined : oneLine(showPreview(inputPreview));
+  if (state === 'error')
+    return (
+      <span dir="auto" className="truncate">
+        <span className="text-bad">
+          <ShownText text={oneLine(errorMessage ?? 'Error without a message')} />
+        </span>
+        {input !== undefined && (
+          <span className="text-muted">
+            <span aria-hidden> ← </span>
+            <ShownText text={input} />
+          </span>
+        )}
+      </span>
+    );
   return (
-    <span className="truncate">
-      {inputPreview !== null && (
+    <span dir="auto" className="truncate">
+      {input !== undefined && (
         <span className="text-muted">
-          <ShownText text={oneLine(showPreview(inputPreview))} />
+          <ShownText text={input} />
         </span>
       )}
-      {state === 'error' && errorMessage !== null ? (
-        <span className="text-bad">
-          <span aria-hidden> → </span>
-          <ShownText text={oneLine(errorMessage)} />
-        </span>
-      ) : (
-        outputPreview !== null && (
-          <span>
-            <span aria-hidden className="text-faint">
-              {' '}
-              →{' '}
-            </span>
-            <ShownText text={oneLine(showPreview(outputPreview))} />
+      {outputPreview !== null && (
+        <span>
+          <span aria-hidden className="text-faint">
+            {' '}
+            →{' '}
           </span>
-        )
+          <ShownText text={oneLine(showPreview(outputPreview))} />
+        </span>
       )}
     </span>
   );

@@ -51,13 +51,16 @@ export function formatMinute(ms: number, zone: Zone): string {
   return formatIn(zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(ms);
 }
 
-/** Ranges that are longer than this show years, in milliseconds: a day and a month may be in two of them. */
+/** Longer ranges show years, in milliseconds: the same day and month may occur in two years. */
 const yearsMsMin = 300 * 86_400_000;
 
-/** A time on the axis of a range: `14:03`, `21 Nov` where the range is longer than two days, `Nov 2026` where it is about a year. */
+/** Ticks of longer ranges are named by day, in milliseconds. */
+export const dayTicksMsMin = 2 * 86_400_000;
+
+/** A time on the axis of a range: `14:03`, `21 Nov` in ranges longer than two days, `Nov 2026` in ranges of about a year. */
 export function formatTick(ms: number, rangeMs: number, zone: Zone): string {
   if (rangeMs > yearsMsMin) return formatIn(zone, { month: 'short', year: 'numeric' }).format(ms);
-  if (rangeMs > 2 * 86_400_000) return formatIn(zone, { day: 'numeric', month: 'short' }).format(ms);
+  if (rangeMs > dayTicksMsMin) return formatIn(zone, { day: 'numeric', month: 'short' }).format(ms);
   return formatIn(zone, { hour: '2-digit', minute: '2-digit' }).format(ms);
 }
 

@@ -1,5 +1,5 @@
 import type { Output } from '../../api/paths.ts';
-import { seriesColor } from '../../charts/colors.ts';
+import { colorNames } from '../../charts/colors.ts';
 import type { TimeSeries } from '../../charts/time-series.ts';
 
 export type Chart = Output<'charts.events'>;
@@ -19,65 +19,88 @@ export function nameGroup(group: string | null): string {
   return group === '' ? 'Without a name' : group;
 }
 
-/** The charts of one answer: of all events together, or of each group. */
-export function describeCharts({ starts, series }: Chart, groupBy: GroupBy): ChartCard[] {
-  const fill = (one: ChartSeries | undefined, missing: 0 | null, pick: (point: Point) => number | null) => {
-    const values = new Array<number | null>(starts.length).fill(missing);
-    for (const point of one?.points ?? []) values[point.bucket] = pick(point);
-    return values;
+/** The cards of the charts page: of all events together, or by group. */
+export function describeCharts(chart: Chart, groupBy: GroupBy): ChartCard[] {
+  return groupBy === 'none' ? describeTotals(chart) : describeGroups(chart, groupBy);
+}
+
+function describeTotals({ starts, series: [all] }: Chart): ChartCard[] {
+  const bars = (label: string, color: TimeSeries['color'], pick: (point: Point) => number) => {
+    return { label, color, values: fill(starts, all, 0, pick) };
   };
-  if (groupBy === 'none') {
-    const [all] = series;
-    const bars = (label: string, color: TimeSeries['color'], pick: (point: Point) => number) => {
-      return { label, color, values: fill(all, 0, pick) };
-    };
-    const line = (label: string, color: TimeSeries['color'], pick: (point: Point) => number | null) => {
-      return { label, color, values: fill(all, null, pick) };
-    };
-    return [
-      {
-        ...{ title: 'Events', kind: 'bars', unit: 'count' },
-        series: [
-          bars('OK', 'series-1', ({ events, errors }) => events - errors),
-          bars('Errors', 'color-bad-line', ({ errors }) => errors),
-        ],
-      },
-      {
-        ...{ title: 'Duration', kind: 'lines', unit: 'duration' },
-        series: [
-          line('p50', 'series-1', ({ p50Ms }) => p50Ms),
-          line('p95', 'series-2', ({ p95Ms }) => p95Ms),
-          line('p99', 'series-3', ({ p99Ms }) => p99Ms),
-        ],
-      },
-      {
-        ...{ title: 'Tokens', kind: 'bars', unit: 'tokens' },
-        series: [
-          bars('Input', 'series-1', ({ inputTokens, cacheReadTokens }) =>
-            Math.max(0, inputTokens - cacheReadTokens),
-          ),
-          bars('Input from cache', 'series-6', ({ cacheReadTokens }) => cacheReadTokens),
-          bars('Output', 'series-2', ({ outputTokens, reasoningTokens }) =>
-            Math.max(0, outputTokens - reasoningTokens),
-          ),
-          bars('Reasoning', 'series-3', ({ reasoningTokens }) => reasoningTokens),
-        ],
-      },
-    ];
-  }
-  const grouped = (missing: 0 | null, pick: (point: Point) => number | null) =>
-    series.map((one, place) => ({
+  const line = (label: string, color: TimeSeries['color'], pick: (point: Point) => number | null) => {
+    return { label, color, values: fill(starts, all, null, pick) };
+  };
+  return [
+    {
+      title: 'Events',
+      kind: 'bars',
+      unit: 'count',
+      series: [
+        bars('OK', 'series-1', ({ events, errors }) => events - errors),
+        bars('Errors', 'color-bad-line', ({ errors }) => errors),
+      ],
+    },
+    {
+      title: 'Duration',
+      kind: 'lines',
+      unit: 'duration',
+      series: [
+        line('p50', 'series-1', ({ p50Ms }) => p50Ms),
+        line('p95', 'series-2', ({ p95Ms }) => p95Ms),
+        line('p99', 'series-3', ({ p99Ms }) => p99Ms),
+      ],
+    },
+    {
+      title: 'Tokens',
+      kind: 'bars',
+      unit: 'tokens',
+      series: [
+        bars('Input', 'series-1', ({ inputTokens, cacheReadTokens }) =>
+          Math.max(0, inputTokens - cacheReadTokens),
+        ),
+        bars('Input from cache', 'series-6', ({ cacheReadTokens }) => cacheReadTokens),
+        bars('Output', 'series-2', ({ outputTokens, reasoningTokens }) =>
+          Math.max(0, outputTokens - reasoningTokens),
+        ),
+        bars('Reasoning', 'series-3', ({ reasoningTokens }) => reasoningTokens),
+      ],
+    },
+  ];
+}
+
+function describeGroups({ starts, series }: Chart, groupBy: GroupBy): ChartCard[] {
+  const colors = colorNames(
+    groupBy,
+    series.flatMap(({ group }) => group ?? []),
+  );
+  const grouped = (missing: 0 | null, pick: (point: Point) => number | null): TimeSeries[] =>
+    series.map((one) => ({
       label: nameGroup(one.group),
-      color: one.group === null ? ('color-edge' as const) : seriesColor(place),
-      values: fill(one, missing, pick),
+      color: (one.group === null ? undefined : colors.get(one.group)) ?? 'color-edge',
+      values: fill(starts, one, missing, pick),
     }));
   return [
     { title: 'Events', kind: 'bars', unit: 'count', series: grouped(0, ({ events }) => events) },
     { title: 'Errors', kind: 'bars', unit: 'count', series: grouped(0, ({ errors }) => errors) },
     { title: 'Duration, p95', kind: 'lines', unit: 'duration', series: grouped(null, ({ p95Ms }) => p95Ms) },
     {
-      ...{ title: 'Tokens, input and output', kind: 'bars', unit: 'tokens' },
+      title: 'Tokens, input and output',
+      kind: 'bars',
+      unit: 'tokens',
       series: grouped(0, ({ inputTokens, outputTokens }) => inputTokens + outputTokens),
     },
   ];
+}
+
+/** A value for each bucket; `missing` where the series has no point. */
+function fill(
+  starts: readonly number[],
+  series: ChartSeries | undefined,
+  missing: 0 | null,
+  pick: (point: Point) => number | null,
+): (number | null)[] {
+  const values = new Array<number | null>(starts.length).fill(missing);
+  for (const point of series?.points ?? []) values[point.bucket] = pick(point);
+  return values;
 }

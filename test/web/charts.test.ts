@@ -1,0 +1,92 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { operator } from '../../lib/accounts/audit/audit.ts';
+import { setPrice } from '../../lib/prices/prices.ts';
+import { useBrowser } from '../support/browser/use-browser.ts';
+import { llmEvent } from './complaints/sent-event.ts';
+
+const system = useBrowser();
+const hourMs = 3_600_000;
+
+test('a model keeps its colour in every range, and the pointer over a chart moves nothing', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  await system.send(apiKey, [
+    ...calls('recent', 3, 10 * 60_000),
+    ...calls('older', 9, 20 * hourMs),
+    ...calls('oldest', 20, 100 * hourMs),
+  ]);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  const colors = new Map<string, Set<string>>();
+  for (const last of ['1h', '24h', '7d', '1h', '30d']) {
+    await page.goto(`/s/${spaceId}/charts?by=model&last=${last}`);
+    await page.getByRole('slider', { name: 'Events' }).waitFor();
+    for (const [model, color] of await legendOf(page)) {
+      colors.set(model, (colors.get(model) ?? new Set()).add(color));
+    }
+  }
+  expect([...colors.keys()].sort()).toEqual(['older', 'oldest', 'recent']);
+  const all = [...colors.values()].map((own) => [...own]);
+  expect(all.map((own) => own.length)).toEqual([1, 1, 1]);
+  expect(new Set(all.flat()).size).toBe(3);
+
+  const table = page.getByRole('table', { name: /^The numbers of the charts/ });
+  const before = await table.boundingBox();
+  const chart = page.getByRole('slider', { name: 'Events' });
+  for (const share of [0.3, 0.6, 0.9]) {
+    const box = await chart.boundingBox();
+    if (box === null) throw new Error('the chart is not in the page');
+    await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+    await page.locator('ul[aria-hidden]').getByText('recent').waitFor();
+    expect(await table.boundingBox()).toEqual(before);
+  }
+});
+
+test('the axis of a wide chart names each day once', async () => {
+  await using visitor = await system.visit({ width: 1_440 });
+  const { page, context, apiKey, spaceId } = visitor;
+  await setPrice(
+    system.pipeline.database,
+    { spaceId, actor: operator },
+    { model: 'm', validFrom: '1970-01-01', input: '1', output: '1', cacheRead: null, cacheWrite: null },
+  );
+  await system.send(apiKey, calls('m', 5, 50 * hourMs));
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  // Charts are drawn on canvases, whose texts are not in the page.
+  await context.addInitScript(`
+    globalThis.drawn = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      drawn.push(text);
+      return fillText.call(this, text, ...rest);
+    };`);
+  for (const last of ['7d', '30d']) {
+    await page.goto(`/s/${spaceId}/charts?by=model&last=${last}`);
+    await page.getByRole('slider', { name: 'Cost by model' }).waitFor();
+    const days = () => page.evaluate<string[]>('drawn.filter((text) => /^\\d+ [A-Z][a-z]{2}$/.test(text))');
+    await expect.poll(async () => (await days()).length).toBeGreaterThan(5);
+    const names = await days();
+    expect(names.filter((name, place) => name === names[place - 1])).toEqual([]);
+  }
+});
+
+/** Calls of a model that ended so long ago. */
+function calls(model: string, count: number, agoMs: number): object[] {
+  const endTimeMs = Date.now() - agoMs;
+  const usage = { inputTokens: 1_000, outputTokens: 100 };
+  return Array.from({ length: count }, () =>
+    llmEvent({ model, usage }, { startTimeMs: endTimeMs - 250, endTimeMs }),
+  );
+}
+
+/** The models of the first chart, each with its colour. */
+async function legendOf(page: Page): Promise<[string, string][]> {
+  const card = page.locator('section').filter({ has: page.getByRole('slider', { name: 'Events' }) });
+  const items = await card.getByRole('listitem').all();
+  return Promise.all(
+    items.map(async (item): Promise<[string, string]> => {
+      const style = await item.locator('[style]').getAttribute('style');
+      return [(await item.textContent()) ?? '', style ?? ''];
+    }),
+  );
+}
