@@ -173,8 +173,16 @@ export const exportPageEvents = 250;
 /** Most text of events as they were sent that an export holds at once, in characters. */
 export const exportTextCharsMax = 8 * 1024 * 1024;
 
-/** Exports that run at a time: each holds some megabytes, and a statement now and then. */
-export const exportsAtOnceMax = 4;
+/**
+ * Exports and downloads of audit logs that run at a time: each holds some megabytes, and a statement now and then. The shares of a
+ * user and a space leave room for others.
+ */
+export const downloadsMax = 8;
+export const downloadsPerUserMax = 2;
+export const downloadsPerSpaceMax = 3;
+
+/** How long a client may take for a page of a download, up to 8 MiB: 70 KiB a second. A client that stops reading would hold it for ever. */
+export const downloadPageMsMax = 120_000;
 
 /** How long one page of a search takes at most, and how many bytes of payloads it reads: then it says where it goes on. */
 export const searchTimeMs = 1_000;

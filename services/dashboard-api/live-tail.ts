@@ -34,7 +34,7 @@ export async function sendLiveTail(
       }),
     describeError(thrown) {
       const error = getTRPCErrorFromUnknown(thrown);
-      logFailure(log, path, error);
+      logFailure(log, path, { error, sender: ctx.request.sender });
       const config = appRouter._def._config;
       return getTRPCErrorShape({ config, error, type: 'subscription', path, input: undefined, ctx });
     },

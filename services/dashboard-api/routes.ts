@@ -5,7 +5,8 @@ import type { FindUnready } from '../../lib/http/readiness.ts';
 import type { AnswerAfterBody } from '../../lib/http/unread-body.ts';
 import type { Logger } from '../../lib/log.ts';
 import { auditPath, sendAuditLog } from './downloads/audit.ts';
-import { createExport, exportPath } from './downloads/export.ts';
+import { DownloadSlots } from './downloads/download-slots.ts';
+import { exportPath, sendExport } from './downloads/export.ts';
 import { rawPath, sendRawEvent } from './downloads/raw.ts';
 import { dashboardBodyBytesMax, dashboardCallsMax } from './limits.ts';
 import { opensLiveTail, sendLiveTail } from './live-tail.ts';
@@ -42,26 +43,26 @@ const trpcPath = '/trpc/';
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, findUnready, web } = dependencies;
   const trpc: Route = { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) };
+  const downloads = { ...dependencies, slots: new DownloadSlots() };
   const raw: Route = {
     methods: ['GET', 'HEAD'],
     handle: (request, response) => {
       logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
-      void sendRawEvent(dependencies, request, response);
+      void sendRawEvent(downloads, request, response);
     },
   };
   const audit: Route = {
     methods: ['GET', 'HEAD'],
     handle: (request, response) => {
       logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
-      void sendAuditLog(dependencies, request, response);
+      void sendAuditLog(downloads, request, response);
     },
   };
-  const sendExport = createExport(dependencies);
   const exported: Route = {
     methods: ['GET'],
     handle: (request, response) => {
       logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
-      void sendExport(request, response);
+      void sendExport(downloads, request, response);
     },
   };
   const trees: [string, Route][] = [
@@ -125,7 +126,7 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     maxBodySize: dashboardBodyBytesMax,
     maxBatchSize: dashboardCallsMax,
     createContext: ({ req, res }) => openContext(services, readRequest(req, res, services.findAddress)),
-    onError: ({ error, path }) => logFailure(log, path, error),
+    onError: ({ error, path, ctx }) => logFailure(log, path, { error, sender: ctx?.request.sender }),
   });
   return (request, response) => {
     logRequest(log, { method: request.method, path: pathOf(request) }, response);

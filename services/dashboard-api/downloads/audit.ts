@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { AuditRow } from '../../../lib/accounts/audit/audit-list.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
-import { auditPageMax } from '../limits.ts';
+import { auditPageMax, downloadPageMsMax } from '../limits.ts';
 import {
+  checkDownload,
   type DownloadDependencies,
   downloadHeaders,
-  openDownloadedAdmin,
   parsePathId,
   sendDownloadFailure,
 } from './download.ts';
+import { sendPages } from './paged-response.ts';
 
 export const auditPath = '/audit/';
 
@@ -19,13 +18,15 @@ export const auditPath = '/audit/';
  * page, as fast as the client takes it. When it fails on the way, the connection breaks: what the client has is not all.
  */
 export async function sendAuditLog(
-  { services, log }: DownloadDependencies,
+  { services, slots, log }: DownloadDependencies,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
     const spaceId = parsePathId((request.url ?? '').split('?', 1)[0]?.slice(auditPath.length));
-    const admin = await openDownloadedAdmin(services, { request, response, spaceId });
+    const { actor, checkAccess } = await checkDownload(services, { request, response, spaceId }, 'admin');
+    using _slot = slots.take(actor.id, spaceId);
+    const admin = services.openSpaceAdmin(spaceId, actor);
     const first = await admin.listAudit({ limit: auditPageMax });
     response.writeHead(200, {
       ...downloadHeaders,
@@ -33,7 +34,10 @@ export async function sendAuditLog(
       'Content-Disposition': `attachment; filename="audit-${spaceId}.ndjson"`,
     });
     if (request.method === 'HEAD') response.end();
-    else await pipeline(Readable.from(toLines(admin, first)), response);
+    else {
+      const pages = toLines(admin, first);
+      await sendPages({ response, pages, checkAccess, pageMsMax: downloadPageMsMax });
+    }
   } catch (thrown) {
     if (!response.destroyed) sendDownloadFailure({ request, response, log }, thrown);
   }

@@ -4,18 +4,20 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { z } from 'zod';
 import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
+import type { Caller } from '../../../lib/fair-limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { actorOf, requireRole, requireUser } from '../access.ts';
-import type { SpaceAdmin } from '../admin/space-admin.ts';
-import { logFailure } from '../request-log.ts';
-import type { SpaceStore } from '../spaces/space-store.ts';
+import { logFailure, senderOf } from '../request-log.ts';
 import type { Services } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { publicMessage } from '../trpc/public-message.ts';
 import { readRequest } from '../trpc/request.ts';
+import type { DownloadSlots } from './download-slots.ts';
 
 export interface DownloadDependencies {
   services: Services;
+  /** The long downloads that run. */
+  slots: DownloadSlots;
   log: Logger;
 }
 
@@ -41,36 +43,38 @@ interface SpaceRequest {
   spaceId: string;
 }
 
-/**
- * Opens the space of a path for the user of the session, who may have any role in it.
- *
- * @throws TRPCError UNAUTHORIZED without a session; NOT_FOUND for a space that the user is not a member of.
- */
-export async function openDownloadedSpace(services: Services, asked: SpaceRequest): Promise<SpaceStore> {
-  const { id: userId } = await checkRole(services, asked, 'viewer');
-  const left = new AbortController();
-  asked.response.once('close', () => left.abort());
-  return services.openSpace({ spaceId: asked.spaceId, userId, signal: left.signal });
+/** A user who may have a download. */
+export interface Downloader {
+  actor: Actor;
+  /** Whose turn the statements of the download wait for. They end when the client leaves. */
+  caller: Caller;
+  /** Checks access again, on what Postgres has now. @throws as checkDownload */
+  checkAccess: () => Promise<void>;
 }
 
 /**
- * Opens what the admins of the space of a path see.
+ * Checks that the user of the session has at least the role in the space of a path.
  *
- * @throws TRPCError as openDownloadedSpace; FORBIDDEN to other members.
+ * @throws TRPCError UNAUTHORIZED without a session; NOT_FOUND for a space that the user is not a member of; FORBIDDEN to a lower
+ *   role.
  */
-export async function openDownloadedAdmin(services: Services, asked: SpaceRequest): Promise<SpaceAdmin> {
-  return services.openSpaceAdmin(asked.spaceId, await checkRole(services, asked, 'admin'));
-}
-
-async function checkRole(
+export async function checkDownload(
   services: Services,
   { request, response, spaceId }: SpaceRequest,
   least: Role,
-): Promise<Actor> {
-  const { token, address } = readRequest(request, response, services.findAddress);
-  const user = await requireUser(services.sessions, token);
-  requireRole(user, spaceId, least);
-  return actorOf(user, address, { spaceId, least });
+): Promise<Downloader> {
+  const { token, address, sender } = readRequest(request, response, services.findAddress);
+  const check = async () => {
+    const user = await requireUser(services.sessions, token);
+    sender.userId = user.userId;
+    requireRole(user, spaceId, least);
+    return actorOf(user, address, { spaceId, least });
+  };
+  const actor = await check();
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  const caller = { spaceId, userId: actor.id, signal: left.signal };
+  return { actor, caller, checkAccess: async () => void (await check()) };
 }
 
 /** Answers a download that failed, as the same failure of a procedure is: the status, and a text for people. */
@@ -79,7 +83,7 @@ export function sendDownloadFailure(
   thrown: unknown,
 ): void {
   const error = classifyFailure(getTRPCErrorFromUnknown(thrown));
-  logFailure(log, request.url?.split('?', 1)[0], error);
+  logFailure(log, request.url?.split('?', 1)[0], { error, sender: senderOf(response) });
   // The client must notice: what it has is not all.
   if (response.headersSent) {
     response.destroy();

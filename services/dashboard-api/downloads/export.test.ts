@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setRole } from '../../../lib/accounts/memberships.ts';
 import {
   addEvents,
   openDashboard,
@@ -187,4 +188,93 @@ test('damaged data breaks the connection: a part is not taken for all', async ()
   );
   const response = await ask(space, { format: 'events' });
   await expect(readAll(response)).rejects.toThrow();
+});
+
+/** Adds more events than sockets hold, so that an export waits for its client. */
+async function addManyEvents({ spaceId }: TestSpace): Promise<void> {
+  const filler = 'x'.repeat(250);
+  await dashboard.sql`
+    INSERT INTO events (space_id, id, segment_id, segment_index, received_at, start_time_ms, end_time_ms, duration_ms,
+      type, state, source, thread_id, user_id, agent_id)
+    SELECT ${spaceId}, gen_random_uuid(), uuidv7(), 0, now(), n, n, 0, 'llm', 'ok', ${filler}, ${filler}, ${filler}, ${filler}
+    FROM generate_series(1, 30_000) AS n`;
+}
+
+test.each([
+  ['removed', (space: TestSpace) => dashboard.sql`DELETE FROM memberships WHERE space_id = ${space.spaceId}`],
+  ['signed out', (space: TestSpace) => space.client.trpc.auth.signOut.mutate()],
+])('an export of a user who is %s meanwhile breaks off', async (_, lose) => {
+  const space = await dashboard.addSpace({ role: 'viewer' });
+  await addManyEvents(space);
+  const response = await ask(space, { format: 'ndjson' });
+  await once(response, 'data');
+  response.pause();
+  await lose(space);
+  await expect(readAll(response)).rejects.toThrow();
+});
+
+test('a user has a share of the downloads, a space too, and one that ends makes room', async () => {
+  const space = await dashboard.addSpace();
+  await addManyEvents(space);
+  const { spaceId, client } = space;
+  const [second, third, stranger] = [
+    await dashboard.addSpace(),
+    await dashboard.addSpace(),
+    await dashboard.addSpace(),
+  ];
+  for (const { client: other } of [second, third]) {
+    const { user } = await other.trpc.me.query();
+    await setRole(dashboard.database, spaceId, { userId: user.id, role: 'viewer' });
+  }
+  const of = (other: TestSpace) => ask({ ...other, spaceId }, { format: 'ndjson' });
+  const held = [await of(space), await of(space)];
+  const refused = await of(space);
+  expect([refused.statusCode, await readAll(refused)]).toEqual([
+    429,
+    'You have 2 downloads running already. Try again when one has ended.\n',
+  ]);
+  held.push(await of(second));
+  const full = await of(third);
+  expect([full.statusCode, await readAll(full)]).toEqual([
+    429,
+    'The space has 3 downloads running already. Try again when one has ended.\n',
+  ]);
+  const audit = await fetch(`${dashboard.url}/audit/${spaceId}`, {
+    headers: { cookie: client.cookie ?? '' },
+  });
+  expect(audit.status).toBe(429);
+  // Somebody else is not kept out.
+  expect((await ask(stranger, { format: 'csv' })).statusCode).toBe(200);
+  for (const response of held) response.destroy();
+  await expect.poll(async () => (await of(space)).statusCode).toBe(200);
+});
+
+test('downloads and refusals have a log line with user and address, and without the filter', async () => {
+  const space = await dashboard.addSpace();
+  const { user } = await space.client.trpc.me.query();
+  const lines = () =>
+    dashboard
+      .log()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  await readAll(await ask(space, { format: 'csv', filter: { name: 'secret-name' } }));
+  const other = await dashboard.addSpace();
+  await readAll(await ask({ ...space, spaceId: other.spaceId }, { format: 'csv' }));
+  const who = { userId: user.id, address: '127.0.0.1' };
+  await expect
+    .poll(lines)
+    .toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ msg: 'request', path: `/export/${space.spaceId}`, status: 200, ...who }),
+        expect.objectContaining({ msg: 'request', path: `/export/${other.spaceId}`, status: 404, ...who }),
+      ]),
+    );
+  const viewer = await dashboard.addSpace({ role: 'viewer' });
+  await expect(viewer.client.trpc.apiKeys.list.query()).rejects.toThrow();
+  const { user: asked } = await viewer.client.trpc.me.query();
+  expect(lines()).toContainEqual(
+    expect.objectContaining({ msg: 'refused', path: 'apiKeys.list', code: 'FORBIDDEN', userId: asked.id }),
+  );
+  expect(dashboard.log()).not.toContain('secret-name');
 });

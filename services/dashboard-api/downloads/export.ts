@@ -1,20 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { ExportedEvent } from '../events/export-rows.ts';
-import { exportsAtOnceMax } from '../limits.ts';
+import { downloadPageMsMax } from '../limits.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
 import { csvRecord } from './csv.ts';
 import {
+  checkDownload,
   type DownloadDependencies,
   downloadHeaders,
-  openDownloadedSpace,
   parsePathId,
   sendDownloadFailure,
 } from './download.ts';
+import { sendPages } from './paged-response.ts';
 
 export const exportPath = '/export/';
 
@@ -48,34 +47,28 @@ const query = z.object({
 type ExportQuery = z.infer<typeof query>;
 
 /**
- * Makes the handler of `GET /export/:space?format=…&filter=…`: all events of a filter, newest first, as an attachment. The
- * response is made as fast as the client takes it, a page at a time. It ends with the number of events; when it fails on
- * the way, the connection breaks.
+ * `GET /export/:space?format=…&filter=…`: all events of a filter, newest first, as an attachment. The response is made as fast as the
+ * client takes it, a page at a time, and the user's access is checked before each page. It ends with the number of events; when it
+ * fails on the way, the connection breaks.
  */
-export function createExport({ services, log }: DownloadDependencies) {
-  let running = 0;
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    let isCounted = false;
-    try {
-      const url = new URL(request.url ?? '', 'http://localhost');
-      const spaceId = parsePathId(url.pathname.slice(exportPath.length));
-      const store = await openDownloadedSpace(services, { request, response, spaceId });
-      const asked = parseQuery(url.searchParams);
-      if (running >= exportsAtOnceMax) {
-        throw new TRPCError({
-          code: 'TOO_MANY_REQUESTS',
-          message: `${exportsAtOnceMax} exports run at a time. Try again when one has ended.`,
-        });
-      }
-      running += 1;
-      isCounted = true;
-      await sendExport(store, asked, response);
-    } catch (thrown) {
-      if (!response.destroyed) sendDownloadFailure({ request, response, log }, thrown);
-    } finally {
-      if (isCounted) running -= 1;
-    }
-  };
+export async function sendExport(
+  { services, slots, log }: DownloadDependencies,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const url = new URL(request.url ?? '', 'http://localhost');
+    const spaceId = parsePathId(url.pathname.slice(exportPath.length));
+    const asking = { request, response, spaceId };
+    const { actor, caller, checkAccess } = await checkDownload(services, asking, 'viewer');
+    const asked = parseQuery(url.searchParams);
+    using _slot = slots.take(actor.id, spaceId);
+    const store = services.openSpace(caller);
+    const pages = await openPages(store, asked, response);
+    await sendPages({ response, pages, checkAccess, pageMsMax: downloadPageMsMax });
+  } catch (thrown) {
+    if (!response.destroyed) sendDownloadFailure({ request, response, log }, thrown);
+  }
 }
 
 function parseQuery(parameters: URLSearchParams): ExportQuery {
@@ -84,11 +77,12 @@ function parseQuery(parameters: URLSearchParams): ExportQuery {
   throw new TRPCError({ code: 'BAD_REQUEST', message: 'The query is not valid.', cause: parsed.error });
 }
 
-async function sendExport(
+/** Sends the headers. @returns the pages of the body. */
+async function openPages(
   store: SpaceStore,
   { format, filter }: ExportQuery,
   response: ServerResponse,
-): Promise<void> {
+): Promise<AsyncIterable<string>> {
   const { type, extension } = formats[format];
   let rows = 0;
   const count = (added: number) => {
@@ -110,7 +104,7 @@ async function sendExport(
     if (format !== 'csv') yield `${JSON.stringify({ exportedRows: rows })}\n`;
     response.addTrailers({ [exportRowsTrailer]: String(rows) });
   }
-  await pipeline(Readable.from(chunks()), response);
+  return chunks();
 }
 
 async function* toText(

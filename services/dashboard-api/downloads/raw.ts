@@ -3,9 +3,9 @@ import { TRPCError } from '@trpc/server';
 import { withTimeout } from '../../../lib/timeout.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
 import {
+  checkDownload,
   type DownloadDependencies,
   downloadHeaders,
-  openDownloadedSpace,
   parsePathId,
   sendDownloadFailure,
 } from './download.ts';
@@ -38,8 +38,8 @@ export async function sendRawEvent(
     const [space, event, ...more] =
       (request.url ?? '').split('?', 1)[0]?.slice(rawPath.length).split('/') ?? [];
     const [spaceId, id] = [parsePathId(space), parsePathId(more.length === 0 ? event : undefined)];
-    const store = await openDownloadedSpace(services, { request, response, spaceId });
-    const found = await store.events.get(id);
+    const { caller } = await checkDownload(services, { request, response, spaceId }, 'viewer');
+    const found = await services.openSpace(caller).events.get(id);
     if (found === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such event.' });
     // What ingest accepts is UTF-8, so that the text has the same bytes.
     return { id, bytes: Buffer.from(found.event) };

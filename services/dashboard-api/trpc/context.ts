@@ -51,9 +51,17 @@ export function openContext(services: Services, request: RequestFacts): Context 
     ...services,
     request,
     findUser: () => {
-      user ??=
-        request.token === undefined ? Promise.resolve(undefined) : services.sessions.find(request.token);
+      user ??= findUser(services, request);
       return user;
     },
   };
+}
+
+async function findUser(
+  { sessions }: Services,
+  { token, sender }: RequestFacts,
+): Promise<SessionUser | undefined> {
+  const user = token === undefined ? undefined : await sessions.find(token);
+  sender.userId = user?.userId;
+  return user;
 }

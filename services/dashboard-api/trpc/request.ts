@@ -3,9 +3,12 @@ import type { FindAddress } from '../accounts/client-address.ts';
 import { endedSessionCookie, readSessionCookie, sessionCookie } from '../accounts/session-cookie.ts';
 import { userAgentCharsMax } from '../limits.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
+import { noteSender, type Sender } from '../request-log.ts';
 
 /** What procedures know of the HTTP request that carries their call, and what they may set on its response. */
 export interface RequestFacts {
+  /** What the log says of who sent the request. The user is noted when it is known. */
+  sender: Sender;
   /** The session's token, from the cookie. */
   token: string | undefined;
   /** The network address of the client; behind a proxy that is not trusted, that of the proxy. */
@@ -29,9 +32,13 @@ export function readRequest(
   const isSecure =
     'encrypted' in request.socket || request.headers['x-forwarded-proto']?.toString() === 'https';
   const site = { host: hostOf(request), isSecure };
+  const address = findAddress(request);
+  const sender: Sender = { address, userId: undefined };
+  noteSender(response, sender);
   return {
+    sender,
     token: readSessionCookie(request.headers.cookie, site),
-    address: findAddress(request),
+    address,
     userAgent: request.headers['user-agent']?.slice(0, userAgentCharsMax) ?? null,
     isCrossSite: isCrossSite(request),
     setSession: (token) => {
