@@ -1,31 +1,70 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const glob = (pattern: string) =>
+  globSync(pattern, { cwd: root, exclude: (name) => /node_modules|sdk\/typescript\/dist/.test(name) });
 // The changelog also names files of the past.
-const documents = globSync('{*.md,docs/**/*.md,examples/**/*.md}', {
-  cwd: root,
-  exclude: (name) => name.includes('node_modules'),
-}).filter((document) => document !== 'CHANGELOG.md');
+const documents = glob('{*.md,docs/**/*.md,examples/**/*.md}').filter((path) => path !== 'CHANGELOG.md');
+const sources = glob('{lib,services,cli,launcher,harness,sdk,examples,test}/**/*.{ts,tsx,mjs}');
+
+const rooms = readdirSync(join(root, 'services/ingest'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
 
 /** A path in the text: `lib/limits.ts`, `docs/adr`, `services/ingest/read/`. */
 const topPath = /`((?:\.ci|cli|docs|examples|gen|harness|launcher|lib|proto|services|test)\/[\w./-]+)`/g;
 /** A file of ingest, named from there: `body/decode.ts`. */
-const ingestPath = /`((?:admit|answer|body|commit|listen|read|rpc)\/[\w./-]+)`/g;
+const ingestPath = new RegExp(`\`((?:${rooms.join('|')})/[\\w./-]+)\``, 'g');
 /** The target of a link inside of the repository. */
 const link = /\]\(((?!https?:|#)[^)#]+)(?:#[^)]*)?\)/g;
 
 test('every path and every link in a document exists', () => {
   expect(documents.length).toBeGreaterThan(20);
   const missing = documents.flatMap((document) => {
-    const text = readFileSync(join(root, document), 'utf8');
     const find = (pattern: RegExp, from: string) =>
-      [...text.matchAll(pattern)].map(([, path = '']) => join(from, path));
+      [...read(document).matchAll(pattern)].map(([, path = '']) => join(from, path));
     return [...find(topPath, ''), ...find(ingestPath, 'services/ingest'), ...find(link, dirname(document))]
       .filter((path) => !existsSync(join(root, path)))
       .map((path) => `${document}: ${path}`);
   });
   expect(missing).toEqual([]);
+});
+
+test('every section of docs/api.md that is cited exists', () => {
+  const sections = new Set([...read('docs/api.md').matchAll(/^##+ (\d+(?:\.\d+)?)[. ]/gm)].map(([, n]) => n));
+  expect(sections.size).toBeGreaterThan(20);
+  const cited = [...sources, ...documents].flatMap((path) =>
+    [
+      ...read(path).matchAll(/(?:docs\/)?api\.md (§[\d.]+\d|§\d)(?:(?:,| and| –) §?(\d+(?:\.\d+)?))?/g),
+    ].flatMap(([, first = '', second]) =>
+      [first.slice(1), second].flatMap((section) => (section === undefined ? [] : [{ path, section }])),
+    ),
+  );
+  expect(cited.length).toBeGreaterThan(40);
+  expect(cited.filter(({ section }) => !sections.has(section))).toEqual([]);
+});
+
+test('the index of decisions has every record with its title, and every record that is cited exists', () => {
+  const records = readdirSync(join(root, 'docs/adr')).filter((name) => /^\d{4}-/.test(name));
+  const listed = [
+    ...read('docs/adr/README.md').matchAll(/^\| (\d+) \| \[(.*)\]\((.*\.md)\) \| (.*) \|$/gm),
+  ].map(([, number, title, file, status]) => ({ number: Number(number), title, file, status }));
+  expect(listed).toEqual(
+    records.map((file) => ({
+      number: Number(file.slice(0, 4)),
+      title: /^# \d+\. (.*)$/m.exec(read(`docs/adr/${file}`))?.[1],
+      file,
+      status: expect.stringMatching(/^(in force|superseded by \[\d+\]\(\d{4}-.*\.md\))$/),
+    })),
+  );
+  const numbers = new Set(listed.map(({ number }) => number));
+  const cited = [...sources, ...documents, 'CHANGELOG.md'].flatMap((path) =>
+    [...read(path).matchAll(/\bADR (\d{1,4})\b/g)].map(([, number]) => ({ path, number: Number(number) })),
+  );
+  expect(cited.length).toBeGreaterThan(100);
+  expect(cited.filter(({ number }) => !numbers.has(number))).toEqual([]);
 });

@@ -52,7 +52,7 @@ export const nodeOptionsOf = (name: ServiceName): readonly string[] => [
  * Settings of glibc's malloc, which other C libraries ignore. Allocations of 1 MiB and more are returned to the system when they
  * are freed; by default that ends with the first large one, and each thread keeps what it has freed (ADR 0013).
  */
-const mallocVariables = {
+export const mallocVariables = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: String(1024 ** 2),
   MALLOC_TRIM_THRESHOLD_: String(8 * 1024 ** 2),

@@ -53,7 +53,7 @@ const rules: readonly Rule[] = [
   byModelAndUsage,
 ];
 
-/** Decides what a span is by itself; whether an LLM span is an aggregate of others, tree.ts finds. */
+/** Decides what a span is by itself; whether an LLM span is an aggregate of others, span-tree.ts finds. */
 export function findRole({ attributes, endNs }: Span): Role {
   const isPending = textOf(attributes, 'logfire.span_type') === 'pending_span';
   if (isPending || endNs === 0n) return { kind: 'none', reason: 'unfinished' };

@@ -1,0 +1,171 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { mallocVariables, nodeOptionsOf } from '../launcher/supervise/service-process.ts';
+import { configSchema, parseConfig } from '../lib/config.ts';
+import { type ErrorId, errorTable, IngestError } from '../lib/errors.ts';
+import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../lib/limits.ts';
+import { firstStream, secondStream } from '../lib/queue/settings.ts';
+import { toExportError } from '../services/ingest/otlp/answer/export-error.ts';
+import { spansMax } from '../services/ingest/otlp/limits.ts';
+
+/** Tables and figures of the documents, compared with the code. */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const errorIds = Object.keys(errorTable) as ErrorId[];
+
+/** The cells of each row of the table below the header that begins so. */
+function tableRows(document: string, header: string): string[][] {
+  const [, after = ''] = read(document).split(`\n${header}`);
+  const lines = after.split('\n').slice(2);
+  const end = lines.findIndex((line) => !line.trimStart().startsWith('|'));
+  const cellsOf = (line: string) =>
+    line
+      .trim()
+      .slice(1, -1)
+      .split(/(?<!\\)\|/);
+  return lines.slice(0, end).map((line) => cellsOf(line).map((cell) => cell.trim()));
+}
+
+const codeSpans = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
+
+/** The sources without tests that create an error with this id, to throw it. */
+function findThrowers(id: ErrorId): string[] {
+  const creates = new RegExp(`(?:new IngestError|extends IngestError[^]*?super)\\(\\s*'${id}'`);
+  return globSync('{lib,services/ingest}/**/*.ts', { cwd: root })
+    .filter((path) => !path.endsWith('.test.ts') && !path.includes('/answer/'))
+    .filter((path) => creates.test(read(path)))
+    .sort();
+}
+
+test('ARCHITECTURE says of every error its status and the files that throw it', () => {
+  const rows = tableRows('ARCHITECTURE.md', '| `error.id` | Status | Thrown in |');
+  expect(rows.map(([id = '']) => codeSpans(id)[0]).sort()).toEqual([...errorIds].sort());
+  for (const [name = '', status, where = ''] of rows) {
+    const id = errorIds.find((one) => name === `\`${one}\``) ?? 'not_found';
+    const files = codeSpans(where)
+      .filter((span) => span.endsWith('.ts'))
+      .map((path) => (path.startsWith('lib/') ? path : `services/ingest/${path}`));
+    // batch_too_large names its callers, too.
+    const throwers = findThrowers(id);
+    expect({ id, status, files: files.filter((file) => throwers.includes(file)).sort() }).toEqual({
+      id,
+      status: String(errorTable[id].status),
+      files: throwers,
+    });
+    if (id !== 'batch_too_large') expect({ id, files: files.sort() }).toEqual({ id, files: throwers });
+  }
+});
+
+test('ARCHITECTURE lists the rooms of ingest', () => {
+  const rooms = readdirSync(join(root, 'services/ingest'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `\`${name}/\``);
+  const listed = tableRows('ARCHITECTURE.md', '   | Room of `services/ingest` | Concern |').map(
+    ([room]) => room,
+  );
+  expect(listed.sort()).toEqual(rooms.sort());
+});
+
+test('docs/api.md has the errors, the codes and the limits of the code', () => {
+  const rows = tableRows('docs/api.md', '| `error.id` | Status | Title | Condition |');
+  expect(rows).toEqual(
+    errorIds.map((id) => {
+      const { status, title, condition } = errorTable[id];
+      return [`\`${id}\``, String(status), title, condition];
+    }),
+  );
+  const upper = (code: string) => code.replaceAll(/(?<!^)([A-Z])/g, '_$1').toUpperCase();
+  for (const [ids = '', code] of tableRows('docs/api.md', '| `error.id` | Code |')) {
+    for (const id of codeSpans(ids)) expect(upper(errorTable[id as ErrorId].rpcCode)).toBe(code);
+  }
+  for (const [ids = '', http = ''] of tableRows('docs/api.md', '| `error.id` | HTTP | gRPC |')) {
+    for (const id of codeSpans(ids)) {
+      expect(toExportError(new IngestError(id as ErrorId, '')).status).toBe(Number.parseInt(http, 10));
+    }
+  }
+  const text = read('docs/api.md');
+  expect(text).toContain(`up to ${eventsPerBatchMax} events`);
+  expect(text).toContain(`| Body | ${bodyBytesMax / 1024 ** 2} MiB |`);
+  expect(text).toContain(`deeper than ${jsonDepthMax} levels`);
+  expect(text).toContain(
+    `${otlpBodyBytesMax / 1024 ** 2} MiB before and after decompression, ${spansMax.toLocaleString('en')} spans`,
+  );
+});
+
+test('the README says what to do about every error of the ingest API', () => {
+  const listed = tableRows('README.md', '| Status | `error.id` | What to do |').flatMap(
+    ([status, ids = '']) => codeSpans(ids).map((id) => [id, Number(status)]),
+  );
+  // In the sentence below the table, and RPCs only.
+  const elsewhere: ErrorId[] = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
+  const expected = errorIds.filter((id) => !elsewhere.includes(id)).map((id) => [id, errorTable[id].status]);
+  expect(listed.sort()).toEqual(expected.sort());
+});
+
+test('the defaults of the README are those of the configuration', () => {
+  const defaults: Record<string, unknown> = parseConfig({});
+  const rows = tableRows('README.md', '| Variable | Default | Meaning |');
+  expect(rows).toHaveLength(Object.keys(configSchema.shape).length);
+  const unitBytes: Record<string, number> = { MiB: 1024 ** 2, GiB: 1024 ** 3 };
+  for (const [name = '', shown = ''] of rows) {
+    const value = defaults[codeSpans(name)[0] ?? ''];
+    const [, count, unit = ''] = /^(\d+) ([MG]iB)/.exec(shown) ?? [];
+    const expected =
+      count === undefined ? codeSpans(shown)[0] : String(Number(count) * (unitBytes[unit] ?? 0));
+    const isUnset = value === undefined || (Array.isArray(value) && value.length === 0);
+    expect({ name, value: isUnset ? undefined : String(value) }).toEqual({
+      name,
+      value: isUnset && !/^`|^\d/.test(shown) ? undefined : expected,
+    });
+  }
+});
+
+test('docs/cluster.md starts the services as npm start does, and so does its environment', () => {
+  const cluster = read('docs/cluster.md');
+  const shared = nodeOptionsOf('ingest').map((option) => option.replace(/=file:.*\/lib\//, '=./lib/'));
+  expect(cluster).toContain(`OPTIONS='${shared.join(' ')}'`);
+  for (const option of nodeOptionsOf('dashboard-api').slice(shared.length)) expect(cluster).toContain(option);
+  const malloc = Object.entries(mallocVariables).map(([name, value]) => `${name}=${value}`);
+  expect(cluster).toContain(malloc.join(' '));
+  const lines = read('examples/cluster/weir.env')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line));
+  expect(lines).toEqual(expect.arrayContaining(malloc));
+  const others = lines
+    .filter((line) => !malloc.includes(line))
+    .map((line) => line.split(/=(.*)/s).slice(0, 2));
+  expect(Object.keys(configSchema.shape)).toEqual(expect.arrayContaining(others.map(([name]) => name)));
+  expect(() => parseConfig(Object.fromEntries(others))).not.toThrow();
+});
+
+test('docs/cluster.md says of every variable which services read it, and permits the subjects that they use', () => {
+  const cluster = read('docs/cluster.md');
+  const rows = tableRows('docs/cluster.md', '   | Variable | ingest | writer | dashboard-api |');
+  const listed = rows.flatMap(([names = '']) => codeSpans(names).map((name) => name.split('=')[0] ?? ''));
+  // Of `npm start` and the command line.
+  const elsewhere = ['WEIR_DATA_DIR', 'NATS_ALLOW_UNSYNCED', 'BACKUP_RETENTION_DAYS'];
+  const missing = Object.keys(configSchema.shape).filter(
+    (name) =>
+      !elsewhere.includes(name) &&
+      !listed.some((one) => one === name || (one.endsWith('…') && name.startsWith(one.slice(0, -1)))),
+  );
+  expect(missing).toEqual([]);
+  const [, publish = '', subscribe = ''] =
+    /publishes to (.*), and subscribes to (.*)\.$/m.exec(cluster) ?? [];
+  const covers = (permitted: string, subject: string) =>
+    codeSpans(permitted).some(
+      (one) => one === subject || (one.endsWith('>') && subject.startsWith(one.slice(0, -1))),
+    );
+  const subjects = globSync('{lib,services}/**/*.ts', { cwd: root })
+    .map(read)
+    .flatMap((text) =>
+      [...text.matchAll(/^const subject = '(weir\.\w+)'/gm)].map(([, subject = '']) => subject),
+    );
+  expect(subjects.length).toBeGreaterThan(1);
+  const published = [...subjects, firstStream.subject, secondStream.subject, '$JS.API.', '$JS.ACK.'];
+  expect(published.filter((subject) => !covers(publish, subject))).toEqual([]);
+  expect([...subjects, '_INBOX.'].filter((subject) => !covers(subscribe, subject))).toEqual([]);
+});
