@@ -21,17 +21,20 @@ import {
   keepAliveTimeoutMs,
 } from './limits.ts';
 
-/** Answers a request that is not valid HTTP; `details` is a sentence for its sender. */
-export type RejectRequest = (request: IncomingMessage, response: ServerResponse, details: string) => void;
+/** Answers the requests of a server. */
+export interface Http2Handlers {
+  onRequest: RequestListener;
+  /** Answers a request whose headers are too large; `details` is a sentence for its sender. */
+  rejectHeaders: (request: IncomingMessage, response: ServerResponse, details: string) => void;
+  /** Answers CONNECT at once: a tunnel has no body that ends. */
+  rejectConnect: (response: ServerResponse, details: string) => void;
+}
 
 /**
  * The HTTP/2 server. It does not listen; it serves the connections that it is given. Disposing it sends GOAWAY to every
  * client, also to those that connect later, and waits for the streams that are open.
  */
-export function createHttp2(
-  onRequest: RequestListener,
-  reject: RejectRequest,
-): { server: Http2Server } & AsyncDisposable {
+export function createHttp2(handlers: Http2Handlers): { server: Http2Server } & AsyncDisposable {
   const server = createServer({
     settings: {
       maxConcurrentStreams: http2StreamsMax,
@@ -54,16 +57,21 @@ export function createHttp2(
   // Without a listener a session's error would end the process; `close` follows it.
   server.on('sessionError', () => {});
   const rejectHeaders: RequestListener = (request, response) =>
-    reject(request, response, `The headers are larger than ${http2HeaderBytesMax} bytes.`);
-  // Without listeners Node answers CONNECT and an unknown Expect by itself, without a body.
-  for (const event of ['request', 'connect', 'checkExpectation']) {
+    handlers.rejectHeaders(request, response, `The headers are larger than ${http2HeaderBytesMax} bytes.`);
+  const listen = (event: string, answer: RequestListener) => {
     server.on(event, (request: Http2ServerRequest, response: Http2ServerResponse) => {
       limitStream(request.stream);
-      const handle = headerBytes(request.rawHeaders) > http2HeaderBytesMax ? rejectHeaders : onRequest;
+      const handle = headerBytes(request.rawHeaders) > http2HeaderBytesMax ? rejectHeaders : answer;
       // Node's compatibility API gives requests and responses the interface that they have in HTTP/1.1.
       handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
     });
-  }
+  };
+  // Without listeners Node answers CONNECT and an unknown Expect by itself, without a body.
+  listen('request', handlers.onRequest);
+  listen('checkExpectation', handlers.onRequest);
+  listen('connect', (_, response) =>
+    handlers.rejectConnect(response, 'CONNECT is not supported: this is not a proxy.'),
+  );
   return {
     server,
     async [Symbol.asyncDispose]() {

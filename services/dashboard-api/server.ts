@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Config } from '../../lib/config.ts';
 import { createHttp1Drain, http1Options } from '../../lib/http/http1.ts';
 import { createHttp2 } from '../../lib/http/http2.ts';
@@ -18,13 +18,20 @@ export interface ServerOptions {
  * connections at most, of which each live stream takes one.
  */
 export async function serveDashboard({ onRequest, config, log }: ServerOptions): Promise<Listener> {
-  const http2 = createHttp2(onRequest, (_, response, details) => {
-    response
-      .writeHead(431, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' })
-      .end(`${details}\n`);
+  const http2 = createHttp2({
+    onRequest,
+    rejectHeaders: (_, response, details) => sendText(response, 431, details),
+    rejectConnect(response, details) {
+      response.setHeader('Allow', 'GET, POST');
+      sendText(response, 405, details);
+    },
   });
   const servers = { http1: createHttp1(onRequest), http2 };
   return serveHttp(servers, { prefix: 'DASHBOARD', connectionsMax: dashboardSocketsMax, config, log });
+}
+
+function sendText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end(`${text}\n`);
 }
 
 function createHttp1(onRequest: RequestListener): HttpServers['http1'] {

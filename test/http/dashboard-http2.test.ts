@@ -104,6 +104,8 @@ test('what HTTP/1.1 answers to bad requests, HTTP/2 does too', async () => {
   expect((await exchange(session, { ':path': '/nothing' })).status).toBe(404);
   expect((await exchange(session, { ':method': 'DELETE', ':path': '/healthz' })).status).toBe(405);
   expect((await exchange(session, { ':path': '/trpc/me' })).status).toBe(401);
+  const tunnel = { ':method': 'CONNECT', ':authority': 'x:1' };
+  expect((await exchange(session, tunnel, [], { isLeftOpen: true })).status).toBe(405);
   const many = Array.from({ length: 100 }, (_, i) => [`x-${i}`, 'x'.repeat(http2HeaderBytesMax / 100)]);
   const large = exchange(session, { ':path': '/healthz', ...Object.fromEntries(many) });
   await expect(large).rejects.toThrow('NGHTTP2_ENHANCE_YOUR_CALM');

@@ -208,7 +208,11 @@ test('other paths are 404, other methods 405 with Allow', async () => {
 
 test('CONNECT and an unknown Expect are answered in the error shape', async () => {
   using session = await openSession(pipeline);
-  expectError(await exchange(session, { ':method': 'CONNECT', ':authority': 'x:1' }), 'not_found');
+  // A client that opens a tunnel does not end its side of the stream.
+  const connect = { ':method': 'CONNECT', ':authority': 'x:1' };
+  const answer = await exchange(session, connect, [], { isLeftOpen: true });
+  expectError(answer, 'method_not_allowed');
+  expect(answer.headers.allow).toBe('GET, POST');
   const headers = { ':method': 'POST', ':path': '/v1/ingest-events', expect: 'nothing' };
   expectError(await exchange(session, headers), 'unauthorized');
 });

@@ -5,6 +5,7 @@ import { createHttp2 } from '../../../lib/http/http2.ts';
 import type { Listener } from '../../../lib/http/listener.ts';
 import { serveHttp } from '../../../lib/http/serve.ts';
 import type { Logger } from '../../../lib/log.ts';
+import { sendJson } from '../answer/respond.ts';
 import type { RespondError } from '../answer/respond-error.ts';
 import { connectionsMax } from '../limits.ts';
 import { createHttp1 } from './http1.ts';
@@ -23,8 +24,15 @@ export async function serveIngest({
   config,
   log,
 }: ServerOptions): Promise<Listener> {
-  const http2 = createHttp2(onRequest, (request, response, details) => {
-    void respondError(request, response, new IngestError('invalid_request_body', details));
+  const http2 = createHttp2({
+    onRequest,
+    rejectHeaders(request, response, details) {
+      void respondError(request, response, new IngestError('invalid_request_body', details));
+    },
+    rejectConnect(response, details) {
+      const error = new IngestError('method_not_allowed', details);
+      sendJson(response, error.status, error.toBody(), { Allow: 'GET, POST' });
+    },
   });
   const servers = { http1: createHttp1(onRequest, respondError), http2 };
   return serveHttp(servers, { prefix: 'INGEST', connectionsMax, config, log });

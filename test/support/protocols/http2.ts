@@ -37,6 +37,8 @@ export async function exchange(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders,
   pieces: readonly (string | Uint8Array)[] = [],
+  /** `isLeftOpen`: the client does not end its side. */
+  { isLeftOpen = false }: { isLeftOpen?: boolean } = {},
 ): Promise<Http2Answer> {
   const stream = session.request(headers);
   let status = 0;
@@ -52,7 +54,7 @@ export async function exchange(
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   for (const piece of pieces) stream.write(piece);
-  stream.end();
+  if (!isLeftOpen) stream.end();
   await once(stream, 'close');
   if (status === 0) throw stream.errored ?? new Error(`no answer: the stream ended with ${stream.rstCode}`);
   const body = Buffer.concat(chunks);
