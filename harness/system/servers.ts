@@ -82,6 +82,7 @@ async function startManagedPostgres(context: SystemContext, port: number): Promi
       logFile,
       onSpawn,
       ...(options.postgresSettings && { settings: options.postgresSettings }),
+      ...(options.postgresEnv && { env: options.postgresEnv }),
     });
     void watchPostgres({ ...server, logFile }, log);
     return server;

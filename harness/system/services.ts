@@ -17,7 +17,7 @@ export async function startServices(
     startManagedService(context, servers, {
       kind: 'ingest',
       name: `ingest-${i + 1}`,
-      env: { INGEST_PORT: String(port) },
+      env: { INGEST_PORT: String(port), ...context.options.ingestEnv },
     }),
   );
   return Promise.all([...writers, ...ingests]);

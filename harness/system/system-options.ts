@@ -9,8 +9,10 @@ export interface SystemOptions {
   natsSyncInterval?: string;
   /** Override our settings of Postgres, for controls. */
   postgresSettings?: Record<string, string>;
-  /** More configuration of the services. */
+  /** More configuration of the services, of ingest alone, and of Postgres. */
   env?: Record<string, string>;
+  ingestEnv?: Record<string, string>;
+  postgresEnv?: Record<string, string>;
   /** Whether the services connect to nats-server and Postgres through TCP proxies. */
   proxied: boolean;
   /**

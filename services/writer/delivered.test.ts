@@ -17,12 +17,15 @@ test('a message that was given back is delivered again no earlier than asked for
   await jetstream(connection).publish(firstStream.subject, 'x');
   const arrivals: number[] = [];
   const deliveries: number[] = [];
+  const queuedAtMs: number[] = [];
+  const startedMs = Date.now();
   const again = Promise.withResolvers<void>();
   await using _ = startDelivery(connection, firstStream, {
     room: async () => {},
     receive(message) {
       arrivals.push(performance.now());
       deliveries.push(message.deliveries);
+      queuedAtMs.push(message.queuedAtMs);
       // A fraction, as jitter produces: nats-server ignores a delay that is not a whole number of nanoseconds.
       if (arrivals.length === 1) return message.nak(700.123_456_7);
       message.ack();
@@ -33,4 +36,8 @@ test('a message that was given back is delivered again no earlier than asked for
   const [first = 0, second = 0] = arrivals;
   expect(deliveries).toEqual([1, 2]);
   expect(second - first).toBeGreaterThan(650);
+  // The clocks of two processes differ by some milliseconds.
+  expect(queuedAtMs[0]).toBeGreaterThan(startedMs - 1_000);
+  expect(queuedAtMs[0]).toBeLessThan(Date.now() + 1_000);
+  expect(queuedAtMs[1]).toBe(queuedAtMs[0]);
 });

@@ -5,6 +5,8 @@ export interface Delivered {
   readonly data: Uint8Array;
   /** How often it has been delivered, this time included. */
   readonly deliveries: number;
+  /** When nats-server took it, by its clock. */
+  readonly queuedAtMs: number;
   /** It is stored: the stream may remove it. */
   ack(): void;
   /** It is not stored: deliver it again, after a delay. */
@@ -16,7 +18,7 @@ export interface Delivered {
 export function toDelivered(message: Msg): Delivered {
   return {
     data: message.data,
-    deliveries: readDeliveries(message.reply ?? ''),
+    ...readAckSubject(message.reply ?? ''),
     ack: () => void message.respond('+ACK'),
     nak: (delayMs) => void message.respond(`-NAK ${JSON.stringify({ delay: nanos(Math.round(delayMs)) })}`),
     working: () => void message.respond('+WPI'),
@@ -24,10 +26,14 @@ export function toDelivered(message: Msg): Delivered {
 }
 
 /**
- * `$JS.ACK.<stream>.<consumer>.<deliveries>.…` has nine tokens; where nats-server puts its domain and account in front of
- * the stream, there are two more.
+ * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>` has nine tokens; where
+ * nats-server puts its domain and account in front of the stream, there are two more.
  */
-function readDeliveries(ackSubject: string): number {
+function readAckSubject(ackSubject: string): Pick<Delivered, 'deliveries' | 'queuedAtMs'> {
   const tokens = ackSubject.split('.');
-  return Number(tokens[tokens.length > 9 ? 6 : 4] ?? 1) || 1;
+  const first = tokens.length > 9 ? 6 : 4;
+  return {
+    deliveries: Number(tokens[first] ?? 1) || 1,
+    queuedAtMs: Math.floor(Number(tokens[first + 3] ?? 0) / 1e6) || 0,
+  };
 }

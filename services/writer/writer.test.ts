@@ -19,6 +19,7 @@ test('disposing the writer waits for a message that is on its way to quarantine'
   const message: Delivered = {
     data: Buffer.from('\xff not protobuf', 'latin1'),
     deliveries: 1,
+    queuedAtMs: Date.now(),
     ack: () => settled.push('ack'),
     nak: () => settled.push('nak'),
     working: () => {},

@@ -7,6 +7,7 @@ import type { Delivered } from './delivered.ts';
 import type { Receiver } from './delivery.ts';
 import { eventsPerStatementMax, statementBytesMax } from './limits.ts';
 import { MessageStore } from './message-store.ts';
+import { correctReceipts } from './receipt-time.ts';
 
 export interface WriterDependencies {
   database: Database;
@@ -48,7 +49,11 @@ export function startWriter({
     receive(message) {
       store.hold(message);
       const parts = tryDecode(message.data);
-      if (Array.isArray(parts)) return backlog.add(message, parts, message.data.length);
+      if (Array.isArray(parts)) {
+        const events = correctReceipts(parts, message.queuedAtMs);
+        if (events > 0) log.error({ events }, "ALARM: an ingest's clock was behind when it received events");
+        return backlog.add(message, parts, message.data.length);
+      }
       const done = store.quarantine(message, parts).finally(() => quarantining.delete(done));
       quarantining.add(done);
     },

@@ -1,6 +1,6 @@
 import type { Fault } from '../fault.ts';
 import { bitFlip, bitFlipCluster, tornTail } from './bit-flip.ts';
-import { clockJump } from './clock.ts';
+import { clockAhead, clockIngestBehind, clockJump } from './clock.ts';
 import {
   clusterCutLeader,
   clusterCutRoutes,
@@ -76,6 +76,8 @@ export const faults: readonly Fault[] = [
   readOnlyPostgres,
   postgresDown,
   clockJump,
+  clockIngestBehind,
+  clockAhead,
   bitFlip,
   bitFlipCluster,
   tornTail,

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   describeExit,
@@ -28,6 +29,8 @@ export interface PostgresOptions extends StartHooks {
   logFile: string;
   /** Override our settings, e.g. in a test that shows what breaks without them. */
   settings?: Readonly<Record<string, string>>;
+  /** More variables of its environment. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -125,14 +128,15 @@ async function isOpen(
 }
 
 function spawnPostgres(
-  { dataDir, port, logFile, onSpawn, settings: changes }: PostgresOptions,
+  { dataDir, port, logFile, onSpawn, settings: changes, env }: PostgresOptions,
   binary: string,
   user: PostgresUser,
 ): Promise<SpawnedProcess> {
   const args = ['-D', dataDir, '-p', String(port)];
   for (const [name, value] of Object.entries({ ...settings, ...changes }))
     args.push('-c', `${name}=${value}`);
-  return spawnServer(user.command(binary, args), { logFile, stopSignals, onSpawn, spawn: user.spawn });
+  const spawn = env === undefined ? user.spawn : { ...user.spawn, env: { ...process.env, ...env } };
+  return spawnServer(user.command(binary, args), { logFile, stopSignals, onSpawn, spawn });
 }
 
 /** Whether the server exited because processes of a killed Postgres still use the data directory. */

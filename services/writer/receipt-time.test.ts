@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { agedPart } from '../../harness/fixtures/aged-part.ts';
+import { someEvents } from '../../harness/fixtures/events.ts';
+import { clockDifferenceMsMax } from '../../lib/db/limits.ts';
+import { correctReceipts } from './receipt-time.ts';
+
+const spaceId = crypto.randomUUID();
+const dayMs = 24 * 60 * 60_000;
+
+test('events of an ingest whose clock was behind get the time at which they were queued', () => {
+  const [fresh, behind] = [agedPart(spaceId, someEvents(1), 0), agedPart(spaceId, someEvents(3), 8)];
+  const [freshMs, queuedAtMs] = [fresh.receivedAtMs, Date.now()];
+  expect(correctReceipts([fresh, behind], queuedAtMs)).toBe(3);
+  expect([fresh.receivedAtMs, behind.receivedAtMs]).toEqual([freshMs, BigInt(queuedAtMs)]);
+});
+
+test('a message that waited in the queue keeps the time of receipt, and no event gets a time that is to come', () => {
+  const waited = agedPart(spaceId, someEvents(1), 8);
+  const receivedAtMs = waited.receivedAtMs;
+  expect(correctReceipts([waited], Number(receivedAtMs) + clockDifferenceMsMax)).toBe(0);
+  expect(waited.receivedAtMs).toBe(receivedAtMs);
+  // The clock of nats-server is ahead.
+  correctReceipts([waited], Date.now() + dayMs);
+  expect(Number(waited.receivedAtMs)).toBeLessThanOrEqual(Date.now());
+});
