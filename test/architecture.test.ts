@@ -151,6 +151,24 @@ function findCircle(arrows: readonly (readonly [string, string])[]): string[] | 
   return undefined;
 }
 
+test('no service, and nothing that one imports, holds a transaction open', () => {
+  const running = Map.groupBy(
+    imports.filter(({ isType }) => !isType),
+    ({ from }) => from,
+  );
+  const reached = new Set(
+    sources.filter((file) => services.some((service) => file.startsWith(`${service}/`))),
+  );
+  for (const file of reached) for (const { to } of running.get(file) ?? []) reached.add(to);
+  expect(reached.size).toBeGreaterThan(200);
+  const holding = [...reached].filter((file) =>
+    /\.(transaction|begin|savepoint|reserve)\(|\binBoundedTransaction\(/.test(
+      readFileSync(join(root, file), 'utf8'),
+    ),
+  );
+  expect(holding).toEqual([]);
+});
+
 test('only entry files touch the process', () => {
   const touching = sources
     .filter((file) => /^(lib|services)\//.test(file) && !file.endsWith('/main.ts'))

@@ -39,10 +39,15 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!url.endsWith('/node_modules/postgres/src/connection.js')) return loaded;
-    const source = String(loaded.source).replaceAll(
+    const original = String(loaded.source);
+    const source = original.replaceAll(
       /^( *)clearImmediate\(nextWriteTimer\)$/gm,
       '$1clearImmediate(nextWriteTimer); chunk = nextWriteTimer = null',
     );
+    if (source === original)
+      throw new Error(
+        `${url} has no clearImmediate(nextWriteTimer): lib/db/fast-imports.ts corrects another release of postgres.js`,
+      );
     return { ...loaded, source };
   },
 });

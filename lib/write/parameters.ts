@@ -47,6 +47,9 @@ export const parameterNames = {
   repeated: 'repeated',
 } as const;
 
+/** The parameters of a replay beside them: the entry that is removed. */
+export const entryParameters = { spaceId: 'entry_space', id: 'entry_id', hash: 'entry_hash' } as const;
+
 /**
  * The parameters of the store statement for these parts, by name: the bodies of all parts, one after another, and array
  * literals as text, with an element for each part or for each event. The bodies are one value, cut by position, so that

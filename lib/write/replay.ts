@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto';
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { type Actor, auditNow, operator } from '../accounts/audit/audit.ts';
-import { clientOf, type Database } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { quarantine } from '../db/schema.ts';
 import { decodePart, type Part } from '../queue/group.ts';
 import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
-import { runStoreStatement } from './store.ts';
+import { replayPart } from './store.ts';
 import { requireWellFormed } from './well-formed.ts';
+
+/** How often an entry is read again that changes while it is replayed. An erasure rewrites an entry once. */
+const replayAttemptsMax = 5;
 
 /** Ids of entries that one audit row lists. */
 const auditedIdsMax = 100;
@@ -21,7 +25,7 @@ export interface ReplayResult {
  * Stores what is in quarantine, after an operator removed the cause. Each event counts once, in the month in which it
  * was received, however often it is replayed.
  *
- * Each space has an audit row of it, which is written before: every entry is stored in a transaction of its own.
+ * Each space has an audit row of it, which is written before: every entry is stored by a statement of its own.
  *
  * @param which the entries of one space, with these ids; all when absent. `actor`: who asks; by default the operator.
  * @throws when Postgres fails for a reason other than the data.
@@ -59,34 +63,32 @@ export async function replayQuarantined(
 }
 
 /**
- * The entry is locked until its events are stored, and goes in the same transaction. So an erasure, which looks into the quarantine
- * first, finds them in one place or in the other.
+ * One statement stores the events and removes the entry. So an erasure, which looks into the quarantine first, finds them in one
+ * place or in the other. An entry that an erasure rewrites meanwhile is read again.
  */
 async function replayEntry(
   database: Database,
   spaceId: string,
   id: string,
 ): Promise<PermanentError | undefined> {
-  const isEntry = and(eq(quarantine.spaceId, spaceId), eq(quarantine.id, id));
-  try {
-    return await database.transaction(async (transaction) => {
-      const [entry] = await transaction
-        .select({ part: quarantine.part })
-        .from(quarantine)
-        .where(isEntry)
-        .for('update');
-      if (entry === undefined) return undefined;
-      const part = tryDecode(entry.part);
-      if ('sqlstate' in part) return part;
-      await runStoreStatement(clientOf(transaction), [part]);
-      await transaction.delete(quarantine).where(isEntry);
-      return undefined;
-    });
-  } catch (error) {
-    const permanentError = permanentErrorOf(error);
-    if (permanentError === undefined) throw error;
-    return permanentError;
+  for (let attempt = 1; attempt <= replayAttemptsMax; attempt++) {
+    const [entry] = await database
+      .select({ part: quarantine.part })
+      .from(quarantine)
+      .where(and(eq(quarantine.spaceId, spaceId), eq(quarantine.id, id)));
+    if (entry === undefined) return undefined;
+    const part = tryDecode(entry.part);
+    if ('sqlstate' in part) return part;
+    const hash = createHash('sha256').update(entry.part).digest();
+    try {
+      if (await replayPart(database, part, { spaceId, id, hash })) return undefined;
+    } catch (error) {
+      const permanentError = permanentErrorOf(error);
+      if (permanentError === undefined) throw error;
+      return permanentError;
+    }
   }
+  throw new Error(`entry ${id} of the quarantine changed ${replayAttemptsMax} times while it was replayed`);
 }
 
 function tryDecode(bytes: Uint8Array): Part | PermanentError {

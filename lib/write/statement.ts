@@ -1,10 +1,26 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { eventIds, events, segmentAdditions, segments, usageDays, usageMonths } from '../db/schema.ts';
-import { arrayParameter, compileStatement, listOf, nameOf, namesOf, numberOf } from '../db/statement.ts';
+import {
+  eventIds,
+  events,
+  quarantine,
+  segmentAdditions,
+  segments,
+  usageDays,
+  usageMonths,
+} from '../db/schema.ts';
+import {
+  arrayParameter,
+  type CompiledStatement,
+  compileStatement,
+  listOf,
+  nameOf,
+  namesOf,
+  numberOf,
+} from '../db/statement.ts';
 import { columnInDatabase, columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
 import { lateSegmentDays } from '../tail/limits.ts';
-import { parameterNames, parameterValues, partColumns } from './parameters.ts';
+import { entryParameters, parameterNames, parameterValues, partColumns } from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
 import { addTo, countByAgent, countByName } from './statistics.ts';
 
@@ -15,9 +31,13 @@ import { addTo, countByAgent, countByName } from './statistics.ts';
  *
  * It is built once, from the schema, and prepared on each connection.
  */
-const statement = compileStatement(buildStatement());
+const store = compileStatement(buildStatement());
+const replay = compileStatement(buildStatement(removeEntry()));
 
-export const storeStatement = statement.text;
+export const storeStatement = store.text;
+
+/** Stores a part only if it removes the part's entry from the quarantine, unchanged. */
+export const replayStatement = replay.text;
 
 /**
  * The parameters of the statement for these well-formed parts, in its order.
@@ -28,15 +48,47 @@ export function storeParameters(
   parts: readonly Part[],
   repeated: readonly number[] = findRepeatedIds(parts),
 ): (string | Buffer)[] {
-  const values = parameterValues(parts, repeated);
-  return statement.parameters.map((name) => {
+  return orderParameters(store, parameterValues(parts, repeated));
+}
+
+/** An entry of the quarantine, as it was read. */
+export interface ReadEntry {
+  readonly spaceId: string;
+  readonly id: string;
+  /** SHA-256 of its part. */
+  readonly hash: Buffer;
+}
+
+/** The parameters of a replay of this well-formed part of one event. */
+export function replayParameters(part: Part, entry: ReadEntry): (string | Buffer)[] {
+  const values = parameterValues([part], []);
+  for (const name of ['spaceId', 'id', 'hash'] as const) values.set(entryParameters[name], entry[name]);
+  return orderParameters(replay, values);
+}
+
+function orderParameters(
+  { parameters }: CompiledStatement,
+  values: ReadonlyMap<string, string | Buffer>,
+): (string | Buffer)[] {
+  return parameters.map((name) => {
     const value = values.get(name);
     if (value === undefined) throw new Error(`the store statement has an unknown parameter ${name}`);
     return value;
   });
 }
 
-function buildStatement(): SQL {
+/** An entry that an erasure has rewritten since it was read stays: its events would come back. */
+function removeEntry(): SQL {
+  const { spaceId, id, part } = quarantine;
+  const { spaceId: ofSpace, id: withId, hash } = entryParameters;
+  return sql`
+  DELETE FROM ${quarantine} WHERE ${spaceId} = ${sql.placeholder(ofSpace)}::uuid AND ${id} = ${sql.placeholder(withId)}::uuid
+    AND sha256(${part}) = ${sql.placeholder(hash)}::bytea
+  RETURNING ${nameOf(id)}`;
+}
+
+/** @param removal what must delete a row, or nothing is stored. */
+function buildStatement(removal?: SQL): SQL {
   const { part, id, repeated } = parameterNames;
   const ofPart = [events.spaceId, events.segmentId, events.receivedAt];
   const stored = namesOf([...ofPart, ...storedColumnNames.map((name) => events[name])]);
@@ -44,9 +96,15 @@ function buildStatement(): SQL {
   const key = namesOf([eventIds.spaceId, eventIds.id]);
   const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
   return sql`
-WITH parts AS (
+WITH ${
+    removal === undefined
+      ? sql``
+      : sql`removed AS (${removal}
+), `
+  }parts AS (
   SELECT * FROM unnest(${listOf(partColumns.map(({ name, type }) => arrayParameter(name, type)))})
     WITH ORDINALITY AS part(${listOf(partColumns.map(({ name }) => sql`${sql.identifier(name)}`))}, part)
+  ${removal === undefined ? sql`` : sql`WHERE EXISTS (SELECT FROM removed)`}
 ), incoming AS (
   SELECT ${listOf(ofPart.map((column) => sql`parts.${nameOf(column)}`))}, event.*
   FROM unnest(${arrayParameter(part, 'integer')}, ${arrayParameter(id, columnTypes.id)})
@@ -87,7 +145,7 @@ WITH parts AS (
 ), addition AS (${noteAdditions()}
 )
 -- Reads what it stores, so that rows and indexes are written before the counters are locked, which all statements of a space need.
-SELECT count(*)::integer AS inserted FROM inserted`;
+SELECT count(*)::integer AS inserted${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;
 }
 
 function countUsage(): SQL {

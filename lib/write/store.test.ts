@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { createHash, randomUUIDv7 } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import { and, count, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,10 +7,21 @@ import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
-import { eventIds, eventStats, eventStatsRollups, events, segments, usageMonths } from '../db/schema.ts';
+import {
+  eventIds,
+  eventStats,
+  eventStatsRollups,
+  events,
+  quarantine,
+  segments,
+  usageDays,
+  usageMonths,
+} from '../db/schema.ts';
 import { countBits, countsPerMerge, latencyBucketOf } from '../event/latency.ts';
+import { quarantineEvent } from './quarantine.ts';
+import { replayQuarantined } from './replay.ts';
 import { slicePart } from './slice.ts';
-import { insertParts, storeParts } from './store.ts';
+import { insertParts, replayPart, storeParts } from './store.ts';
 
 const resources = new AsyncDisposableStack();
 let sql: Sql;
@@ -23,6 +34,39 @@ beforeAll(async () => {
   database = openDatabase(sql);
 });
 afterAll(() => resources.disposeAsync());
+
+test('a replay stores a part only together with the removal of its entry, once among several at a time', async () => {
+  const spaceId = randomUUIDv7();
+  const part = partOf(spaceId, [llmEvent()]);
+  const id = part.columns?.id ?? '';
+  await quarantineEvent(database, part, { sqlstate: '23514', message: 'refused' });
+  const [entry] = await database.select().from(quarantine).where(eq(quarantine.id, id));
+  const hash = createHash('sha256')
+    .update(entry?.part ?? '')
+    .digest();
+  // An erasure has rewritten the entry since it was read.
+  expect(await replayPart(database, part, { spaceId, id, hash: createHash('sha256').digest() })).toBe(false);
+  expect(await counts(spaceId)).toEqual({ stored: 0, billed: undefined, ids: 0 });
+  const replays = Array.from({ length: 3 }, () => replayPart(database, part, { spaceId, id, hash }));
+  expect((await Promise.all(replays)).toSorted()).toEqual([false, false, true]);
+  expect(await counts(spaceId)).toEqual({ stored: 1, billed: 1, ids: 1 });
+  expect(await database.select().from(quarantine).where(eq(quarantine.spaceId, spaceId))).toEqual([]);
+  const days = await database.select().from(usageDays).where(eq(usageDays.spaceId, spaceId));
+  expect(days).toMatchObject([{ events: 1, repeats: 0 }]);
+});
+
+test('a replay that Postgres refuses leaves its entry', async () => {
+  const spaceId = randomUUIDv7();
+  const part = partOf(spaceId, [llmEvent()]);
+  if (part.columns) part.columns.type = '';
+  await quarantineEvent(database, part, { sqlstate: '23502', message: 'refused' });
+  expect(await replayQuarantined(database, { spaceId })).toMatchObject({
+    replayed: [],
+    failed: [{ sqlstate: '23502' }],
+  });
+  expect(await counts(spaceId)).toEqual({ stored: 0, billed: undefined, ids: 0 });
+  expect(await database.select().from(quarantine).where(eq(quarantine.spaceId, spaceId))).toHaveLength(1);
+});
 
 /** What is stored and what is billed of a space, and how many ids the ledger has. */
 async function counts(spaceId: string) {

@@ -6,7 +6,14 @@ import { permanentErrorOf } from './permanent-error.ts';
 import { quarantineEvent } from './quarantine.ts';
 import { findRepeatedIds, separateKnown, separateRepeated } from './repeats.ts';
 import { slicePart } from './slice.ts';
-import { partlyKnownState, storeParameters, storeStatement } from './statement.ts';
+import {
+  partlyKnownState,
+  type ReadEntry,
+  replayParameters,
+  replayStatement,
+  storeParameters,
+  storeStatement,
+} from './statement.ts';
 
 export interface StoreResult {
   /** Rows that were new. The other events were there already. */
@@ -74,10 +81,7 @@ async function storeWhole(
  * @returns how many rows were new.
  * @throws an error of the state {@link partlyKnownState} when a part has new events beside stored ones. A part of one event never has.
  */
-export async function runStoreStatement(
-  client: Pick<Sql, 'unsafe'>,
-  parts: readonly Part[],
-): Promise<number> {
+async function runStoreStatement(client: Pick<Sql, 'unsafe'>, parts: readonly Part[]): Promise<number> {
   const repeated = findRepeatedIds(parts);
   const parameters =
     repeated.length === 0
@@ -89,6 +93,19 @@ export async function runStoreStatement(
   const inserted = rows[0]?.inserted;
   if (inserted === undefined) throw new Error('the store statement returned no row');
   return inserted;
+}
+
+/**
+ * Stores a part of the quarantine and removes its entry, in one statement.
+ *
+ * @returns false when there is no such entry any more: nothing was stored.
+ */
+export async function replayPart(database: Database, part: Part, entry: ReadEntry): Promise<boolean> {
+  const rows = await database.$client.unsafe<{ removed: number }[]>(
+    replayStatement,
+    replayParameters(part, entry),
+  );
+  return rows[0]?.removed === 1;
 }
 
 async function storeHalves<T>(
