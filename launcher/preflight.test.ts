@@ -14,7 +14,10 @@ function check(variables: Record<string, string>): Promise<void> {
 test('a valid configuration passes', async () => {
   await using database = await createDatabase();
   await using nats = await startNats();
-  await check({ DATABASE_URL: database.url, NATS_URL: nats.url, NATS_MONITOR_URL: nats.monitorUrl });
+  const own = { DATABASE_URL: database.url, NATS_URL: nats.url, NATS_MONITOR_URL: nats.monitorUrl };
+  await check({ ...own, DATABASE_ALLOW_UNSYNCED: 'true' });
+  // The Postgres of the tests runs without fsync.
+  await expect(check(own)).rejects.toThrow(/fsync=off/);
 });
 
 test('all errors are reported together', async () => {

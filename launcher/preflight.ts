@@ -1,8 +1,14 @@
 import { type Config, ConfigError } from '../lib/config.ts';
+import { openPostgres } from '../lib/db/connect.ts';
+import { openDatabase } from '../lib/db/database.ts';
+import { requireDurable } from '../lib/db/durability.ts';
 import { migrateDatabase } from '../lib/db/migrate.ts';
 import { connectQueue } from '../lib/queue/connect.ts';
 import { requireSyncAlways } from '../lib/queue/sync-always.ts';
 import { findPortFault } from './provision/ports.ts';
+
+/** Longest look at the settings of Postgres. */
+const statementTimeoutMs = 10_000;
 
 type PreflightConfig = Pick<
   Config,
@@ -11,6 +17,7 @@ type PreflightConfig = Pick<
   | 'DASHBOARD_HOST'
   | 'DASHBOARD_PORT'
   | 'DATABASE_URL'
+  | 'DATABASE_ALLOW_UNSYNCED'
   | 'NATS_URL'
   | 'NATS_MONITOR_URL'
   | 'NATS_REPLICAS'
@@ -28,7 +35,7 @@ export async function preflight(config: PreflightConfig): Promise<void> {
     checkPort('INGEST', config.INGEST_HOST, config.INGEST_PORT),
     checkPort('DASHBOARD', config.DASHBOARD_HOST, config.DASHBOARD_PORT),
     rejectSamePort(config),
-    checkDatabase(config.DATABASE_URL),
+    checkDatabase(config),
     checkNats(config),
   ]);
   const faults = checks.filter((check) => check.status === 'rejected').map((check) => check.reason as Error);
@@ -57,13 +64,23 @@ async function rejectSamePort({ INGEST_PORT, DASHBOARD_PORT }: PreflightConfig):
 }
 
 /** Migrates the database: this connects, checks the version, and is needed in any case. */
-async function checkDatabase(url: string | undefined): Promise<void> {
+async function checkDatabase({ DATABASE_URL: url, DATABASE_ALLOW_UNSYNCED }: PreflightConfig): Promise<void> {
   if (url === undefined) return;
   try {
+    if (!DATABASE_ALLOW_UNSYNCED) await checkDurability(url);
     await migrateDatabase(url);
   } catch (error) {
     throw explainDatabaseError(url, error);
   }
+}
+
+async function checkDurability(url: string): Promise<void> {
+  await using sql = openPostgres(url, {
+    applicationName: 'weir-start',
+    connectionsMax: 1,
+    statementTimeoutMs,
+  });
+  await requireDurable(openDatabase(sql));
 }
 
 function explainDatabaseError(url: string, error: unknown): unknown {

@@ -54,6 +54,7 @@ export const configSchema = z
     DASHBOARD_WEB_DIR: z.string().min(1).optional(),
     INGEST_URL: url('http:', 'https:').optional(),
     DATABASE_URL: url('postgres:', 'postgresql:').optional(),
+    DATABASE_ALLOW_UNSYNCED: z.stringbool().default(false),
     NATS_URL: urls('nats:', 'tls:').optional(),
     NATS_MONITOR_URL: urls('http:', 'https:').optional(),
     NATS_ALLOW_UNSYNCED: z.stringbool().default(false),

@@ -61,6 +61,7 @@ export async function startServers(context: SystemContext): Promise<Servers> {
     monitorUrls,
     serviceEnv: (kind) => ({
       DATABASE_URL: databaseUrlAt(proxies?.[kind].postgres.port ?? postgresPort),
+      DATABASE_ALLOW_UNSYNCED: String(options.postgresSettings?.fsync === 'off'),
       NATS_URL: members.map(({ port }, i) => natsUrlAt(proxies?.[kind].nats[i]?.port ?? port)).join(','),
       NATS_MONITOR_URL: monitorUrls.join(','),
       NATS_REPLICAS: String(options.natsServers),

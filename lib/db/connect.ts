@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { idleInTransactionMs } from './limits.ts';
 import { socketOpener } from './socket.ts';
 
 /** Postgres cancels a store statement after this time, and its messages are delivered again. */
@@ -19,6 +20,8 @@ export interface PostgresOptions {
   connectionsMax: number;
   /** Postgres cancels a statement that runs longer, in milliseconds. */
   statementTimeoutMs: number;
+  /** Postgres cancels a statement that waits longer for a lock. By default it waits for as long as it may run. */
+  lockTimeoutMs?: number;
 }
 
 /**
@@ -38,6 +41,10 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
     connection: {
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,
+      lock_timeout: options.lockTimeoutMs ?? 0,
+      idle_in_transaction_session_timeout: idleInTransactionMs,
+      // Whatever the role or the database says: the queue forgets an event once its COMMIT returns.
+      synchronous_commit: 'on',
     },
     onnotice: () => {},
     // The library would query the array types on every new connection, without catching that query's failure: a

@@ -6,6 +6,15 @@ export const lockTimeoutMs = 5_000;
 export const lockTries = 60;
 export const lockPauseMs = 1_000;
 
+/** How often a service that needs Postgres to start looks whether it is reachable. */
+export const reachedPollMs = 1_000;
+
+/**
+ * Postgres ends a session that leaves a transaction open for so long without a statement: a process that froze in one would hold its
+ * locks until TCP gives up. The longest of our pauses is the rewriting of a segment, far below a second.
+ */
+export const idleInTransactionMs = 15_000;
+
 /** Stands for the space of what belongs to none: a message that nobody can read, a change of a user who is in no space. */
 export const noSpace = '00000000-0000-0000-0000-000000000000';
 

@@ -52,5 +52,8 @@ export const leaderCheckMs = 2_000;
  */
 export const ackWaitMs = 10_000;
 
-/** Most messages that are delivered to writers and not yet acknowledged. */
-export const ackPendingMax = 256;
+/**
+ * Most messages that are delivered to writers and not yet acknowledged. Those that were given back to wait are among them, for example
+ * the messages of a space whose rows are locked: with too few, they would keep the messages of all other spaces in the queue.
+ */
+export const ackPendingMax = 4_096;

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Msg, type NatsConnection, nanos } from '@nats-io/transport-node';
-import { ackPendingMax } from '../../lib/queue/limits.ts';
 import { consumerName, type QueueStream } from '../../lib/queue/settings.ts';
 import { type Delivered, toDelivered } from './delivered.ts';
-import { pullBytesMax, pullExpiresMs, pullRetryMs, pullSilenceMaxMs } from './limits.ts';
+import { pullBytesMax, pullExpiresMs, pullMessagesMax, pullRetryMs, pullSilenceMaxMs } from './limits.ts';
 
 /** Takes the messages that are delivered. */
 export interface Receiver {
@@ -44,7 +43,7 @@ export function startDelivery(
       if (stopping.signal.aborted) return delivered.nak(0);
       receiver.receive(delivered);
       received += 1;
-      if (received === ackPendingMax) pull.resolve('replied');
+      if (received === pullMessagesMax) pull.resolve('replied');
     },
   });
 
@@ -90,7 +89,7 @@ export function startDelivery(
 }
 
 const pullRequest = JSON.stringify({
-  batch: ackPendingMax,
+  batch: pullMessagesMax,
   max_bytes: pullBytesMax,
   expires: nanos(pullExpiresMs),
 });

@@ -6,6 +6,9 @@ import { messageBytesMax } from '../../lib/queue/limits.ts';
  */
 export const pullBytesMax = messageBytesMax + 1024 * 1024;
 
+/** Most messages that one pull asks for: more than one statement stores. */
+export const pullMessagesMax = 256;
+
 /** A pull that receives nothing ends after this, and the next one begins. */
 export const pullExpiresMs = 2_000;
 
@@ -27,6 +30,22 @@ export const eventsPerStatementMax = 1_000;
  * long: such requests come in bursts, when clients retry.
  */
 export const repeatsExpectedMs = 10_000;
+
+/**
+ * How long a store statement waits for a lock. Statements of one space wait for each other for some tens of milliseconds; longer
+ * waits are for transactions that hold a space's rows, and other spaces may be in the same statement.
+ */
+export const storeLockTimeoutMs = 2_000;
+
+/**
+ * A space whose rows were locked for that long is tried again after this time, and its messages are delivered again after as long; at
+ * each delivery twice as late, up to a minute: reading them again takes time from other spaces.
+ */
+export const lockedSpaceMs = 5_000;
+export const lockedDelayMsMax = 60_000;
+
+/** After so many locked spaces in a row the others of a statement are not tried: the lock is on a table. */
+export const lockedSpacesMax = 2;
 
 /** How many bytes of segments the writer puts into one statement. */
 export const statementBytesMax = 4 * 1024 * 1024;

@@ -2,11 +2,13 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { requireConfig } from '../../lib/config.ts';
 import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
+import { untilDurable } from '../../lib/db/durability.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { queueStreams } from '../../lib/queue/settings.ts';
 import { ensureStreams } from '../../lib/queue/stream.ts';
 import { runService } from '../../lib/service.ts';
 import { startDelivery } from './delivery.ts';
+import { storeLockTimeoutMs } from './limits.ts';
 import { keepPartitions } from './partition-upkeep.ts';
 import { startRetention } from './retention.ts';
 import { openStoredNotices } from './stored-notices.ts';
@@ -21,9 +23,12 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
       applicationName: 'weir-writer',
       connectionsMax: config.WRITER_CONNECTIONS,
       statementTimeoutMs: storeTimeoutMs,
+      lockTimeoutMs: storeLockTimeoutMs,
     }),
   );
   const database = openDatabase(sql);
+  if (!config.DATABASE_ALLOW_UNSYNCED)
+    await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
   await ensureStreams(nats, config);
   resources.use(keepPartitions(config.DATABASE_URL, log));

@@ -9,7 +9,15 @@ import { separateKnown } from '../../lib/write/repeats.ts';
 import { storeParts } from '../../lib/write/store.ts';
 import type { BacklogEntry } from './backlog.ts';
 import type { Delivered } from './delivered.ts';
-import { repeatsExpectedMs, retryDelayMs, retryDelayMsMax } from './limits.ts';
+import {
+  lockedDelayMsMax,
+  lockedSpaceMs,
+  lockedSpacesMax,
+  repeatsExpectedMs,
+  retryDelayMs,
+  retryDelayMsMax,
+} from './limits.ts';
+import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
 
 /**
  * Stores messages and settles them: each is acknowledged after its COMMIT, or given back. Its methods never reject.
@@ -21,6 +29,7 @@ export class MessageStore implements Disposable {
   readonly #log: Logger;
   readonly #onStored: (spaceIds: Iterable<string>) => void;
   readonly #held = new Set<Delivered>();
+  readonly #locked = new LockedSpaces();
   readonly #renewal: NodeJS.Timeout;
   /** Until then clients are expected to send stored events again beside new ones. */
   #repeatsUntilMs = 0;
@@ -56,8 +65,11 @@ export class MessageStore implements Disposable {
   async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
     const messages = entries.map(({ message }) => message);
     try {
-      await this.#storeLogged(entries.flatMap(({ parts }) => parts));
-      this.#settle(messages, (message) => message.ack());
+      const waiting = await this.#storeUnlocked(entries.flatMap(({ parts }) => parts));
+      const isWaiting = ({ parts }: BacklogEntry<Delivered>) =>
+        parts.some(({ spaceId }) => waiting.has(spaceId));
+      for (const entry of entries)
+        this.#settle([entry.message], (message) => (isWaiting(entry) ? this.#wait(message) : message.ack()));
     } catch (error) {
       if (!(error instanceof QuarantineRefusedError)) return this.#giveBack(messages, error);
       if (messages.length === 1) return this.#keepQueued(messages, error);
@@ -80,7 +92,45 @@ export class MessageStore implements Disposable {
     }
   }
 
-  async #storeLogged(parts: Part[]): Promise<void> {
+  /**
+   * Stores the parts whose spaces are not locked. When a statement waits for too long, its spaces are stored one by one, so that
+   * only those of which another transaction holds rows have to wait.
+   *
+   * @returns the spaces whose parts are not stored.
+   */
+  async #storeUnlocked(parts: readonly Part[]): Promise<Set<string>> {
+    const bySpace = Map.groupBy(parts, ({ spaceId }) => spaceId);
+    const waiting = new Set([...bySpace.keys()].filter((spaceId) => this.#locked.has(spaceId)));
+    const open = parts.filter(({ spaceId }) => !waiting.has(spaceId));
+    if (open.length === 0 || (await this.#storeIfUnlocked(open))) return waiting;
+    const openSpaces = [...bySpace].filter(([spaceId]) => !waiting.has(spaceId));
+    let inARow = 0;
+    for (const [spaceId, own] of openSpaces) {
+      const isTried = inARow < lockedSpacesMax;
+      if (isTried && openSpaces.length > 1 && (await this.#storeIfUnlocked(own))) {
+        inARow = 0;
+        continue;
+      }
+      inARow += 1;
+      waiting.add(spaceId);
+      if (isTried) this.#locked.note(spaceId);
+    }
+    this.#log.warn({ spaces: waiting.size }, 'rows of spaces are locked; their events will be stored later');
+    return waiting;
+  }
+
+  /** @returns whether all is stored; false when a lock was not to be had in time. */
+  async #storeIfUnlocked(parts: readonly Part[]): Promise<boolean> {
+    try {
+      await this.#storeLogged(parts);
+      return true;
+    } catch (error) {
+      if (isLockTimeout(error)) return false;
+      throw error;
+    }
+  }
+
+  async #storeLogged(parts: readonly Part[]): Promise<void> {
     const startedMs = performance.now();
     const isExpected = startedMs < this.#repeatsUntilMs;
     const separated = isExpected ? await separateKnown(this.#database, parts) : parts;
@@ -93,6 +143,12 @@ export class MessageStore implements Disposable {
       { segments: parts.map(({ segmentId }) => segmentId), events, inserted, quarantined, ms },
       'stored',
     );
+  }
+
+  /** Gives back a message of a space that is locked. */
+  #wait(message: Delivered): void {
+    const delayMs = Math.min(lockedSpaceMs * 2 ** (message.deliveries - 1), lockedDelayMsMax);
+    message.nak(jittered(delayMs));
   }
 
   /** After a transient failure. Resolves when the next attempt is due. */

@@ -33,7 +33,8 @@ export async function startService(
   const logFile = join(directory, `${name}.log`);
   const service = await launchService({
     name,
-    env: { ...inheritedEnvironment(), LOG_LEVEL: 'debug', ...variables },
+    // The Postgres of the tests runs without fsync.
+    env: { ...inheritedEnvironment(), LOG_LEVEL: 'debug', DATABASE_ALLOW_UNSYNCED: 'true', ...variables },
     logFile,
     onSpawn: (pid) => writePidFile(join(directory, 'pid'), pid),
   });

@@ -9,6 +9,7 @@ export const lockEvents: Fault = {
   unavailableMsMax: 1_000,
   async inject({ system, random, thorough }) {
     await system.sql.begin(async (sql) => {
+      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`;
       await sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`;
       await sleep(random.between(1_500, thorough ? 40_000 : 3_000));
     });

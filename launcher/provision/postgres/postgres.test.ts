@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openPostgres } from '../../../lib/db/connect.ts';
+import { openDatabase } from '../../../lib/db/database.ts';
+import { untilDurable } from '../../../lib/db/durability.ts';
+import { until } from '../../../test/support/wait.ts';
 import { PortTakenError } from '../../process/server-process.ts';
 import { startOnFreePorts } from '../ports.ts';
 import { startPostgres } from './postgres.ts';
@@ -42,8 +46,15 @@ test('it runs with durable settings, and restarts with its data after SIGKILL', 
   const busy = query(first.url, (sql) => sql`SELECT pg_sleep(1)`).catch(() => {});
   process.kill(first.pid, 'SIGKILL');
   expect(await first.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  const options = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 0 };
+  await using sql = openPostgres(first.url, options);
+  const waits: unknown[] = [];
+  const durable = untilDurable(openDatabase(sql), (error) => waits.push(error));
+  await until(() => waits.length > 0);
   await using second = await start(first.port);
   await busy;
+  await durable;
+  expect(waits).toHaveLength(1);
   expect(await query(second.url, (sql) => sql`SELECT one FROM kept`)).toMatchObject([{ one: 1 }]);
 });
 
