@@ -12,18 +12,27 @@ export const sessionsMax = 100;
 /** Longest User-Agent that is kept, in characters. Clients choose it. */
 export const userAgentCharsMax = 300;
 
-/** Sign-in attempts with one e-mail address from one network address in one window; more are answered with 429. */
+/** Sign-in attempts with one e-mail address from one network in one window; more are answered with 429. */
 export const signInAttemptsMax = 10;
 export const signInWindowMs = 15 * 60 * 1_000;
+
+/** Attempts with one e-mail address from all networks in one window: 4,800 guesses a day, however many addresses somebody has. */
+export const signInAccountAttemptsMax = 50;
+
+/** Attempts that fail from one wider network in one window: an office mistypes less, and a list of leaked passwords has more lines. */
+export const signInNetworkAttemptsMax = 100;
 
 /** Wrong link tokens from one network address in one window. A token has 256 bits and cannot be guessed: this bounds the cost of attempts. */
 export const tokenAttemptsMax = 30;
 
-/** Most pairs of e-mail and network address whose attempts are counted; the oldest is dropped first. */
-export const signInPairsMax = 10_000;
+/** Most e-mail addresses, networks, or pairs of both whose attempts are counted; the one with the fewest is dropped first. */
+export const signInKeysMax = 10_000;
 
-/** Most passwords verified concurrently: each takes 9 MiB and 25 ms of a core, and needs no authentication. */
-export const signInsAtOnceMax = 8;
+/**
+ * Passwords that are verified concurrently: each takes 9 MiB and 25 ms of a core, and needs no authentication. In all, of one
+ * wider network, and how many of it wait: a network that sends thousands does not delay the sign-ins of others.
+ */
+export const signInHashLimits: FairLimits = { atOnceMax: 8, atOnceOfSpaceMax: 4, waitingOfUserMax: 16 };
 
 /** An invitation can be accepted for this long, by default and at most. */
 export const invitationTtlHoursDefault = 7 * 24;

@@ -16,7 +16,7 @@ import { openSpaceAdmin } from './admin/space-admin.ts';
 import {
   openingLimits,
   searchLimits,
-  signInPairsMax,
+  signInKeysMax,
   signInWindowMs,
   spaceQueryLimits,
   tokenAttemptsMax,
@@ -50,7 +50,7 @@ export async function openServices(
     sessions,
     ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
     findAddress: createFindAddress(config.TRUSTED_PROXIES),
-    signIn: await openSignIn({ database, sessions, now }),
+    signIn: await openSignIn({ database, sessions, log, now }),
     sessionList: openSessionList(database),
     changePassword: openPasswordChange(database, now),
     redeemLink: openLinkRedemption(database, sessions),
@@ -58,7 +58,7 @@ export async function openServices(
     tokenAttempts: new RateLimiter({
       attemptsMax: tokenAttemptsMax,
       windowMs: signInWindowMs,
-      keysMax: signInPairsMax,
+      keysMax: signInKeysMax,
       now,
     }),
     openStreams: new OpenStreams(),

@@ -49,6 +49,15 @@ export function networkOf(address: string): string {
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 
+/**
+ * The network that one customer of a provider may have: the first 24 bits of an IPv4 address, the first 48 of an IPv6 one. An
+ * address that is none of both is its own network.
+ */
+export function widerNetworkOf(address: string): string {
+  if (!isIPv6(address)) return address.replace(/\.\d+$/, '.0/24');
+  return `${networkOf(address).split(':').slice(0, 3).join(':')}::/48`;
+}
+
 /** An address in one spelling, without the port that some proxies add; an IPv4 address that is written as IPv6 is IPv4. */
 function plainAddress(text: string): string | undefined {
   const address = text

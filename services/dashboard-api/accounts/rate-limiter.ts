@@ -31,7 +31,7 @@ export class RateLimiter {
       window.attempts += 1;
       return window.attempts <= this.#options.attemptsMax;
     }
-    if (this.#windows.size >= this.#options.keysMax) this.#dropFirst();
+    if (this.#windows.size >= this.#options.keysMax) this.#dropLeast();
     this.#windows.set(key, { attempts: 1, endsAt: now + this.#options.windowMs });
     return true;
   }
@@ -54,10 +54,13 @@ export class RateLimiter {
     }
   }
 
-  #dropFirst(): void {
-    for (const key of this.#windows.keys()) {
-      this.#windows.delete(key);
-      return;
+  /** Drops the window with the fewest attempts, the oldest of those: keys that are used once push out no key that is attacked. */
+  #dropLeast(): void {
+    let least: { key: string; attempts: number } | undefined;
+    for (const [key, { attempts }] of this.#windows) {
+      if (least === undefined || attempts < least.attempts) least = { key, attempts };
+      if (attempts <= 1) break;
     }
+    if (least !== undefined) this.#windows.delete(least.key);
   }
 }

@@ -80,6 +80,21 @@ test('after too many attempts even the right password is rejected, for that e-ma
   await client.trpc.auth.signIn.mutate(other);
 });
 
+test('each attempt has a log line with its outcome, user and address, and without the e-mail address', async () => {
+  const { email, password, client } = await dashboard.addSpace();
+  const { user } = await client.trpc.me.query();
+  await expect(client.trpc.auth.signIn.mutate({ email, password: 'wrong' })).rejects.toMatchObject(
+    code('UNAUTHORIZED'),
+  );
+  await client.trpc.auth.signIn.mutate({ email, password });
+  for (const outcome of ['rejected', 'signed_in']) {
+    expect(dashboard.log()).toContain(
+      `"outcome":"${outcome}","userId":"${user.id}","address":"127.0.0.1","msg":"sign-in"`,
+    );
+  }
+  expect(dashboard.log()).not.toContain(email);
+});
+
 test('a sign-in that succeeds does not count against the limit', async () => {
   const { email, password, client } = await dashboard.addSpace();
   for (let i = 0; i <= signInAttemptsMax; i++) await client.trpc.auth.signIn.mutate({ email, password });

@@ -41,7 +41,7 @@ export function createSsoRoutes(sso: Sso, log: Logger): Record<string, RequestLi
     };
   return {
     '/auth/sso/start': guard((request, response) => start(sso, request, response), 'unavailable'),
-    [callbackPath]: guard((request, response) => finish(sso, request, response), 'failed'),
+    [callbackPath]: guard((request, response) => finish(sso, log, { request, response }), 'failed'),
   };
 }
 
@@ -55,18 +55,24 @@ async function start(sso: Sso, request: IncomingMessage, response: ServerRespons
   redirect(response, await sso.provider.authorizationUrl(flow), [flowCookie(sso.publicUrl, flow)]);
 }
 
-async function finish(sso: Sso, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function finish(
+  sso: Sso,
+  log: Logger,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): Promise<void> {
   const ended = flowCookie(sso.publicUrl, undefined);
   const flow = readFlowCookie(request.headers.cookie, sso.publicUrl);
   const facts = readRequest(request, response, sso.findAddress);
   const network = networkOf(facts.address);
-  if (!sso.attempts.take(network)) {
-    return redirect(response, failurePath('too_many_attempts'), [ended]);
-  }
-  if (flow === undefined) return redirect(response, failurePath('failed'), [ended]);
+  const fail = (reason: SsoFailure) => {
+    log.info({ outcome: reason, address: facts.address }, 'sign-in');
+    redirect(response, failurePath(reason), [ended]);
+  };
+  if (!sso.attempts.take(network)) return fail('too_many_attempts');
+  if (flow === undefined) return fail('failed');
   const identity = await sso.provider.redeem(queryOf(request), flow);
   const token = await openSession(sso, facts, await sso.findUser(identity, facts.address));
-  if (token === undefined) return redirect(response, failurePath('rejected'), [ended]);
+  if (token === undefined) return fail('rejected');
   sso.attempts.giveBack(network);
   facts.setSession(token);
   redirect(response, flow.to, [ended]);
