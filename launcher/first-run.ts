@@ -16,6 +16,7 @@ export type FirstAccess = Pick<Connection, 'spaceId' | 'apiKey' | 'email' | 'pas
 
 const ownerEmail = 'owner@weir.local';
 
+/** These statements touch single rows: one that takes longer waits for a lock. */
 const statementTimeoutMs = 10_000;
 
 /**

@@ -12,6 +12,7 @@ import { describeSummary } from '../send/send-summary.ts';
 
 /** Enough to saturate ingest on a small machine; more only increases latency. */
 const concurrencyDefault = 4;
+/** Each request holds its batch, up to 4 MiB: 1 GiB of memory with all of them. */
 const concurrencyMax = 256;
 
 interface SendOptions {

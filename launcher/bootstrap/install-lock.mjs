@@ -8,6 +8,7 @@ const lockAgeMaxMs = 15 * 60_000;
 /** A lock without an owner's pid is stale after this time; the pid is written right after the directory is made. */
 const ownerlessAgeMaxMs = 5_000;
 
+/** An installation takes seconds: polling more often would not end the wait noticeably earlier. */
 const pollMs = 200;
 
 /**

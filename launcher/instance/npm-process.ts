@@ -4,6 +4,7 @@ import { isAlive, type ProcessIdentity, readProcess } from '../process/process-i
 /** Short, so that a new start right after `kill -9` of npm does not wait long for the old supervisor. */
 const pollMs = 500;
 
+/** npm, its shell, the Node that installed ours, and a wrapper; further up are processes that are not ours. */
 const ancestorsMax = 5;
 
 /**

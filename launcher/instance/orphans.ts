@@ -5,6 +5,7 @@ import type { ChildRecord } from './supervisor-state.ts';
 /** A service drains for up to 10 s, and Postgres writes a checkpoint. */
 const stopTimeoutMs = 20_000;
 
+/** Short: most processes end within a tenth of a second. */
 const pollMs = 50;
 
 /**

@@ -4,6 +4,7 @@ import { logBytes } from './log-file.ts';
 /** The size of one log file; two generations of each are kept. */
 export const logBytesMax = 16 * 1024 ** 2;
 
+/** A service at `debug` writes some megabytes in this time, so a file is a little larger than `logBytesMax` at most. */
 const checkIntervalMs = 10_000;
 
 /**

@@ -9,7 +9,9 @@ import { PortTakenError } from '../process/server-process.ts';
 const portMin = 20_000;
 const portMax = 31_999;
 
+/** Of 12,000 ports: with so many attempts a free one is found unless nearly all are taken. */
 const triesMax = 200;
+/** How often a server is started on another port when its own was taken between the check and the start. */
 const startsMax = 5;
 
 /** The reason why an address cannot be listened on: the system's error code. */

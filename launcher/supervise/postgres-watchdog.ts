@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { logBytes, readLog } from '../process/log-file.ts';
 import type { ServerProcess } from '../process/server-process.ts';
 
+/** How often the log is read: a restart is later by this at most. */
 const pollMs = 2_000;
 
 /** After a PANIC Postgres logs its next step within a second; a core dump of its shared memory takes longer. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { findMember, type Range } from '../json/scan.ts';
 import { joinBody } from './body.ts';
 
+/** The length of a UUID as text. */
 const idChars = 36;
 
 /**

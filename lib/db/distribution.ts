@@ -23,6 +23,7 @@ export const distributedTables: readonly PgTable[] = Object.values(schema)
 
 /** Shards for each worker when the tables are distributed: room to move some of them to a second one. */
 const shardsPerWorker = 2;
+/** With one worker, so that a second one can take half of them. */
 const shardsMin = 4;
 
 /** A foreign key to a local table cannot be distributed. */

@@ -4,6 +4,7 @@ import type { Part } from '../queue/group.ts';
 const uuidPattern = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const uuid = new RegExp(`^${uuidPattern}$`);
 const uuids = new RegExp(`^${uuidPattern}(?:,${uuidPattern})*$`);
+/** The length of a UUID as text. */
 export const uuidChars = 36;
 
 const bigints = /^(?:-?\d{1,19}(?:,-?\d{1,19})*)?$/;

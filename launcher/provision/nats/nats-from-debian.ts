@@ -5,6 +5,7 @@ import { findDebianMirror } from './debian-mirror.ts';
 
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
+/** The package lists of one suite are some 10 MB: a slow line takes a minute for them. */
 const updateTimeoutMs = 120_000;
 
 /**

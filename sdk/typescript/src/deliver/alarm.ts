@@ -1,5 +1,6 @@
 import type { Runtime } from '../runtime/runtime.ts';
 
+/** A busy event loop delays a timer by less. */
 const overdueMs = 5_000;
 
 /** One timer that rings at the earliest time asked for. It keeps no process alive. */

@@ -51,6 +51,7 @@ export function asInteger(json: Json | undefined, name: string): bigint {
   throw malformed(name, 'a 64-bit integer');
 }
 
+/** Protobuf's JSON form has both integer types of 64 bits. */
 const int64Min = -(2n ** 63n);
 const uint64Max = 2n ** 64n - 1n;
 
