@@ -2,15 +2,19 @@ import type { IngestEvent } from '../../../../lib/event/event.ts';
 import { isDeeperThan } from '../../../../lib/json/depth.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../lib/limits.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
+import { type CallTraits, readCallTraits } from '../calls/call-traits.ts';
+import { mergeEvents } from '../calls/merge-events.ts';
+import { type Call, groupCalls } from '../calls/same-calls.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import { agentIdOf } from '../mapping/agent.ts';
 import type { Members } from '../mapping/members.ts';
 import { mapSource } from '../mapping/otel-rest.ts';
-import { findRole } from '../mapping/role.ts';
+import { type FilterReason, findRole } from '../mapping/role.ts';
 import { toEvent } from '../mapping/span-to-event.ts';
 import { type SpanNode, SpanTree } from '../mapping/span-tree.ts';
 import { type SpanRequest, type SpanSource, UnstorableError } from '../spans/span.ts';
 import { eventBytesMax, PartBuilder } from './part-builder.ts';
+import { shortenEvent } from './shorten-event.ts';
 import type { SpanBatch, SpanCounts } from './span-batch.ts';
 
 interface MappingOptions {
@@ -23,6 +27,8 @@ interface MappingOptions {
 /** A span's place among those of its request, and in its trace. */
 interface Candidate extends SpanNode {
   readonly index: number;
+  /** Of an LLM span. */
+  readonly traits: CallTraits | undefined;
 }
 
 /** The mapping of one request. Each span is read twice: what it is depends on the others, and all at once take memory. */
@@ -44,8 +50,31 @@ export class SpanMapping {
   run(): SpanBatch {
     const candidates = this.#readCandidates();
     const tree = new SpanTree(candidates);
-    for (const candidate of candidates) this.#attempt(() => this.#addEvent(candidate, tree));
+    const calls = this.#countRoles(candidates, tree);
+    const groups = [
+      ...groupCalls(calls.llm, traitsOf),
+      ...calls.tool.map((tool) => [{ innermost: tool, outer: [] }]),
+    ];
+    // In the order of the request.
+    groups.sort(([a], [b]) => (a?.innermost.index ?? 0) - (b?.innermost.index ?? 0));
+    for (const group of groups) this.#attempt(() => this.#addCall(group, tree));
     return { parts: this.#parts.finish(), counts: this.#counts, rejection: this.#rejection };
+  }
+
+  /** Counts the spans that are no events. */
+  #countRoles(candidates: readonly Candidate[], tree: SpanTree<Candidate>) {
+    const calls: { llm: Call<Candidate>[]; tool: Candidate[] } = { llm: [], tool: [] };
+    for (const candidate of candidates) {
+      const role = tree.roleOf(candidate);
+      if (role.kind === 'llm') calls.llm.push({ innermost: candidate, outer: tree.outerOf(candidate) });
+      else if (role.kind === 'tool') calls.tool.push(candidate);
+      else this.#count('reason' in role ? role.reason : 'agent', 1);
+    }
+    return calls;
+  }
+
+  #count(reason: FilterReason, spans: number): void {
+    if (spans > 0) this.#counts.filtered[reason] = (this.#counts.filtered[reason] ?? 0) + spans;
   }
 
   #readCandidates(): Candidate[] {
@@ -55,25 +84,35 @@ export class SpanMapping {
         const span = this.#request.readSpan(index);
         const { traceId, spanId, parentSpanId } = span;
         const role = findRole(span);
-        candidates.push({ index, traceId, spanId, parentSpanId, role, agentId: agentIdOf(span, role) });
+        const agentId = agentIdOf(span, role);
+        const traits =
+          role.kind === 'llm' ? readCallTraits(span, role.by, this.#request.readSource(index)) : undefined;
+        candidates.push({ index, traceId, spanId, parentSpanId, role, agentId, traits });
       });
     }
     return candidates;
   }
 
-  #addEvent(candidate: Candidate, tree: SpanTree): void {
-    const { index } = candidate;
-    const role = tree.roleOf(candidate);
-    if (role.kind === 'agent' || role.kind === 'none') {
-      const reason = role.kind === 'agent' ? 'agent' : role.reason;
-      this.#counts.filtered[reason] = (this.#counts.filtered[reason] ?? 0) + 1;
-      return;
-    }
+  /** Makes one event of all spans of a call of a model; that of a tool has one. */
+  #addCall([call, ...same]: readonly Call<Candidate>[], tree: SpanTree<Candidate>): void {
+    if (call === undefined) return;
+    const others = [...call.outer, ...same.flatMap(({ innermost, outer }) => [innermost, ...outer])];
+    const event = this.#readEvent(call.innermost, tree);
+    const merged = others.map((other) => ({ event: this.#readEvent(other, tree), spanId: other.spanId }));
+    this.#addToPart(mergeEvents(event, merged));
+    // The outer ones were counted by their role.
+    this.#count('merged', same.length);
+  }
+
+  #readEvent(candidate: Candidate, tree: SpanTree<Candidate>): Members {
+    const { index, role } = candidate;
+    if (role.kind !== 'llm' && role.kind !== 'tool')
+      throw new Error(`a span of kind ${role.kind} is no event`);
     if (this.#madeBytes > eventsBytesMax)
       throw new UnstorableError('The request makes too many bytes of events.');
     if (this.#request.bytesOf(index) > spanBytesMax) throw tooLarge();
     const source = this.#request.readSource(index);
-    const event = toEvent(this.#request.readSpan(index), {
+    return toEvent(this.#request.readSpan(index), {
       vendor: this.#options.vendor,
       role,
       source,
@@ -81,15 +120,20 @@ export class SpanMapping {
       parentSpanId: tree.parentEventOf(candidate),
       agentId: tree.agentOf(candidate),
     });
-    this.#addToPart(event);
   }
 
   #addToPart(event: Members): void {
+    let json = JSON.stringify(event);
+    if (
+      Buffer.byteLength(json) > eventBytesMax &&
+      shortenEvent(event, Buffer.byteLength(json), eventBytesMax)
+    ) {
+      json = JSON.stringify(event);
+    }
     // The body and its array are two levels already.
     if (!this.#options.isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
       throw new UnstorableError('A span makes no valid event.');
     }
-    const json = JSON.stringify(event);
     const bytes = Buffer.byteLength(json);
     this.#madeBytes += bytes;
     if (bytes > eventBytesMax) throw tooLarge();
@@ -119,6 +163,11 @@ export class SpanMapping {
       this.#rejection ??= isTooCostlyAlone ? 'A span has too many values.' : (error as Error).message;
     }
   }
+}
+
+function traitsOf({ traits }: Candidate): CallTraits {
+  if (traits === undefined) throw new Error('an LLM span has no traits');
+  return traits;
 }
 
 function tooLarge(): UnstorableError {

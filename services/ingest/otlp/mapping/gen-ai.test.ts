@@ -79,7 +79,7 @@ describe('the current conventions', () => {
       durationMs: 1250.500001,
       status: { state: 'ok' },
       instrumentation: { vendor: 'weir', source: 'anthropic', sourcePackage: 'anthropic-sdk' },
-      context: { threadId: 'thread-1', agentId: 'agent-1', userId: 'user-1' },
+      context: { threadId: 'thread-1', agentId: 'weather', userId: 'user-1' },
       additionalProperties: {
         'otel.trace_id': '0af7651916cd43dd8448eb211c80319c',
         'otel.span_id': 'b7ad6b7169203331',
@@ -95,7 +95,7 @@ describe('the current conventions', () => {
         'gen_ai.operation.name': 'chat',
         'gen_ai.request.model': 'claude-sonnet',
         'gen_ai.request.max_tokens': 100,
-        'gen_ai.agent.name': 'weather',
+        'gen_ai.agent.id': 'agent-1',
       },
       scope: { name: 'anthropic-sdk', version: '1.12.0' },
       resource: { attributes: { 'service.name': 'agents' } },

@@ -92,7 +92,8 @@ function readSeparately(reader: AttributeReader): Partial<LlmOutput> {
 
 function takeFinishReason(reader: AttributeReader): string | undefined {
   const found = reader.find(llmRows.finishReason);
-  const reasons = found === undefined ? [] : Array.isArray(found.value) ? found.value : [found.value];
+  const value = parsed(found?.value ?? null);
+  const reasons = Array.isArray(value) ? value : [value];
   const [reason] = reasons;
   if (found === undefined || typeof reason !== 'string') return undefined;
   if (reasons.length === 1) reader.take(found);

@@ -13,7 +13,7 @@ export type Role =
   | { readonly kind: 'none'; readonly reason: FilterReason };
 
 /** Why a span is left out. They are counted by these names. */
-export type FilterReason = 'not_genai' | 'embeddings' | 'agent' | 'aggregate' | 'unfinished';
+export type FilterReason = 'not_genai' | 'embeddings' | 'agent' | 'aggregate' | 'merged' | 'unfinished';
 
 type Rule = (attributes: Attributes) => Role | undefined;
 
@@ -42,6 +42,7 @@ const rules: readonly Rule[] = [
     invoke_workflow: 'agent',
   }),
   byVercelOperation,
+  byWord('langsmith.span.kind', 'genAi', { llm: 'llm', tool: 'tool', embedding: 'embeddings' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('llm.request.type', 'openLlmetry', {
     chat: 'llm',
@@ -53,16 +54,20 @@ const rules: readonly Rule[] = [
   byModelAndUsage,
 ];
 
-/** Decides what a span is by itself; whether an LLM span is an aggregate of others, span-tree.ts finds. */
-export function findRole({ attributes, endNs }: Span): Role {
+/** Decides what a span is by itself; whether an LLM span describes the calls of others, span-tree.ts finds. */
+export function findRole({ attributes, endNs, name }: Span): Role {
   const isPending = textOf(attributes, 'logfire.span_type') === 'pending_span';
   if (isPending || endNs === 0n) return { kind: 'none', reason: 'unfinished' };
+  if (preparation.test(name)) return { kind: 'none', reason: 'not_genai' };
   for (const rule of rules) {
     const role = rule(attributes);
     if (role !== undefined) return role;
   }
   return { kind: 'none', reason: 'not_genai' };
 }
+
+/** LlamaIndex marks the function that prepares a request as a call of a model. */
+const preparation = /\._prepare_chat_with_tools$/;
 
 type Word = 'llm' | 'tool' | 'agent' | 'embeddings';
 

@@ -1,13 +1,14 @@
-import { setMember, textOf } from '../spans/attributes.ts';
+import { textOf } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';
 import { AttributeReader } from './attribute-reader.ts';
+import { takeDimensions } from './dimensions.ts';
 import { checkIds, eventIdOf, traceUuidOf } from './ids.ts';
 import { mapLlmPayload } from './llm-payload.ts';
 import { compact, type Members, unlessEmpty } from './members.ts';
 import { readEventMessages } from './messages/event-messages.ts';
 import { mapRest } from './otel-rest.ts';
 import type { Role } from './role.ts';
-import { commonRows, dimensionPrefixes } from './table.ts';
+import { commonRows } from './table.ts';
 import { mapToolPayload } from './tool-payload.ts';
 
 /** What a span is besides itself. */
@@ -34,7 +35,8 @@ export function toEvent(span: Span, context: SpanContext): Members {
   const reader = new AttributeReader(span.attributes, role.by);
   const events = span.readEvents();
   const messages = readEventMessages(role.kind === 'llm' ? events : []);
-  const payload = role.kind === 'llm' ? mapLlmPayload(reader, messages) : mapToolPayload(reader, span.name);
+  const payload =
+    role.kind === 'llm' ? mapLlmPayload(reader, messages) : mapToolPayload(reader, span.name, events);
   const common = {
     status: mapStatus(span, reader, events),
     instrumentation: mapInstrumentation(reader, source, context.vendor),
@@ -127,16 +129,4 @@ function mapDimensions(span: Span, reader: AttributeReader, { source, parentSpan
       'service.name': textOf(source.resource.attributes, 'service.name'),
     }),
   };
-}
-
-function takeDimensions(reader: AttributeReader): Members {
-  const dimensions: Members = {};
-  for (const name of reader.untaken()) {
-    const prefix = dimensionPrefixes.find((candidate) => name.startsWith(candidate) && name !== candidate);
-    const value = prefix === undefined ? undefined : reader.get(name);
-    if (prefix === undefined || (typeof value !== 'string' && typeof value !== 'number')) continue;
-    reader.take({ value, names: [name] });
-    setMember(dimensions, name.slice(prefix.length), value);
-  }
-  return dimensions;
 }

@@ -21,7 +21,11 @@ export const commonRows = {
   },
   threadId: {
     langfuse: ['session.id', 'langfuse.session.id'],
-    genAi: ['gen_ai.conversation.id'],
+    genAi: [
+      'gen_ai.conversation.id',
+      ...metadata('langsmith.metadata', ['thread_id', 'session_id', 'conversation_id']),
+      ...metadata('mastra.metadata', ['threadId', 'sessionId']),
+    ],
     openInference: ['session.id'],
     vercel: metadata('ai.telemetry.metadata', ['threadId', 'sessionId', 'conversationId', 'chatId']),
     openLlmetry: metadata('traceloop.association.properties', [
@@ -33,13 +37,19 @@ export const commonRows = {
   },
   userId: {
     langfuse: ['user.id', 'langfuse.user.id'],
-    genAi: ['user.id', 'enduser.id'],
+    genAi: [
+      'user.id',
+      'enduser.id',
+      ...metadata('langsmith.metadata', ['user_id']),
+      ...metadata('mastra.metadata', ['userId', 'resourceId']),
+    ],
     openInference: ['user.id'],
     vercel: metadata('ai.telemetry.metadata', ['userId']),
     openLlmetry: metadata('traceloop.association.properties', ['user_id']),
   },
   agentId: {
-    genAi: ['gen_ai.agent.id', 'gen_ai.agent.name'],
+    // The name: the ids of many frameworks are new for each run.
+    genAi: ['gen_ai.agent.name', 'gen_ai.agent.id'],
     openInference: ['agent.name'],
     vercel: ['ai.telemetry.functionId'],
   },
@@ -120,7 +130,11 @@ export const usageRows = {
     openLlmetry: ['llm.usage.completion_tokens'],
   },
   reasoning: {
-    genAi: ['gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_tokens'],
+    genAi: [
+      'gen_ai.usage.reasoning.output_tokens',
+      'gen_ai.usage.reasoning_tokens',
+      'gen_ai.usage.details.reasoning_tokens',
+    ],
     openInference: ['llm.token_count.completion_details.reasoning'],
     vercel: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
   },
@@ -142,7 +156,7 @@ export const toolRows = {
   },
   callId: {
     genAi: ['gen_ai.tool.call.id'],
-    openInference: ['tool.id', 'tool_call.id'],
+    openInference: ['tool.id', 'tool_call.id', 'tool_call_id'],
     vercel: ['ai.toolCall.id'],
   },
   input: {
@@ -167,7 +181,13 @@ export const dimensionPrefixes = [
   'traceloop.association.properties.',
   'langfuse.trace.metadata.',
   'langfuse.observation.metadata.',
+  'langsmith.metadata.',
+  'mastra.metadata.',
 ] as const;
+
+/** Attributes that hold dimensions as one JSON object, or as a list of tags. */
+export const dimensionObjects = ['metadata'] as const;
+export const tagLists = ['tag.tags', 'langfuse.trace.tags', 'langsmith.trace.tags'] as const;
 
 function metadata(prefix: string, names: readonly string[]): string[] {
   return names.map((name) => `${prefix}.${name}`);

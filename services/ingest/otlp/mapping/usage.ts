@@ -1,4 +1,5 @@
 import type { Json } from '../../read/protobuf-struct.ts';
+import { setMember } from '../spans/attributes.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import { type AttributeReader, asNumber } from './attribute-reader.ts';
 import { isMembers } from './messages/messages.ts';
@@ -63,8 +64,9 @@ const langfuseUsage = { langfuse: ['langfuse.observation.usage_details'] };
  */
 function findLangfuseCounts(reader: AttributeReader): Counts | undefined {
   const found = reader.find(langfuseUsage);
-  const details = typeof found?.value === 'string' ? parseEmbeddedJson(found.value) : found?.value;
-  if (found === undefined || !isMembers(details)) return undefined;
+  const sent = typeof found?.value === 'string' ? parseEmbeddedJson(found.value) : found?.value;
+  if (found === undefined || !isMembers(sent)) return undefined;
+  const details = flat(sent);
   const names = Object.keys(details);
   const sumOf = (pattern: RegExp) => {
     const counts = names.filter((name) => pattern.test(name)).map((name) => asNumber(details[name]));
@@ -72,13 +74,23 @@ function findLangfuseCounts(reader: AttributeReader): Counts | undefined {
     return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
   };
   const counts = {
-    input: sumOf(/input|^prompt_tokens$/),
+    input: sumOf(/^[^.]*input[^.]*$|^prompt_tokens$/),
     cacheRead: sumOf(/cached|cache_read/),
     cacheWrite: sumOf(/cache_creation|cache_write/),
-    output: sumOf(/output|^completion_tokens$/),
+    output: sumOf(/^[^.]*output[^.]*$|^completion_tokens$/),
     reasoning: sumOf(/reasoning/),
     total: sumOf(/^total(?:_tokens)?$/),
   };
   const known = Object.entries(counts).filter(([, count]) => count !== undefined);
   return known.length === 0 ? undefined : (Object.fromEntries(known) as Counts);
+}
+
+/** OpenAI's own counts have objects in them: `prompt_tokens_details.cached_tokens` is a part of `prompt_tokens`. */
+function flat(details: { readonly [key: string]: Json }): { [key: string]: Json } {
+  const counts: { [key: string]: Json } = {};
+  for (const [name, value] of Object.entries(details)) {
+    if (!isMembers(value)) setMember(counts, name, value);
+    else for (const [part, count] of Object.entries(value)) setMember(counts, `${name}.${part}`, count);
+  }
+  return counts;
 }

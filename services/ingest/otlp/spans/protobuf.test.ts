@@ -180,7 +180,7 @@ describe('limits', () => {
     expect(refusal(() => otlp(Buffer.from(spans(spansMax + 1))))).toBe('batch_too_large');
   });
 
-  test('an event larger than 4 MiB is rejected, and the others are stored', () => {
+  test('the largest texts of an event above 4 MiB are shortened; a span above 8 MiB is rejected', () => {
     const { counts, rejection, parts } = otlp(
       toProtobuf({
         spans: [
@@ -191,9 +191,14 @@ describe('limits', () => {
         ],
       }),
     );
-    expect(counts).toEqual({ stored: 1, rejected: 3, filtered: {} });
+    expect(counts).toEqual({ stored: 3, rejected: 1, filtered: {} });
     expect(rejection).toBe('A span makes an event of more than 4194304 bytes (4 MiB).');
-    expect(parts).toHaveLength(1);
+    const events = parts.flatMap(({ body }) => JSON.parse(body.toString()).events);
+    expect(events.map(({ properties }) => properties.llm.otel.attributes)).toMatchObject([
+      { large: { truncated: true, bytes: 4 * 1024 ** 2, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } },
+      { 'many escapes': { truncated: true, bytes: 1024 ** 2, sha256: expect.any(String) } },
+      chat,
+    ]);
   });
 
   test('a resource that is large is not stored with each of its spans', () => {

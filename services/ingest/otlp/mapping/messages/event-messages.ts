@@ -73,7 +73,7 @@ function messageOf(event: SpanEvent, to: Contribution['to'], role: string): Cont
 /** A choice holds its message, which may be JSON text or plain text, beside the reason of its end. */
 function unwrapped(members: { readonly [key: string]: Json }, role: string): Json {
   const { message, ...others } = members;
-  if (typeof message === 'string') return { role, ...others, content: message };
+  if (typeof message === 'string' || Array.isArray(message)) return { role, ...others, content: message };
   return isMembers(message) ? { role, ...others, ...message } : { role, ...members };
 }
 

@@ -34,9 +34,15 @@ export function readOutput(value: Json): LlmOutput {
   return { response, toolCalls: [], isJson: true, isWhole: true };
 }
 
-/** The messages of a response of OpenAI's chat completions, completions, or responses. */
+/** The messages of a response of OpenAI's chat completions, completions, or responses, or of LangChain. */
 function messagesOfResponse(response: { readonly [key: string]: Json }): Json | undefined {
-  const { choices, output } = response;
+  const { choices, output, generations } = response;
+  if (Array.isArray(generations))
+    return generations
+      .flat()
+      .map((generation) =>
+        isMembers(generation) ? (generation.message ?? generation.text ?? generation) : generation,
+      );
   if (!Array.isArray(choices)) return Array.isArray(output) ? output : undefined;
   return choices.map((choice) =>
     isMembers(choice) && choice.message !== undefined ? choice.message : choice,

@@ -12,6 +12,8 @@ import { parseEmbeddedJson } from '../../spans/exact-json.ts';
  *   OpenInference  { message: { role, content, contents: [{ message_content: { type, text } }],
  *                    tool_calls: [{ tool_call: { id, function: { name, arguments } } }] } }
  *   OpenLLMetry    { role, content, tool_calls: [{ id, name, arguments }] }
+ *   Bedrock        { role, content: [{ text }, { toolUse: { toolUseId, name, input } }] }
+ *   LangChain      { lc: 1, id: [ …, 'HumanMessage'], kwargs: { content, tool_calls: [{ id, name, args }] } }
  */
 
 export interface Message {
@@ -34,12 +36,16 @@ type Members = { readonly [key: string]: Json };
 export function readMessage(json: Json): Message | undefined {
   if (typeof json === 'string') return { role: '', texts: [json], toolCalls: [] };
   if (!isMembers(json)) return undefined;
+  if (isMembers(json.kwargs) && Array.isArray(json.id)) return readLangChain(json.id, json.kwargs);
   const wrapped = json.message ?? json.prompt ?? json.completion;
   if (isMembers(wrapped)) return readMessage(wrapped);
   const role = textIn(json, 'role') ?? '';
   const call = readToolCall(json);
   if (call !== undefined) return { role, texts: [], toolCalls: [call] };
-  const contents = [json.parts, json.content, json.contents, json.text].filter((part) => part !== undefined);
+  // `content` is the text of `contents` where both are sent.
+  const contents = [json.parts, json.contents ?? json.content, json.text].filter(
+    (part) => part !== undefined,
+  );
   if (contents.length === 0 && role === '' && json.tool_calls === undefined) return undefined;
   const parts = contents.flatMap(partsOf);
   const calls = Array.isArray(json.tool_calls) ? json.tool_calls : [];
@@ -50,9 +56,24 @@ export function readMessage(json: Json): Message | undefined {
   };
 }
 
-/** Whether a list is one of messages: all of its elements are. */
+const langChainRoles: Readonly<Record<string, string>> = {
+  HumanMessage: 'user',
+  AIMessage: 'assistant',
+  AIMessageChunk: 'assistant',
+  SystemMessage: 'system',
+  ToolMessage: 'tool',
+};
+
+/** A message that LangChain serialized: its class tells the role. */
+function readLangChain(path: readonly Json[], kwargs: Members): Message | undefined {
+  const role = langChainRoles[String(path.at(-1))];
+  return role === undefined ? undefined : readMessage({ role, content: '', ...kwargs });
+}
+
+/** Whether a list is one of messages: all of its elements are. LangChain sends a list of such lists, of which one is used. */
 export function readMessages(json: Json): readonly Message[] | undefined {
   if (!Array.isArray(json) || json.length === 0) return undefined;
+  if (json.length === 1 && Array.isArray(json[0])) return readMessages(json[0]);
   const messages = json.map(readMessage);
   return messages.every((message) => message !== undefined) ? messages : undefined;
 }
@@ -103,6 +124,7 @@ const callTypes = new Set<unknown>(['tool_call', 'tool_use', 'tool-call', 'funct
 function readToolCall(json: Json): ToolCall | undefined {
   if (!isMembers(json)) return undefined;
   if (isMembers(json.tool_call)) return readToolCall(json.tool_call);
+  if (isMembers(json.toolUse)) return readToolCall({ ...json.toolUse, id: json.toolUse.toolUseId ?? '' });
   const called = isMembers(json.function) ? json.function : json;
   const name = textIn(called, 'name', 'toolName', 'tool_name');
   const isCall = json.type === undefined ? isUntypedCall(json) : callTypes.has(json.type);

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '../../read/protobuf-struct.ts';
+import type { Members } from '../mapping/members.ts';
+
+/** Shorter texts are not replaced: what stands for them is as long. */
+const shortenedBytesMin = 256;
+
+/** Fields that docs/api.md §2 types as strings: what stands for their text is a string, too. */
+const stringFields = new Set(['system', 'prompt', 'response', 'message', 'mode', 'model']);
+
+interface Place {
+  readonly bytes: number;
+  replace(): void;
+}
+
+/**
+ * Replaces the largest texts of an event that is too large by `{ truncated, bytes, sha256 }`, as the SDK does: no exporter shows its
+ * user that a span was refused.
+ *
+ * @param bytes of the event's JSON.
+ * @returns whether anything was replaced; the event may still be too large.
+ */
+export function shortenEvent(event: Members, bytes: number, bytesMax: number): boolean {
+  const places: Place[] = [];
+  for (const part of ['properties', 'status', 'additionalProperties']) collect(event[part] ?? null, places);
+  places.sort((a, b) => b.bytes - a.bytes);
+  let left = bytes;
+  let isShortened = false;
+  for (const place of places) {
+    if (left <= bytesMax || place.bytes < shortenedBytesMin) break;
+    place.replace();
+    isShortened = true;
+    left -= place.bytes - shortenedBytesMin;
+  }
+  return isShortened;
+}
+
+function collect(json: Json, places: Place[]): void {
+  if (Array.isArray(json)) {
+    for (const [index, element] of json.entries()) {
+      if (typeof element !== 'string') collect(element, places);
+      else places.push(placeOf(element, (stub) => json.splice(index, 1, stub), false));
+    }
+  } else if (typeof json === 'object' && json !== null) {
+    const members = json as Members;
+    for (const [key, member] of Object.entries(members)) {
+      const set = (stub: Json) => {
+        members[key] = stub;
+      };
+      if (typeof member !== 'string') collect(member, places);
+      else places.push(placeOf(member, set, stringFields.has(key)));
+    }
+  }
+}
+
+function placeOf(text: string, set: (stub: Json) => void, isString: boolean): Place {
+  return {
+    // As JSON: that is what counts, and quotes take two bytes there.
+    bytes: Buffer.byteLength(JSON.stringify(text)),
+    replace() {
+      const content = Buffer.from(text);
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      const stub = { truncated: true, bytes: content.length, sha256 };
+      set(isString ? JSON.stringify(stub) : stub);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { Json } from '../../read/protobuf-struct.ts';
+import { AttributeReader } from '../mapping/attribute-reader.ts';
+import { isMembers } from '../mapping/messages/messages.ts';
+import { type Convention, llmRows, usageRows } from '../mapping/table.ts';
+import { parseEmbeddedJson } from '../spans/exact-json.ts';
+import type { Span, SpanSource } from '../spans/span.ts';
+
+/** What tells whether two LLM spans describe the same call. */
+export interface CallTraits {
+  /** The library that made the span: it makes one span for each call. */
+  readonly scope: string;
+  readonly model: string | undefined;
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  /** The provider's id of the answer. */
+  readonly responseId: string | undefined;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+}
+
+/** @param by the convention that makes it an LLM span. */
+export function readCallTraits(span: Span, by: Convention, source: SpanSource): CallTraits {
+  const reader = new AttributeReader(span.attributes, by);
+  return {
+    scope: source.scope.name,
+    model: reader.text(llmRows.model),
+    inputTokens: reader.number(usageRows.input),
+    outputTokens: reader.number(usageRows.output),
+    responseId: reader.text(llmRows.responseId) ?? responseIdIn(reader.get('output.value')),
+    startNs: span.startNs,
+    endNs: span.endNs,
+  };
+}
+
+/** The id of a provider's answer that OpenInference sends as JSON text, of OpenAI's and Anthropic's clients and of LangChain. */
+export function responseIdIn(value: Json | undefined): string | undefined {
+  const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
+  if (!isMembers(json)) return undefined;
+  const [generation] = listIn(listIn(json.generations)[0]);
+  const message = membersIn(membersIn(generation).message);
+  const metadata = membersIn(membersIn(message.kwargs).response_metadata);
+  const ids = [json.id, metadata.id, membersIn(json.llm_output).id, membersIn(message.kwargs).id];
+  // LangChain's own ids are those of its runs.
+  return ids.find((id): id is string => typeof id === 'string' && id !== '' && !/^(?:lc_)?run-/.test(id));
+}
+
+function membersIn(json: Json | undefined): { readonly [key: string]: Json } {
+  return isMembers(json) ? json : {};
+}
+
+function listIn(json: Json | undefined): readonly Json[] {
+  return Array.isArray(json) ? json : [];
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import type { SpanInit } from '../../../../harness/fixtures/spans.ts';
+import { mapRequests } from '../../../../test/support/otlp/mapped-spans.ts';
+import { eventIdOf } from '../mapping/ids.ts';
+import { responseIdIn } from './call-traits.ts';
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const idOf = (letter: string) => letter.repeat(16);
+const second = 1_000_000_000n;
+const startNs = 1_760_000_000_000_000_000n;
+
+/** A span of a call of a model that takes the seconds from one to the other. */
+function span(
+  letter: string,
+  attributes: SpanInit['attributes'],
+  init: Partial<SpanInit> & { at?: [number, number] } = {},
+) {
+  const { at: [from, to] = [0, 1], ...others } = init;
+  const times = { startNs: startNs + BigInt(from) * second, endNs: startNs + BigInt(to) * second };
+  return { traceId, spanId: idOf(letter), ...times, attributes, ...others } as SpanInit;
+}
+
+const usage = { 'gen_ai.usage.input_tokens': 12, 'gen_ai.usage.output_tokens': 3 };
+const client = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'claude', ...usage };
+const rich = {
+  'openinference.span.kind': 'LLM',
+  'llm.model_name': 'claude',
+  'llm.provider': 'anthropic',
+  'llm.input_messages.0.message.role': 'user',
+  'llm.input_messages.0.message.content': 'How warm?',
+  'llm.output_messages.0.message.role': 'assistant',
+  'llm.output_messages.0.message.content': 'Mild.',
+  'llm.token_count.prompt': 12,
+  'llm.token_count.completion': 3,
+  'session.id': 'thread-1',
+};
+const scope = (name: string, ...spans: SpanInit[]) => ({ scope: { name }, spans });
+
+test('an empty span of the client below a rich one of an instrumentation is one event with everything', () => {
+  const inner = span(
+    'b',
+    { ...client, 'gen_ai.response.id': 'msg_1' },
+    { parentSpanId: idOf('a'), at: [1, 2] },
+  );
+  const outer = span('a', rich, { at: [0, 3] });
+  const { events, counts } = mapRequests(scope('anthropic', inner), scope('openinference', outer));
+  expect(counts).toEqual({ stored: 1, rejected: 0, filtered: { merged: 1 } });
+  expect(events).toMatchObject([
+    {
+      id: eventIdOf(traceId, idOf('b')),
+      durationMs: 1_000,
+      instrumentation: { source: 'anthropic', sourcePackage: 'anthropic' },
+      context: { threadId: 'thread-1' },
+      additionalProperties: { 'otel.merged_span_ids': idOf('a') },
+      properties: {
+        llm: {
+          model: 'claude',
+          responseId: 'msg_1',
+          input: { prompt: 'How warm?' },
+          output: { response: 'Mild.' },
+          usage: { totalTokens: 15 },
+          otel: { merged: [{ scope: { name: 'openinference' } }] },
+        },
+      },
+    },
+  ]);
+});
+
+test('a span above several calls, or above a tool or a run between, is their sum', () => {
+  const below = (letter: string, at: [number, number]) =>
+    span(letter, client, { parentSpanId: idOf('a'), at });
+  const several = mapRequests(
+    scope('x', span('a', rich, { at: [0, 9] }), below('b', [1, 2]), below('c', [3, 4])),
+  );
+  expect(several.counts).toEqual({ stored: 2, rejected: 0, filtered: { aggregate: 1 } });
+  const tool = span('b', { 'gen_ai.operation.name': 'execute_tool' }, { parentSpanId: idOf('a') });
+  const call = span('c', client, { parentSpanId: idOf('b') });
+  expect(mapRequests(scope('x', span('a', rich), tool, call)).counts).toEqual({
+    stored: 2,
+    rejected: 0,
+    filtered: { aggregate: 1 },
+  });
+});
+
+describe('two instrumentations of one call', () => {
+  test('with one parent, model and usage, and times that overlap', () => {
+    const [one, two] = [
+      span('a', rich, { parentSpanId: idOf('f') }),
+      span('b', client, { parentSpanId: idOf('f') }),
+    ];
+    const { events, counts } = mapRequests(scope('x', one), scope('y', two));
+    expect(counts).toEqual({ stored: 1, rejected: 0, filtered: { merged: 1 } });
+    expect(events[0].properties.llm.output.response).toBe('Mild.');
+    const later = { ...two, startNs: startNs + 60n * second, endNs: startNs + 61n * second };
+    expect(mapRequests(scope('x', one), scope('y', later)).counts.stored).toBe(2);
+    const other = { ...two, attributes: { ...client, 'gen_ai.usage.output_tokens': 4 } };
+    expect(mapRequests(scope('x', one), scope('y', other)).counts.stored).toBe(2);
+  });
+
+  test('in two traces, by the id of the answer; the event is in the trace of the application', () => {
+    const inTrace = span('a', { ...rich, 'output.value': '{"id":"msg_1"}' }, { parentSpanId: idOf('f') });
+    const root = span('b', { ...client, 'gen_ai.response.id': 'msg_1' }, { traceId: '1'.repeat(32) });
+    const { events, counts } = mapRequests(scope('y', root), scope('x', inTrace));
+    expect(counts).toEqual({ stored: 1, rejected: 0, filtered: { merged: 1 } });
+    expect(events[0].id).toBe(eventIdOf(traceId, idOf('a')));
+    const another = { ...root, attributes: { ...client, 'gen_ai.response.id': 'msg_2' } };
+    expect(mapRequests(scope('y', another), scope('x', inTrace)).counts.stored).toBe(2);
+  });
+
+  test('three simultaneous equal calls stay three, seen by one instrumentation or by two', () => {
+    const calls = (letters: string, attributes: SpanInit['attributes']) =>
+      [...letters].map((letter) => span(letter, attributes, { parentSpanId: idOf('f') }));
+    expect(mapRequests(scope('x', ...calls('abc', client))).counts.stored).toBe(3);
+    const { counts } = mapRequests(scope('x', ...calls('abc', client)), scope('y', ...calls('123', rich)));
+    expect(counts).toEqual({ stored: 3, rejected: 0, filtered: { merged: 3 } });
+  });
+
+  test('what shares no id is never one across traces', () => {
+    const root = span('b', client, { traceId: '1'.repeat(32) });
+    expect(mapRequests(scope('y', root), scope('x', span('a', rich))).counts.stored).toBe(2);
+  });
+});
+
+test('the id of an answer is found in what clients and LangChain send', () => {
+  const langChain = (kwargs: object) =>
+    JSON.stringify({ generations: [[{ message: { kwargs } }]], llm_output: {} });
+  expect(responseIdIn('{"id":"chatcmpl-1"}')).toBe('chatcmpl-1');
+  expect(responseIdIn(langChain({ id: 'run-1', response_metadata: { id: 'msg_1' } }))).toBe('msg_1');
+  expect(responseIdIn(langChain({ id: 'run-1' }))).toBeUndefined();
+  expect(responseIdIn('text')).toBeUndefined();
+});
+
+test('many equal calls at one time cost no more than their number', () => {
+  const many = Array.from({ length: 5_000 }, (_, index) => ({
+    ...span('a', client, { parentSpanId: idOf('f') }),
+    spanId: (index + 1).toString(16).padStart(16, '0'),
+  }));
+  expect(mapRequests(scope('x', ...many)).counts.stored).toBe(5_000);
+});
