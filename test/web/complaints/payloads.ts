@@ -57,7 +57,7 @@ export function testPayloads(system: BrowserSystem): void {
     for (const digits of ['723421968459640832', '18446744073709551615', '3.14159265358979323846']) {
       await page.getByRole('treeitem').getByText(digits, { exact: true }).waitFor();
     }
-    await page.getByRole('complementary', { name: 'Facts' }).getByText('9223372036854775807').waitFor();
+    await page.getByRole('complementary', { name: 'Fields' }).getByText('9223372036854775807').waitFor();
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByRole('menuitem', { name: 'As JSON, as it was sent' }).click();
     await page.getByText('JSON copied.').waitFor();
@@ -115,5 +115,57 @@ export function testPayloads(system: BrowserSystem): void {
     await page.waitForURL((url) => decodeURIComponent(url.hash).endsWith('input["odd name"][0]'));
     await page.reload();
     expect(await marked.textContent()).toBe('0: 1');
+  });
+
+  test('300 calls of tools open as a few cards, and all of them on a click', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    const toolCalls = Array.from({ length: 300 }, (_, i) => ({ name: `tool_${i}`, input: { place: i } }));
+    const event = llmEvent({ output: { toolCalls } });
+    await system.send(apiKey, [event]);
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    await page.goto(`/s/${spaceId}/events/${event.id}`);
+    const cards = page.getByRole('region', { name: /^Calls tool_/ });
+    await cards.first().waitFor();
+    expect(await cards.count()).toBe(20);
+    expect(await page.getByRole('tree').count()).toBe(10);
+    await page.getByRole('button', { name: 'Show 280 more calls' }).click();
+    await page.getByRole('region', { name: 'Calls tool_299' }).waitFor();
+    expect(await page.getByRole('tree').count()).toBe(10);
+    await page.getByRole('button', { name: /Unfold.*tool_299/ }).click();
+    await page.getByRole('treeitem').getByText('299', { exact: true }).waitFor();
+  });
+
+  test('a text of megabytes is shown whole by one click, with few nodes, and can be searched', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    const output = `${'-eyJaaaaaaaa'.repeat(250_000)} the last words`;
+    const event = toolEvent({ properties: { tool: { name: 'dump', input: {}, output } } });
+    await system.send(apiKey, [event]);
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    await page.goto(`/s/${spaceId}/events/${event.id}`);
+    await page.getByRole('button', { name: 'Show all 3.0 MB' }).click();
+    const whole = page.getByRole('region', { name: 'The whole text' });
+    await whole.getByRole('button', { name: 'Line 2', exact: true }).waitFor();
+    await page.getByLabel('Find in the text').fill('last words');
+    await page.keyboard.press('Enter');
+    await whole.getByText('the last words').waitFor();
+    expect((await page.locator('#root').innerHTML()).length).toBeLessThan(200_000);
+    // The tab Text searched such a text for secrets in quadratic time.
+    await page.getByRole('tab', { name: 'Text' }).click();
+    await page.getByRole('button', { name: 'Line 3', exact: true }).waitFor();
+  });
+
+  test('paragraphs in Arabic or Hebrew begin at the right, others at the left', async () => {
+    await using visitor = await system.visit();
+    const { page, apiKey, spaceId } = visitor;
+    const event = llmEvent({ input: { prompt: 'مرحبا بالعالم' }, output: { response: 'Hello.' } });
+    await system.send(apiKey, [event]);
+    await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+    await page.goto(`/s/${spaceId}/events/${event.id}`);
+    const directionOf = (text: string) =>
+      page.locator('[dir=auto]').getByText(text).evaluate('(node) => getComputedStyle(node).direction');
+    expect(await directionOf('مرحبا بالعالم')).toBe('rtl');
+    expect(await directionOf('Hello.')).toBe('ltr');
   });
 }

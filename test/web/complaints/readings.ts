@@ -63,7 +63,7 @@ export function testReadings(system: BrowserSystem): void {
     await page.goto(`/s/${spaceId}/events?traceId=${event.traceId}`);
     await page.getByRole('gridcell', { name: shown }).waitFor();
     await page.goto(`/s/${spaceId}/events/${event.id}`);
-    await page.getByRole('complementary', { name: 'Facts' }).getByText(shown).waitFor();
+    await page.getByRole('complementary', { name: 'Fields' }).getByText(shown).waitFor();
   });
 
   test('4 and 15: charts read statistics only, by keys, and in a table', async () => {

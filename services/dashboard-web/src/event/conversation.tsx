@@ -1,4 +1,4 @@
-import { Bot, LogIn, LogOut, ScrollText, TriangleAlert, UserRound } from 'lucide-react';
+import { Bot, LogIn, LogOut, type LucideIcon, ScrollText, TriangleAlert, UserRound } from 'lucide-react';
 import { ShownText } from '../text/shown-text.tsx';
 import { TextBlock } from '../text/text-block.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -7,15 +7,31 @@ import type { EventText } from './event-text.ts';
 import { OfferedTools } from './offered-tools.tsx';
 import { Payload } from './payload.tsx';
 import { Prose, ProseActions } from './prose.tsx';
-import { ToolCallCard } from './tool-call-card.tsx';
+import { ToolCalls } from './tool-calls.tsx';
 import { Turn } from './turn.tsx';
 
-/** An event as the conversation that it is: what went in, and what came out. */
+/** An event as a conversation: its input and its output. */
 export function Conversation({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const { llm, tool } = parts;
   return (
     <div className="flex flex-col gap-2.5">
-      {llm?.system && (
+      {llm && <LlmTurns llm={llm} event={event} />}
+      {tool?.input && <ToolTurn icon={LogIn} title="Input" text={tool.input} />}
+      {tool?.output && <ToolTurn icon={LogOut} title="Output" text={tool.output} />}
+      {event.state === 'error' && <ErrorTurn event={event} />}
+      {isEmpty(parts) && event.state === 'ok' && (
+        <p className="py-8 text-center text-muted text-sm">
+          This event has no input and no output. The JSON tab shows all of it.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: WholeEvent }) {
+  return (
+    <>
+      {llm.system && (
         <Turn
           icon={ScrollText}
           title="System"
@@ -23,7 +39,7 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
           isFolded={llm.system.length > foldedChars}
           aside={
             <>
-              {size(llm.system)}
+              <TextSize text={llm.system} />
               <ProseActions label="Copy the system text" text={llm.system} />
             </>
           }
@@ -31,8 +47,8 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
           <Prose text={llm.system} />
         </Turn>
       )}
-      {llm && llm.tools.length > 0 && <OfferedTools tools={llm.tools} />}
-      {llm?.prompt && (
+      {llm.tools.length > 0 && <OfferedTools tools={llm.tools} />}
+      {llm.prompt && (
         <Turn
           icon={UserRound}
           title="Prompt"
@@ -42,7 +58,7 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
           <Prose text={llm.prompt} />
         </Turn>
       )}
-      {llm?.response && (
+      {llm.response && (
         <Turn
           icon={Bot}
           title="Response"
@@ -52,43 +68,28 @@ export function Conversation({ event, parts }: { event: WholeEvent; parts: Event
           <Prose text={llm.response} />
         </Turn>
       )}
-      {llm?.toolCalls.map((call, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the calls of an event never change their order.
-        <ToolCallCard key={index} call={call} place={index} event={event} calls={llm.toolCalls} />
-      ))}
-      {tool?.input && (
-        <Turn
-          icon={LogIn}
-          title="Input"
-          tone="tool"
-          aside={<CopyButton label="Copy the input" text={tool.input} />}
-        >
-          <Payload text={tool.input} label="Input" />
-        </Turn>
-      )}
-      {tool?.output && (
-        <Turn
-          icon={LogOut}
-          title="Output"
-          tone="tool"
-          aside={<CopyButton label="Copy the output" text={tool.output} />}
-        >
-          <Payload text={tool.output} label="Output" />
-        </Turn>
-      )}
-      {event.state === 'error' && <ErrorTurn event={event} />}
-      {isEmpty(parts) && event.state === 'ok' && (
-        <p className="py-8 text-center text-muted text-sm">
-          This event has no input and no output. Its JSON has all that was sent.
-        </p>
-      )}
-    </div>
+      <ToolCalls calls={llm.toolCalls} event={event} />
+    </>
   );
 }
 
+function ToolTurn({ icon, title, text }: { icon: LucideIcon; title: string; text: string }) {
+  return (
+    <Turn
+      icon={icon}
+      title={title}
+      tone="tool"
+      aside={<CopyButton label={`Copy the ${title.toLowerCase()}`} text={text} />}
+    >
+      <Payload text={text} label={title} />
+    </Turn>
+  );
+}
+
+/** A longer system text is folded at first, in characters. */
 const foldedChars = 400;
 
-function size(text: string) {
+function TextSize({ text }: { text: string }) {
   return <span className="text-faint text-xs">{text.length.toLocaleString('en')} characters</span>;
 }
 
@@ -109,7 +110,7 @@ function ErrorTurn({ event }: { event: WholeEvent }) {
       tone="bad"
     >
       {event.errorMessage === null ? (
-        <span className="text-muted">Without a message.</span>
+        <span className="text-muted">No message.</span>
       ) : (
         <TextBlock text={event.errorMessage} />
       )}

@@ -4,12 +4,12 @@ import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../ui/badge.tsx';
 import { CallCost } from './call-cost.tsx';
 import { Conversation } from './conversation.tsx';
+import { EventFields } from './event-fields.tsx';
 import type { WholeEvent } from './event-query.ts';
 import { readEventText } from './event-text.ts';
-import { Facts } from './facts.tsx';
 import { TokenBar } from './token-bar.tsx';
 
-/** An event in one column: for a place beside a list. */
+/** An event in one column, shown beside a list. */
 export function EventSummary({ event }: { event: WholeEvent }) {
   const parts = useMemo(() => readEventText(event.event), [event.event]);
   return (
@@ -30,7 +30,7 @@ export function EventSummary({ event }: { event: WholeEvent }) {
       )}
       <Conversation event={event} parts={parts} />
       <div className="card p-3">
-        <Facts event={event} parts={parts} />
+        <EventFields event={event} parts={parts} />
       </div>
     </div>
   );

@@ -5,34 +5,58 @@ import { TextBlock } from '../text/text-block.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 
-/** What a person or a model wrote: as it is, or as Markdown where that was chosen. */
-export function Prose({ text }: { text: string }) {
-  const { showsMarkdown } = useSettings();
-  return showsMarkdown && text.length <= markdownCharsMax ? (
-    <MarkdownText text={text} />
-  ) : (
-    <TextBlock text={text} />
+/** A thread is read, so Markdown is drawn there by default; the page of an event shows what was sent. */
+export type ProsePlace = 'event' | 'thread';
+
+/** Whether texts are drawn as Markdown: by the choice in this browser, or the default of the place. */
+export function useShowsMarkdown(place: ProsePlace): boolean {
+  return useSettings().showsMarkdown ?? place === 'thread';
+}
+
+/** Characters that Markdown gives a meaning. Most texts have none, and need no parser. */
+const markup = /[*_`#>|[~\\]|^\s*(?:[-+]|\d+[.)])\s/m;
+
+/** What a person or a model wrote: as plain text or as Markdown. */
+export function Prose({
+  text,
+  firstMax,
+  place = 'event',
+}: {
+  text: string;
+  /** Characters shown at first. A longer text is shown plain. */
+  firstMax?: number;
+  place?: ProsePlace;
+}) {
+  const isMarkdown =
+    useShowsMarkdown(place) && text.length <= (firstMax ?? markdownCharsMax) && markup.test(text);
+  if (isMarkdown) return <MarkdownText text={text} />;
+  return <TextBlock text={text} {...(firstMax !== undefined && { firstMax })} />;
+}
+
+/** Actions on a text: Markdown on or off, and copy. */
+export function ProseActions({ text, label }: { text: string; label: string }) {
+  return (
+    <>
+      <MarkdownToggle place="event" isDisabled={text.length > markdownCharsMax} />
+      <CopyButton label={label} text={text} />
+    </>
   );
 }
 
-/** What can be done with a text. The choice of Markdown holds for all texts, and is kept. */
-export function ProseActions({ text, label }: { text: string; label: string }) {
-  const { showsMarkdown } = useSettings();
-  const isLong = text.length > markdownCharsMax;
+/** Shows all texts as Markdown, or plain. The choice is kept in this browser. */
+export function MarkdownToggle({ place, isDisabled = false }: { place: ProsePlace; isDisabled?: boolean }) {
+  const isOn = useShowsMarkdown(place);
   return (
-    <>
-      <Button
-        look="quiet"
-        size="small"
-        disabled={isLong}
-        aria-pressed={showsMarkdown && !isLong}
-        title={isLong ? 'It is too long for Markdown' : 'For all texts, in this browser'}
-        className="h-6 px-1.5 text-xs aria-pressed:bg-accent-soft aria-pressed:text-accent"
-        onClick={() => changeSettings({ showsMarkdown: !showsMarkdown })}
-      >
-        Markdown
-      </Button>
-      <CopyButton label={label} text={text} />
-    </>
+    <Button
+      look="quiet"
+      size="small"
+      disabled={isDisabled}
+      aria-pressed={isOn && !isDisabled}
+      title={isDisabled ? 'This text is too long for Markdown' : 'Applies to all texts in this browser'}
+      className="h-6 px-1.5 text-xs aria-pressed:bg-accent-soft aria-pressed:text-accent"
+      onClick={() => changeSettings({ showsMarkdown: !isOn })}
+    >
+      Markdown
+    </Button>
   );
 }

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, Wrench } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { apiQuery } from '../api/query.ts';
 import { formatDuration } from '../format/number.ts';
 import { useSpace } from '../space/space.ts';
 import { describeText } from '../text/marks.ts';
@@ -10,41 +9,27 @@ import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { FailureNotice } from '../ui/states.tsx';
-import { eventQuery, isCut, type ListedEvent, showPreview, type WholeEvent } from './event-query.ts';
+import { eventQuery, isCut, type ListedEvent, showPreview } from './event-query.ts';
 import { readEventText, type ToolCall } from './event-text.ts';
 import { Payload } from './payload.tsx';
 import { Turn } from './turn.tsx';
 
-/** Events of a trace that are searched for the results of its calls. */
-const searchedMax = 200;
-
-/** A call that the model asked for, together with the tool's event that followed. */
+/** A call that the model asked for, with the tool's event that followed. */
 export function ToolCallCard({
   call,
-  place,
-  calls,
-  event,
+  result,
+  isFolded,
 }: {
   call: ToolCall;
-  place: number;
-  calls: readonly ToolCall[];
-  event: WholeEvent;
+  /** The tool's event; undefined when there is none. */
+  result: ListedEvent | undefined;
+  isFolded: boolean;
 }) {
   const { id: spaceId } = useSpace();
-  const { data } = useQuery({
-    ...apiQuery('events.list', {
-      spaceId,
-      traceId: event.traceId ?? '',
-      type: 'tool',
-      from: event.startTimeMs,
-      limit: searchedMax,
-    }),
-    enabled: event.traceId !== null,
-  });
-  const result = data && inferResult(call, place, calls, data.events);
   return (
     <Turn
       icon={Wrench}
+      isFolded={isFolded}
       tone={result?.state === 'error' ? 'bad' : 'tool'}
       title={
         <>
@@ -55,7 +40,7 @@ export function ToolCallCard({
       {call.input ? (
         <Payload text={call.input} label={`Arguments of ${describeText(call.name)}`} />
       ) : (
-        <span className="text-muted">Without arguments.</span>
+        <span className="text-muted">No arguments.</span>
       )}
       {result !== undefined && (
         <div className="mt-2.5 border-line border-t pt-2.5">
@@ -79,7 +64,7 @@ export function ToolCallCard({
   );
 }
 
-/** What the tool returned: the preview of the list, and all of it on a click, since it may be megabytes. */
+/** The result of a tool: its preview, and all of it on a click, since it may be megabytes. */
 function Result({ result }: { result: ListedEvent }) {
   const { id: spaceId } = useSpace();
   const [isWhole, setWhole] = useState(false);
@@ -92,7 +77,7 @@ function Result({ result }: { result: ListedEvent }) {
   const preview = errorMessage ?? outputPreview;
   if (preview === null) return null;
   return (
-    <p className="mt-1.5 text-muted [overflow-wrap:anywhere]">
+    <p dir="auto" className="mt-1.5 text-muted [overflow-wrap:anywhere]">
       <span className="line-clamp-3 whitespace-pre-wrap">
         <ShownText text={errorMessage ?? showPreview(preview)} />
       </span>
@@ -103,15 +88,4 @@ function Result({ result }: { result: ListedEvent }) {
       )}
     </p>
   );
-}
-
-/** The n-th tool event of the name after the model's call belongs to the n-th call of that name. */
-function inferResult(
-  call: ToolCall,
-  place: number,
-  calls: readonly ToolCall[],
-  events: readonly ListedEvent[],
-) {
-  const earlier = calls.slice(0, place).filter(({ name }) => name === call.name).length;
-  return events.filter(({ name }) => name === call.name).toReversed()[earlier];
 }

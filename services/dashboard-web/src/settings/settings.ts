@@ -2,15 +2,15 @@ import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** What a person chose in this browser. */
+/** Settings kept in this browser. */
 export interface Settings {
   theme: Theme;
-  /** The time zone of all times that are shown; undefined is the browser's. */
+  /** The time zone of all times; undefined is the browser's. */
   zone: string | undefined;
-  /** Whether single keys such as `j` do something. */
+  /** Whether single-key shortcuts such as `j` are on. */
   hasShortcuts: boolean;
-  /** Whether texts of a conversation are shown as Markdown. */
-  showsMarkdown: boolean;
+  /** Whether texts of a conversation are drawn as Markdown; undefined leaves it to the page. */
+  showsMarkdown: boolean | undefined;
   /** Widths of table columns in pixels, by the table's and the column's name. */
   columnWidths: Record<string, number>;
 }
@@ -19,7 +19,7 @@ const defaults: Settings = {
   theme: 'system',
   zone: undefined,
   hasShortcuts: true,
-  showsMarkdown: false,
+  showsMarkdown: undefined,
   columnWidths: {},
 };
 const storageKey = 'weir.settings';
@@ -36,13 +36,13 @@ export function useSettings(): Settings {
   return useSyncExternalStore(subscribe, () => current);
 }
 
-/** Changes settings, keeps them in this browser, and shows the change at once. */
+/** Changes settings and stores them in this browser. */
 export function changeSettings(change: Partial<Settings>): void {
   current = { ...current, ...change };
   try {
     localStorage.setItem(storageKey, JSON.stringify(current));
   } catch {
-    // Without storage they last until the page is left.
+    // Without storage the settings last until the page is left.
   }
   apply();
 }
@@ -59,7 +59,7 @@ function apply(): void {
   for (const listener of listeners) listener();
 }
 
-/** Values that another version stored may have any type. */
+/** Values stored by another version may have any type. */
 function read(): Settings {
   try {
     const stored: Partial<Record<keyof Settings, unknown>> = JSON.parse(
@@ -70,7 +70,7 @@ function read(): Settings {
       theme: theme === 'light' || theme === 'dark' ? theme : 'system',
       zone: typeof zone === 'string' && isZone(zone) ? zone : undefined,
       hasShortcuts: hasShortcuts !== false,
-      showsMarkdown: showsMarkdown === true,
+      showsMarkdown: typeof showsMarkdown === 'boolean' ? showsMarkdown : undefined,
       columnWidths: isWidths(columnWidths) ? columnWidths : {},
     };
   } catch {

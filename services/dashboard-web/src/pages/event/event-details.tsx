@@ -3,9 +3,9 @@ import { ChevronRight, Download } from 'lucide-react';
 import { useMemo } from 'react';
 import { CallCost } from '../../event/call-cost.tsx';
 import { Conversation } from '../../event/conversation.tsx';
+import { EventFields } from '../../event/event-fields.tsx';
 import type { WholeEvent } from '../../event/event-query.ts';
-import { readEventText } from '../../event/event-text.ts';
-import { Facts } from '../../event/facts.tsx';
+import { type EventText, readEventText } from '../../event/event-text.ts';
 import { TokenBar } from '../../event/token-bar.tsx';
 import { filterOf } from '../../filter/conditions.ts';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -32,136 +32,178 @@ const views = [
   { view: 'json', label: 'JSON' },
 ] as const;
 
-/** The event's payload in three views, beside what else is known of it. A path in the address's hash opens the JSON there. */
+type View = (typeof views)[number]['view'];
+
+/** The event's payload in three views, beside its other fields. A path in the address's hash opens the JSON at that value. */
 export function EventDetails({ event }: { event: WholeEvent }) {
-  const { id: spaceId } = useSpace();
-  const { search, set } = useFilter();
+  const { search } = useFilter();
   const hash = readHash(useLocation().hash);
-  const { zone } = useSettings();
-  const navigate = useNavigate();
   const parts = useMemo(() => readEventText(event.event), [event.event]);
   const isLine = /^L\d+$/.test(hash);
   const view =
     views.find((one) => one.view === search.view)?.view ??
     (hash === '' ? 'conversation' : isLine ? 'text' : 'json');
   useTitle(describeText(event.name ?? 'Event'));
-  const setHash = (next: string) =>
-    void navigate({ to: '.', search: { ...search, view }, hash: writeHash(next), replace: true });
   return (
     <main id="main" tabIndex={-1} className="flex h-full min-w-0 flex-col outline-none max-lg:h-auto">
-      <header className="shrink-0 border-line border-b px-4 py-3 md:px-6">
-        <Crumbs />
-        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-          <h1 className="min-w-0 truncate font-semibold text-xl tracking-tight">
-            <ShownText text={event.name ?? 'Unnamed event'} />
-          </h1>
-          <TypeBadge type={event.type} />
-          <StateBadge state={event.state} />
-          <span className="text-muted text-sm">
-            {formatTime(event.startTimeMs, zone)} · {formatDuration(event.durationMs)}
-          </span>
-          <div className="ml-auto flex flex-wrap items-center gap-2">
-            <Neighbours event={event} />
-            <CompareMenu event={event} />
-            <CopyMenu event={event} parts={parts} />
-            <a
-              href={`/raw/${spaceId}/${event.id}`}
-              download
-              title="The event byte for byte, as it was sent"
-              className={buttonClasses('plain', 'small')}
-            >
-              <Download aria-hidden />
-              Download
-            </a>
-          </div>
-        </div>
-      </header>
+      <EventHeader event={event} parts={parts} />
       <div className="flex min-h-0 flex-1 max-lg:flex-col">
         <div className="flex min-w-0 flex-1 flex-col lg:min-h-0">
-          <div
-            role="tablist"
-            aria-label="Views"
-            className="flex shrink-0 gap-1 border-line border-b px-4 md:px-6"
-          >
-            {views.map(({ view: one, label }) => (
-              <button
-                key={one}
-                type="button"
-                role="tab"
-                id={`tab-${one}`}
-                aria-selected={one === view}
-                aria-controls="view"
-                onClick={() => set({ view: one })}
-                className={classes(
-                  '-mb-px h-9 border-b-2 px-2.5 text-sm',
-                  one === view
-                    ? 'border-accent font-medium text-ink'
-                    : 'border-transparent text-muted hover:text-ink',
-                )}
-              >
-                {label}
-              </button>
-            ))}
-          </div>
+          <ViewTabs view={view} />
           <div
             id="view"
             role="tabpanel"
             aria-labelledby={`tab-${view}`}
             className="flex min-h-0 flex-1 flex-col"
           >
-            {view === 'conversation' && (
-              <section
-                aria-label="Conversation"
-                tabIndex={0}
-                className="min-h-0 flex-1 overflow-y-auto p-4 focus-visible:outline-offset-[-2px] md:px-6"
-              >
-                <Conversation event={event} parts={parts} />
-              </section>
-            )}
-            {view === 'text' && (
-              <TextView
-                parts={parts}
-                line={isLine ? Number(hash.slice(1)) : undefined}
-                onLine={(line) => setHash(`L${line}`)}
-              />
-            )}
-            {view === 'json' && (
-              <div className="flex min-h-0 flex-1 flex-col bg-surface p-2 max-lg:h-[70vh]">
-                <JsonTree
-                  text={event.event}
-                  label="Event as JSON"
-                  focusPath={isLine || hash === '' ? 'properties' : hash}
-                  onFocusPath={setHash}
-                />
-              </div>
-            )}
+            <EventView event={event} parts={parts} view={view} hash={hash} isLine={isLine} />
           </div>
         </div>
-        <aside
-          aria-label="Facts"
-          tabIndex={0}
-          className="w-full shrink-0 overflow-y-auto border-line p-4 focus-visible:outline-offset-[-2px] max-lg:border-t lg:w-80 lg:border-l"
-        >
-          {parts.llm !== undefined && (
-            <div className="mb-5">
-              <h2 className="label mb-2">Tokens</h2>
-              <TokenBar usage={parts.llm.usage} />
-              <CallCost event={event} usage={parts.llm.usage} />
-            </div>
-          )}
-          <h2 className="label mb-2">Facts</h2>
-          <Facts event={event} parts={parts} />
-        </aside>
+        <FieldsPanel event={event} parts={parts} />
       </div>
     </main>
   );
 }
 
-function Crumbs() {
+/** The name, state and time of the event, and what can be done with it. */
+function EventHeader({ event, parts }: { event: WholeEvent; parts: EventText }) {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  return (
+    <header className="shrink-0 border-line border-b px-4 py-3 md:px-6">
+      <Breadcrumb />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <h1 className="min-w-0 truncate font-semibold text-xl tracking-tight">
+          <ShownText text={event.name ?? 'Unnamed event'} />
+        </h1>
+        <TypeBadge type={event.type} />
+        <StateBadge state={event.state} />
+        <span className="text-muted text-sm">
+          {formatTime(event.startTimeMs, zone)} · {formatDuration(event.durationMs)}
+        </span>
+        <div className="ml-auto flex flex-wrap items-center gap-2">
+          <Neighbours event={event} />
+          <CompareMenu event={event} />
+          <CopyMenu event={event} parts={parts} />
+          <a
+            href={`/raw/${spaceId}/${event.id}`}
+            download
+            title="The event exactly as it was sent"
+            className={buttonClasses('plain', 'small')}
+          >
+            <Download aria-hidden />
+            Download
+          </a>
+        </div>
+      </div>
+    </header>
+  );
+}
+
+function ViewTabs({ view }: { view: View }) {
+  const { set } = useFilter();
+  return (
+    <div role="tablist" aria-label="Views" className="flex shrink-0 gap-1 border-line border-b px-4 md:px-6">
+      {views.map(({ view: one, label }) => (
+        <button
+          key={one}
+          type="button"
+          role="tab"
+          id={`tab-${one}`}
+          aria-selected={one === view}
+          aria-controls="view"
+          onClick={() => set({ view: one })}
+          className={classes(
+            '-mb-px h-9 border-b-2 px-2.5 text-sm',
+            one === view
+              ? 'border-accent font-medium text-ink'
+              : 'border-transparent text-muted hover:text-ink',
+          )}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The payload in one view. `hash` is a path of the JSON, or with `isLine` a line of the text. */
+function EventView({
+  event,
+  parts,
+  view,
+  hash,
+  isLine,
+}: {
+  event: WholeEvent;
+  parts: EventText;
+  view: View;
+  hash: string;
+  isLine: boolean;
+}) {
+  const { search } = useFilter();
+  const navigate = useNavigate();
+  const setHash = (next: string) =>
+    void navigate({ to: '.', search: { ...search, view }, hash: writeHash(next), replace: true });
+  switch (view) {
+    case 'conversation':
+      return (
+        <section
+          aria-label="Conversation"
+          tabIndex={0}
+          className="min-h-0 flex-1 overflow-y-auto p-4 focus-visible:outline-offset-[-2px] md:px-6"
+        >
+          <Conversation event={event} parts={parts} />
+        </section>
+      );
+    case 'text':
+      return (
+        <TextView
+          parts={parts}
+          line={isLine ? Number(hash.slice(1)) : undefined}
+          onLine={(line) => setHash(`L${line}`)}
+        />
+      );
+    case 'json':
+      return (
+        <div className="flex min-h-0 flex-1 flex-col bg-surface p-2 max-lg:h-[70vh]">
+          <JsonTree
+            text={event.event}
+            label="Event as JSON"
+            focusPath={isLine || hash === '' ? 'properties' : hash}
+            onFocusPath={setHash}
+          />
+        </div>
+      );
+  }
+}
+
+/** Tokens, cost and the fields of the event, beside its payload. */
+function FieldsPanel({ event, parts }: { event: WholeEvent; parts: EventText }) {
+  return (
+    <aside
+      aria-label="Fields"
+      tabIndex={0}
+      className="w-full shrink-0 overflow-y-auto border-line p-4 focus-visible:outline-offset-[-2px] max-lg:border-t lg:w-80 lg:border-l"
+    >
+      {parts.llm !== undefined && (
+        <div className="mb-5">
+          <h2 className="label mb-2">Tokens</h2>
+          <TokenBar usage={parts.llm.usage} />
+          <CallCost event={event} usage={parts.llm.usage} />
+        </div>
+      )}
+      <h2 className="label mb-2">Fields</h2>
+      <EventFields event={event} parts={parts} />
+    </aside>
+  );
+}
+
+function Breadcrumb() {
   const { id: spaceId } = useSpace();
   const { search } = useFilter();
   return (
-    <nav aria-label="Way back" className="mb-1 flex items-center gap-1 text-faint text-xs">
+    <nav aria-label="Breadcrumb" className="mb-1 flex items-center gap-1 text-faint text-xs">
       <Link
         to="/s/$spaceId/events"
         params={{ spaceId }}

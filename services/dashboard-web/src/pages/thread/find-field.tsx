@@ -5,19 +5,19 @@ import { callQuery } from '../../api/query.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
 
-/** Events that are found at a time; later ones are found by a longer text. */
+/** Matches of one search. A more specific text finds the others. */
 const foundMax = 500;
 
 interface Finding {
   text: string;
   /** The newest first. */
   ids: string[];
-  place: number;
+  index: number;
 }
 
 /**
- * Finds a text in the whole thread: the browser's own search sees only the turns that are in the page. Enter goes to the
- * next older turn with the text, Shift-Enter back.
+ * Finds a text in the whole thread; the browser's own search only finds turns that are in the page. Enter goes to the next older
+ * turn with the text, Shift-Enter to the next newer one.
  */
 export function FindField({
   threadId,
@@ -44,15 +44,15 @@ export function FindField({
       let found = finding.current;
       if (found?.text !== text) {
         setStatus('Searching …');
-        found = { text, ids: await search({ spaceId, threadId, text }, abort.signal), place: -1 };
+        found = { text, ids: await search({ spaceId, threadId, text }, abort.signal), index: -1 };
         if (abort.signal.aborted) return;
         finding.current = found;
       }
       const { length } = found.ids;
-      if (length === 0) return setStatus('Nothing found');
-      found.place = (found.place + step + length) % length;
-      setStatus(`${found.place + 1} of ${length}${length === foundMax ? '+' : ''}`);
-      if (!(await onFound(found.ids[found.place] ?? ''))) setStatus('The turn could not be loaded');
+      if (length === 0) return setStatus('No matches');
+      found.index = (found.index + step + length) % length;
+      setStatus(`${found.index + 1} of ${length}${length === foundMax ? '+' : ''}`);
+      if (!(await onFound(found.ids[found.index] ?? ''))) setStatus('The turn could not be loaded');
     } catch (error) {
       if (!abort.signal.aborted) setStatus(describeFailure(error).message);
     }

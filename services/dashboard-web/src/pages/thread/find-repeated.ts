@@ -1,4 +1,4 @@
-/** The beginning of a prompt that the prompt before had, too. */
+/** The beginning that a prompt shares with the prompt before. */
 export interface Repeated {
   /** How many characters it has; 0 when there is nothing to fold. */
   end: number;
@@ -6,17 +6,17 @@ export interface Repeated {
   lines: number;
 }
 
-const nothing: Repeated = { end: 0, lines: 0 };
+const noRepeat: Repeated = { end: 0, lines: 0 };
 
 /**
- * What two prompts have in common at their beginning, in whole lines, or of a JSON array on one line in whole elements. So no
- * word, secret or base64 is cut in two.
+ * The common beginning of two prompts, in whole lines, or in whole elements of a JSON array on one line, so that no word, secret
+ * or base64 is cut in two.
  */
 export function findRepeated(text: string, before: string): Repeated {
   let same = 0;
   while (same < text.length && same < before.length && text.charCodeAt(same) === before.charCodeAt(same))
     same++;
-  if (same === 0) return nothing;
+  if (same === 0) return noRepeat;
   const endsLine = (at: number, whole: string) => at === whole.length || whole[at] === '\n';
   // Up to the end of a line in both, so that a line that only begins alike is shown.
   const isLine = endsLine(same, text) && endsLine(same, before);
@@ -25,8 +25,8 @@ export function findRepeated(text: string, before: string): Repeated {
     const head = text.slice(0, lineEnd);
     return { end: lineEnd, lines: head.split('\n').length - (head.endsWith('\n') ? 1 : 0) };
   }
-  if (text[0] !== '[') return nothing;
+  if (text[0] !== '[') return noRepeat;
   // The array before ends where this one goes on: `}]` and `},`.
   const elementEnd = text.lastIndexOf('},', same) + 2;
-  return elementEnd > 1 ? { end: elementEnd, lines: 0 } : nothing;
+  return elementEnd > 1 ? { end: elementEnd, lines: 0 } : noRepeat;
 }

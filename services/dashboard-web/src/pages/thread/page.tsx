@@ -1,15 +1,17 @@
 import { useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { MarkdownToggle } from '../../event/prose.tsx';
 import { describeText } from '../../text/marks.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
+import { useSearchTexts } from '../../url/use-search.ts';
 import { FindField } from './find-field.tsx';
 import { TurnList } from './turn-list.tsx';
 import { keyOf, useThread } from './use-thread.ts';
 
-/** A conversation in turns. It opens at its end, where the newest are. */
+/** A conversation in turns. It opens at the turn of the event that the address names, or at its end. */
 export function ThreadPage() {
   const { threadId = '' } = useParams({ strict: false });
   return <Thread key={threadId} threadId={threadId} />;
@@ -24,7 +26,17 @@ function Thread({ threadId }: { threadId: string }) {
     if (place !== undefined) setCurrentKey(eventId);
     return place !== undefined;
   };
-  // What was found is an event of a turn; the turn is what is shown.
+  const { at } = useSearchTexts();
+  const isLoaded = turns.length > 0;
+  const isOpened = useRef(false);
+  const openAt = useEffectEvent(() => {
+    if (at !== undefined && !isOpened.current) void show(at);
+    isOpened.current = true;
+  });
+  useEffect(() => {
+    if (isLoaded) openAt();
+  }, [isLoaded]);
+  // `currentKey` may be any event of a turn.
   const current = turns.findIndex(
     (turn) => keyOf(turn) === currentKey || turn.events.some(({ id }) => id === currentKey),
   );
@@ -35,6 +47,7 @@ function Thread({ threadId }: { threadId: string }) {
       isWide
       actions={
         <>
+          <MarkdownToggle place="thread" />
           {turns.length > 0 && <FindField threadId={threadId} onFound={show} />}
           <CopyButton label="Copy the thread id" text={threadId} />
         </>
@@ -45,7 +58,7 @@ function Thread({ threadId }: { threadId: string }) {
       ) : thread.isError && turns.length === 0 ? (
         <FailureNotice error={thread.error} onRetry={() => void thread.refetch()} />
       ) : turns.length === 0 ? (
-        <Notice icon={MessagesSquare} title="No events of this thread" />
+        <Notice icon={MessagesSquare} title="This thread has no events" />
       ) : (
         <TurnList
           turns={turns}

@@ -12,9 +12,9 @@ import { classes } from '../../ui/classes.ts';
 import { TurnText } from './turn-text.tsx';
 import type { ThreadTurn } from './use-thread.ts';
 
-/** A call of a model with the tools that followed, as an article of a feed. Its text is loaded when it is in the page. */
+/** A call of a model with the tools that followed, as an article of a feed. Its text is loaded when the card is in the page. */
 export function TurnCard({
-  place,
+  measure,
   index,
   count,
   top,
@@ -23,28 +23,24 @@ export function TurnCard({
   isCurrent,
   onFocus,
 }: {
-  /** Measures the card. */
-  place: Ref<HTMLElement>;
+  /** Measures the height of the card. */
+  measure: Ref<HTMLElement>;
   index: number;
-  /** The turns of the thread; undefined while earlier ones are not loaded. */
+  /** The number of turns in the thread; undefined while earlier ones are not loaded. */
   count: number | undefined;
-  /** Where it stands in the list, in pixels. */
+  /** The position in the list, in pixels. */
   top: number;
   turn: ThreadTurn;
   before: ThreadTurn | undefined;
   isCurrent: boolean;
   onFocus: () => void;
 }) {
-  const { zone } = useSettings();
-  const { id: spaceId } = useSpace();
   const title = useId();
-  const llm = turn.events.find(({ type }) => type === 'llm');
-  const llmBefore = before?.events.find(({ type }) => type === 'llm');
-  const tools = turn.events.filter(({ type }) => type === 'tool');
-  const first = turn.events[0];
+  const { llm, tools } = splitTurn(turn);
+  const { llm: llmBefore, tools: toolsBefore } = splitTurn(before);
   return (
     <article
-      ref={place}
+      ref={measure}
       data-index={index}
       aria-labelledby={title}
       aria-posinset={index + 1}
@@ -55,41 +51,10 @@ export function TurnCard({
       style={{ top }}
       className={classes('card absolute inset-x-0 overflow-hidden', isCurrent && 'border-accent')}
     >
-      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-sunken px-4 py-2 text-sm">
-        <Bot aria-hidden className="size-4 text-llm" />
-        <h2 id={title} className="font-medium">
-          {llm === undefined ? (
-            'Tools'
-          ) : (
-            <Link
-              to="/s/$spaceId/events/$eventId"
-              params={{ spaceId, eventId: llm.id }}
-              className="hover:underline"
-            >
-              <ShownText text={llm.name ?? 'unnamed'} />
-            </Link>
-          )}
-        </h2>
-        {llm?.state === 'error' && <StateBadge state="error" />}
-        {first !== undefined && <span className="text-muted">{formatTime(first.startTimeMs, zone)}</span>}
-        {llm !== undefined && <span className="text-muted">{formatDuration(llm.durationMs)}</span>}
-        {llm !== undefined && llmBefore !== undefined && (
-          <Link
-            to="/s/$spaceId/compare"
-            params={{ spaceId }}
-            search={{ a: llmBefore.id, b: llm.id }}
-            className="text-muted text-xs hover:text-ink hover:underline"
-          >
-            Compare with the turn before
-          </Link>
-        )}
-        <span className="ml-auto text-faint text-xs">
-          {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out
-        </span>
-      </header>
+      <TurnHeader titleId={title} turn={turn} llmBefore={llmBefore} />
       <div className="flex flex-col gap-3 p-4 text-sm">
         {turn.isContinued && <p className="text-faint text-xs">The turn begins earlier.</p>}
-        {llm !== undefined && <TurnText event={llm} before={llmBefore} />}
+        {llm !== undefined && <TurnText event={llm} before={llmBefore} toolsBefore={toolsBefore} />}
         {tools.length > 0 && (
           <ul className="flex flex-col gap-1">
             {tools.map((tool) => (
@@ -101,6 +66,64 @@ export function TurnCard({
         )}
       </div>
     </article>
+  );
+}
+
+function splitTurn(turn: ThreadTurn | undefined): { llm: ListedEvent | undefined; tools: ListedEvent[] } {
+  const events = turn?.events ?? [];
+  return {
+    llm: events.find(({ type }) => type === 'llm'),
+    tools: events.filter(({ type }) => type === 'tool'),
+  };
+}
+
+/** The model, when it was called, how long it took, and its tokens. */
+function TurnHeader({
+  titleId,
+  turn,
+  llmBefore,
+}: {
+  titleId: string;
+  turn: ThreadTurn;
+  llmBefore: ListedEvent | undefined;
+}) {
+  const { zone } = useSettings();
+  const { id: spaceId } = useSpace();
+  const { llm } = splitTurn(turn);
+  const [first] = turn.events;
+  return (
+    <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-sunken px-4 py-2 text-sm">
+      <Bot aria-hidden className="size-4 text-llm" />
+      <h2 id={titleId} className="font-medium">
+        {llm === undefined ? (
+          'Tools'
+        ) : (
+          <Link
+            to="/s/$spaceId/events/$eventId"
+            params={{ spaceId, eventId: llm.id }}
+            className="hover:underline"
+          >
+            <ShownText text={llm.name ?? 'unnamed'} />
+          </Link>
+        )}
+      </h2>
+      {llm?.state === 'error' && <StateBadge state="error" />}
+      {first !== undefined && <span className="text-muted">{formatTime(first.startTimeMs, zone)}</span>}
+      {llm !== undefined && <span className="text-muted">{formatDuration(llm.durationMs)}</span>}
+      {llm !== undefined && llmBefore !== undefined && (
+        <Link
+          to="/s/$spaceId/compare"
+          params={{ spaceId }}
+          search={{ a: llmBefore.id, b: llm.id }}
+          className="text-muted text-xs hover:text-ink hover:underline"
+        >
+          Compare with the previous turn
+        </Link>
+      )}
+      <span className="ml-auto text-faint text-xs">
+        {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out
+      </span>
+    </header>
   );
 }
 
@@ -117,7 +140,7 @@ function ToolLine({ tool }: { tool: ListedEvent }) {
         <ShownText text={tool.name ?? 'unnamed'} />
       </span>
       {tool.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
-      <span className="min-w-0 flex-1 truncate text-muted">
+      <span dir="auto" className="min-w-0 flex-1 truncate text-muted">
         <ShownText text={tool.errorMessage ?? showPreview(tool.outputPreview ?? tool.inputPreview ?? '')} />
       </span>
       <span className="shrink-0 text-faint text-xs">{formatDuration(tool.durationMs)}</span>

@@ -6,18 +6,18 @@ import { TurnCard } from './turn-card.tsx';
 import { useReadingPlace } from './use-reading-place.ts';
 import { keyOf, type ThreadTurn } from './use-thread.ts';
 
-/** What a turn is taken to be high, in pixels, until it was drawn. */
+/** The height of a turn until it is measured, in pixels. */
 const estimatedHeight = 190;
 const gap = 12;
 const overscan = 4;
-/** Earlier turns are loaded when so few are left above the window. */
+/** Earlier turns are loaded when fewer than this are left above the window. */
 const loadAhead = 8;
-/** Nearer to the end than this, the list stays at its end while texts are loaded. */
+/** Nearer to the end than this, in pixels, the list stays at its end while texts are loaded. */
 const endThreshold = 40;
 
 /**
- * Turns of any height, of which only those near the window are in the page. It begins at the end. What is looked at stays in its place
- * when earlier turns come, and when the texts above it are loaded.
+ * Turns of any height, of which only those near the window are in the page. The list opens at its end. The turn being read keeps
+ * its position when earlier turns arrive and when texts above it are loaded.
  */
 export function TurnList({
   turns,
@@ -29,7 +29,7 @@ export function TurnList({
   onLoadEarlier,
 }: {
   turns: readonly ThreadTurn[];
-  /** The turn that has the focus, on j and k or since it was found. */
+  /** The turn with the focus: by j and k, by the search, or from the address. */
   current: number | undefined;
   onCurrent: (place: number) => void;
   hasEarlier: boolean;
@@ -49,7 +49,7 @@ export function TurnList({
     overscan,
     gap,
     paddingStart: gap,
-    // The turn with the focus stays in the page: the focus would be lost with it.
+    // The turn with the focus stays in the page, otherwise the focus would be lost.
     rangeExtractor: (range) => {
       const near = defaultRangeExtractor(range);
       return current === undefined || near.includes(current)
@@ -57,12 +57,12 @@ export function TurnList({
         : [...near, current].sort((a, b) => a - b);
     },
   });
-  // Texts are loaded late. One above the window that grows must not push down what is read, also while scrolling up. By its
-  // middle: while several are measured at once, the places of those after the first are a little old.
+  // A text that is loaded above the window must not push down what is read, also while scrolling up. The middle decides: while
+  // several turns are measured at once, the positions after the first are slightly outdated.
   list.shouldAdjustScrollPositionOnItemSizeChange = ({ start, end }, _, { scrollOffset }) =>
     (start + end) / 2 <= (scrollOffset ?? 0);
 
-  // Whoever reads the newest turn stays there until they scroll: the virtualizer alone loses the end when many texts come at once.
+  // The list stays at the newest turn until the reader scrolls: the virtualizer alone loses the end when many texts arrive at once.
   const isAtEnd = useRef(true);
   const { note, release } = useReadingPlace({
     scroller,
@@ -70,14 +70,14 @@ export function TurnList({
     isAtEnd,
     show: (index) => list.scrollToIndex(index, { align: 'start' }),
   });
-  // Texts that grow scroll, too: only a person leaves the end.
+  // Growing texts cause scroll events too: only input of the reader leaves the end.
   const isMoved = useRef(false);
   const onMove = () => {
     isMoved.current = true;
     release();
   };
   const height = list.getTotalSize();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another height is another end.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the height.
   useLayoutEffect(() => {
     if (scroller.current !== null && isAtEnd.current)
       scroller.current.scrollTop = scroller.current.scrollHeight;
@@ -123,7 +123,7 @@ export function TurnList({
         const { scrollHeight, scrollTop, clientHeight } = currentTarget;
         const isNear = scrollHeight - scrollTop - clientHeight < endThreshold;
         if (isNear || isMoved.current) isAtEnd.current = isNear;
-        // The virtualizer corrects for a text that was measured, after this list went to its end.
+        // The virtualizer adjusts the offset for a measured text after this list scrolled to its end.
         else if (isAtEnd.current) currentTarget.scrollTop = scrollHeight;
       }}
       className="min-h-0 flex-1 overflow-y-auto border-line border-t px-4 [overflow-anchor:none] md:px-6"
@@ -144,7 +144,7 @@ export function TurnList({
           return (
             <TurnCard
               key={itemKey}
-              place={list.measureElement}
+              measure={list.measureElement}
               index={index}
               top={start}
               count={hasEarlier ? undefined : turns.length}

@@ -3,6 +3,7 @@ import { Bot, ChevronRight, UserRound } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
 import { readEventText } from '../../event/event-text.ts';
+import { Prose } from '../../event/prose.tsx';
 import { formatCounted } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -10,20 +11,25 @@ import { TextBlock } from '../../text/text-block.tsx';
 import { classes } from '../../ui/classes.ts';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { findRepeated } from './find-repeated.ts';
+import { splitToolResults } from './tool-results.ts';
 
-/** Characters of a prompt that are shown at first. */
+/** Characters of a prompt shown at first. */
 const promptChars = 600;
 
-/** The prompt and the response of a call. What its prompt has in common with the beginning of the one before is folded. */
+/** The prompt and the response of a call. What the prompt repeats of the turn before is folded. */
 export function TurnText({
   event,
-  before: beforeNow,
+  before: currentBefore,
+  toolsBefore,
 }: {
   event: ListedEvent;
+  /** The call of the turn before. */
   before: ListedEvent | undefined;
+  /** The tools that ran after it. */
+  toolsBefore: readonly ListedEvent[];
 }) {
   // Earlier turns that are loaded later must not fold what is being read.
-  const [before] = useState(beforeNow);
+  const [before] = useState(currentBefore);
   const { id: spaceId } = useSpace();
   const { data, error } = useQuery(eventQuery(spaceId, event.id));
   const earlier = useQuery({ ...eventQuery(spaceId, before?.id ?? ''), enabled: before !== undefined });
@@ -39,12 +45,12 @@ export function TurnText({
     <>
       {llm?.prompt && (
         <Speech icon={<UserRound aria-label="Prompt" className="mt-0.5 size-4 shrink-0 text-accent" />}>
-          <Prompt text={llm.prompt} before={promptBefore ?? ''} />
+          <Prompt text={llm.prompt} before={promptBefore ?? ''} toolsBefore={toolsBefore} />
         </Speech>
       )}
       {llm?.response && (
         <Speech icon={<Bot aria-label="Response" className="mt-0.5 size-4 shrink-0 text-llm" />}>
-          <TextBlock text={llm.response} />
+          <Prose text={llm.response} place="thread" />
         </Speech>
       )}
       {event.state === 'error' && (
@@ -56,13 +62,22 @@ export function TurnText({
   );
 }
 
-function Prompt({ text, before }: { text: string; before: string }) {
+function Prompt({
+  text,
+  before,
+  toolsBefore,
+}: {
+  text: string;
+  before: string;
+  toolsBefore: readonly ListedEvent[];
+}) {
   const repeated = useMemo(() => findRepeated(text, before), [text, before]);
+  const { rest, results } = useMemo(
+    () => splitToolResults(text.slice(repeated.end), toolsBefore),
+    [text, repeated, toolsBefore],
+  );
   const [isWhole, setWhole] = useState(false);
-  if (repeated.end === 0) return <TextBlock text={text} firstMax={promptChars} />;
-  const rest = text.slice(repeated.end);
-  const size =
-    repeated.lines > 0 ? formatCounted(repeated.lines, 'line') : formatCounted(repeated.end, 'character');
+  if (repeated.end === 0 && results === 0) return <Prose text={text} firstMax={promptChars} place="thread" />;
   return (
     <>
       <button
@@ -72,15 +87,27 @@ function Prompt({ text, before }: { text: string; before: string }) {
         className="flex min-h-6 items-center gap-1 rounded-sm text-faint text-xs hover:text-ink"
       >
         <ChevronRight aria-hidden className={classes('size-3.5', isWhole && 'rotate-90')} />
-        {rest === '' ? `The same prompt as before: ${size}` : `${size} as before`}
+        {describeFolded(repeated, results, rest === '')}
       </button>
       {isWhole ? (
         <TextBlock text={text} firstMax={promptChars} />
       ) : (
-        rest !== '' && <TextBlock text={rest} firstMax={promptChars} />
+        rest !== '' && <Prose text={rest} firstMax={promptChars} place="thread" />
       )}
     </>
   );
+}
+
+/** What of a prompt is folded: `12 lines as before, 1 tool result`. */
+function describeFolded(
+  { end, lines }: { end: number; lines: number },
+  results: number,
+  isAll: boolean,
+): string {
+  const size = lines > 0 ? formatCounted(lines, 'line') : formatCounted(end, 'character');
+  if (results === 0) return isAll ? `The same prompt as before: ${size}` : `${size} as before`;
+  const tools = `${formatCounted(results, 'tool result')} shown above`;
+  return end === 0 ? tools : `${size} as before, ${tools}`;
 }
 
 function Speech({ icon, children }: { icon: ReactNode; children: ReactNode }) {

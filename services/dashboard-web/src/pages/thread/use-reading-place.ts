@@ -1,12 +1,12 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
 import { keyOf, type ThreadTurn } from './use-thread.ts';
 
-/** So long after earlier turns came their texts may still be measured. */
+/** Row heights may settle for this time after earlier turns are prepended, in milliseconds. */
 const holdMs = 2_000;
 
 /**
- * Keeps the turn that is read where it is on the screen when earlier turns come. The virtualizer does so as well, but loses it
- * when they come right after a scroll: its own offset is older than the element's then. Here the element decides.
+ * Keeps the turn being read at its position on the screen when earlier turns are prepended. The virtualizer does so too, but fails
+ * right after a scroll, when its own offset is older than the element's. This hook uses the element's.
  */
 export function useReadingPlace({
   scroller,
@@ -16,7 +16,7 @@ export function useReadingPlace({
 }: {
   scroller: RefObject<HTMLElement | null>;
   turns: readonly ThreadTurn[];
-  /** Whether the end is what stays in its place. */
+  /** Whether the list stays at its end. */
   isAtEnd: RefObject<boolean>;
   /** Scrolls to a turn that is not in the page. */
   show: (index: number) => void;
@@ -28,7 +28,7 @@ export function useReadingPlace({
   const note = (node: HTMLElement) => {
     if (held.current === undefined) read.current = findPlace(node, turns);
   };
-  // After every render: a text that is measured is one.
+  // After every render, since a measured text causes one.
   useLayoutEffect(() => {
     const node = scroller.current;
     if (node === null) return;
@@ -58,7 +58,7 @@ export function useReadingPlace({
 export interface ReadingPlace {
   /** Call it when the list was scrolled. */
   note: (node: HTMLElement) => void;
-  /** Call it when a person scrolls: nothing is held any more. */
+  /** Call it when the reader scrolls: the position is no longer held. */
   release: () => void;
 }
 
@@ -68,7 +68,7 @@ interface Place {
   top: number;
 }
 
-/** The first turn of which something can be seen. */
+/** The first turn that is at least partly visible. */
 function findPlace(node: HTMLElement, turns: readonly ThreadTurn[]): Place | undefined {
   for (const card of node.querySelectorAll<HTMLElement>('[data-index]')) {
     const turn = turns[Number(card.dataset.index)];

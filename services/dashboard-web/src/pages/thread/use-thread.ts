@@ -6,10 +6,10 @@ import { useSpace } from '../../space/space.ts';
 
 export type ThreadTurn = Output<'threads.turns'>['turns'][number];
 
-/** As many as the API gives at once: who looks for something old asks for many pages. */
+/** The most that the API returns at once: a search for an old turn loads many pages. */
 const pageTurns = 50;
 
-/** The turns of a thread that are loaded, the oldest first. Earlier ones come page by page. */
+/** The loaded turns of a thread, oldest first. Earlier ones are loaded page by page. */
 export function useThread(threadId: string) {
   const { id: spaceId } = useSpace();
   const list = useInfiniteQuery({
@@ -22,7 +22,7 @@ export function useThread(threadId: string) {
       ),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    // All pages of a long thread are not loaded again: who comes back sees the newest ones anew.
+    // The pages of a long thread are never loaded again; a page that is opened again starts with the newest.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -49,7 +49,7 @@ function turnsOf(pages: readonly { turns: ThreadTurn[] }[] | undefined): ThreadT
   return (pages ?? []).flatMap((page) => page.turns).toReversed();
 }
 
-/** What a turn is called in lists: its first event. */
+/** The key of a turn in lists: its first event. */
 export function keyOf({ events }: ThreadTurn): string {
   return events[0]?.id ?? '';
 }

@@ -14,14 +14,14 @@ import type { WholeEvent } from './event-query.ts';
 import type { EventText } from './event-text.ts';
 
 const flagTexts: Record<WholeEvent['flags'][number], string> = {
-  ends_before_start: 'It ends before it starts.',
-  duration_mismatch: 'Its duration is not the time from start to end.',
-  clock_ahead: 'It ended after it was received: the clock of the client is ahead.',
+  ends_before_start: 'Ends before it starts.',
+  duration_mismatch: 'The duration differs from the time between start and end.',
+  clock_ahead: 'Ended after it was received: the clock of the client is ahead.',
   token_sum_mismatch: 'Input and output tokens do not add up to the total.',
 };
 
-/** What is known of an event beside its payload. Each value filters the list. */
-export function Facts({ event, parts }: { event: WholeEvent; parts: EventText }) {
+/** The fields of an event beside its payload. A click on a value filters the list by it. */
+export function EventFields({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const { zone } = useSettings();
   const values: [label: string, field: string, value: string | null][] = [
     [event.type === 'llm' ? 'Model' : 'Tool', 'name', event.name],
@@ -34,43 +34,46 @@ export function Facts({ event, parts }: { event: WholeEvent; parts: EventText })
   ];
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-0.5 text-sm">
-      <Fact label="Started">{formatTime(event.startTimeMs, zone)}</Fact>
-      <Fact label="Took">{formatDuration(event.durationMs)}</Fact>
-      <Fact label="Received">{formatTime(Date.parse(event.receivedAt), zone)}</Fact>
-      <Fact label="Time zone">
+      <Field label="Started">{formatTime(event.startTimeMs, zone)}</Field>
+      <Field label="Took">{formatDuration(event.durationMs)}</Field>
+      <Field label="Received">{formatTime(Date.parse(event.receivedAt), zone)}</Field>
+      <Field label="Time zone">
         <span className="text-muted">{nameZone(zone)}</span>
-      </Fact>
+      </Field>
       {event.flags.map((flag) => (
-        <Fact key={flag} label="Flag">
+        <Field key={flag} label="Flag">
           <span className="text-warn">
             <TriangleAlert aria-hidden className="mr-1 inline size-3.5" />
             {flagTexts[flag]}
           </span>
-        </Fact>
+        </Field>
       ))}
       {values.map(
         ([label, field, value]) =>
-          value !== null && value !== '' && <ValueFact key={label} {...{ label, field, value }} />,
+          value !== null &&
+          value !== '' && (
+            <FilterField key={label} label={label} field={field} value={value} eventId={event.id} />
+          ),
       )}
       {parts.sourcePackage !== undefined && (
-        <Fact label="Package">
+        <Field label="Package">
           <ShownText text={[parts.sourcePackage, parts.sourceFunction].filter(Boolean).join(' · ')} />
-        </Fact>
+        </Field>
       )}
       {parts.attributes.map(({ key, value }) => (
-        <ValueFact key={key} label={key} field={attributePrefix + key} value={value} />
+        <FilterField key={key} label={key} field={attributePrefix + key} value={value} eventId={event.id} />
       ))}
-      <Fact label="Id">
+      <Field label="Id">
         <span className="truncate font-mono text-xs">{event.id}</span>
         <CopyButton label="Copy the id" text={event.id} />
-      </Fact>
+      </Field>
     </dl>
   );
 }
 
 const opener = 'shrink-0 rounded-sm px-1 text-accent text-xs leading-6 hover:underline';
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
+function Field({ label, children }: { label: string; children: ReactNode }) {
   return (
     <>
       <dt className="max-w-36 truncate text-muted leading-6" title={label}>
@@ -81,7 +84,17 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-function ValueFact({ label, field, value }: { label: string; field: string; value: string }) {
+function FilterField({
+  label,
+  field,
+  value,
+  eventId,
+}: {
+  label: string;
+  field: string;
+  value: string;
+  eventId: string;
+}) {
   const { id: spaceId } = useSpace();
   return (
     <>
@@ -98,7 +111,12 @@ function ValueFact({ label, field, value }: { label: string; field: string; valu
           </Link>
         )}
         {field === 'threadId' && (
-          <Link to="/s/$spaceId/threads/$threadId" params={{ spaceId, threadId: value }} className={opener}>
+          <Link
+            to="/s/$spaceId/threads/$threadId"
+            params={{ spaceId, threadId: value }}
+            search={{ at: eventId }}
+            className={opener}
+          >
             Open thread
           </Link>
         )}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { splitToolResults } from './tool-results.ts';
+
+const tools = [
+  { name: 'get_order', outputPreview: '{"orderId":"ord_796017","state":"paid"' },
+  { name: 'ping', outputPreview: 'ok' },
+];
+
+test('lines that repeat the output of a tool are left out, whatever their white space', () => {
+  const text =
+    'Tool get_order: {"orderId": "ord_796017", "state": "paid", "items": []}\nCustomer: ok, thanks\n';
+  expect(splitToolResults(text, tools)).toEqual({ rest: 'Customer: ok, thanks', results: 1 });
+  expect(splitToolResults('Tool ping: ok\n', tools)).toEqual({ rest: '', results: 1 });
+});
+
+test('elements of a JSON array that have an output are left out', () => {
+  const result = { role: 'tool', content: '{"orderId":"ord_796017","state":"paid"}' };
+  const text = `${JSON.stringify(result)},{"role":"user","content":"thanks"}]`;
+  expect(splitToolResults(text, tools)).toEqual({ rest: '{"role":"user","content":"thanks"}', results: 1 });
+});
+
+test('a prompt without results is kept as it is', () => {
+  for (const text of ['', 'ok\n', 'Customer: hello\n\n', '[1]', '{"a":1}'])
+    expect(splitToolResults(text, tools)).toEqual({ rest: text, results: 0 });
+  expect(splitToolResults('anything', [{ name: 'n', outputPreview: null }]).results).toBe(0);
+});
