@@ -23,9 +23,10 @@ const mayImport: Record<string, readonly string[]> = {
   'services/ingest': ['lib', 'gen'],
   'services/writer': ['lib', 'gen'],
   'services/dashboard-api': ['lib', 'gen'],
-  // It runs in browsers. It shows the code of the example clients.
-  'services/dashboard-web': ['type:services/dashboard-api', 'examples/clients'],
+  // It runs in browsers. It shows the code of example programs.
+  'services/dashboard-web': ['type:services/dashboard-api', 'examples/clients', 'examples/first-event'],
   'examples/clients': [],
+  'examples/first-event': ['sdk/typescript'],
   cli: ['lib', 'gen'],
   launcher: ['lib', 'gen'],
   // It checks the OpenAPI document.

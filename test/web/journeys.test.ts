@@ -30,12 +30,10 @@ test('the page of a new space waits, and becomes the overview when the first eve
   const { page, apiKey } = visitor;
   await page.getByText('Waiting for the first event').waitFor();
   await page.getByRole('tab', { name: 'Python' }).click();
-  await page.getByRole('tabpanel').getByText(`export WEIR_URL=${system.pipeline.url}`).waitFor();
+  const paste = page.getByRole('tabpanel').locator('pre');
+  await paste.getByText(`export WEIR_URL=${system.pipeline.url}`).waitFor();
   // The commands are those of the client's README, which its test runs.
-  await page
-    .getByRole('tabpanel')
-    .getByText('.venv/bin/pip install --requirement requirements.txt')
-    .waitFor();
+  await paste.getByText('.venv/bin/pip install --requirement requirements.txt').waitFor();
   await system.send(apiKey, demoEvents().slice(0, 3));
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
 });

@@ -16,6 +16,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describeExit, exitOf } from '../../process/child-process.ts';
 import { precompress } from './precompress.ts';
+import { packSdk } from './sdk-package.ts';
 import { hashWebSources } from './web-sources.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -52,6 +53,7 @@ async function buildInto(directory: string, signal: AbortSignal | undefined): Pr
   const draft = mkdtempSync(`${directory}-draft-`);
   try {
     await runVite(draft, signal);
+    await packSdk(draft);
     await precompress(draft);
     renameSync(draft, directory);
   } catch (error) {

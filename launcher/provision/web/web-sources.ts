@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a build of the pages depends on: their sources, the clients that they show, and the versions of all packages. */
+/** What a build of the pages depends on: their sources, the programs that they show, the SDK's package, and the versions of all packages. */
 const sources = [
   'services/dashboard-web/{src,public}/**/*.*',
   'services/dashboard-web/*.{html,ts,json}',
-  'examples/clients/{curl,python-requests,node-connect,go-http}/*.*',
+  'examples/clients/{curl,python-requests,node-fetch,go-http}/*.*',
+  'examples/first-event/*.*',
+  'sdk/typescript/{src/**/*.ts,*.json,README.md,LICENSE}',
   'package-lock.json',
 ];
 

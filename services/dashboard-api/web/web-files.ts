@@ -21,6 +21,8 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.json': 'application/json',
+  // The TypeScript SDK, which npm installs from here.
+  '.tgz': 'application/gzip',
 };
 
 /** Files that stand for others in the same directory: they are sent in their place, and have no path. */

@@ -15,6 +15,7 @@ export const clientPrograms: readonly ClientProgram[] = [
   { name: 'go-http', tools: ['go'] },
   { name: 'go-connect', tools: ['go'] },
   { name: 'go-grpc', tools: ['go'] },
+  { name: 'node-fetch', tools: ['npm'] },
   { name: 'node-connect', tools: ['npm'] },
   { name: 'node-grpc', tools: ['npm'] },
   { name: 'java-grpc', tools: ['javac', 'mvn'] },

@@ -10,12 +10,13 @@ import { makeSnippets, type Snippet } from './snippets.ts';
 
 const keyPlaceholder = 'YOUR_API_KEY';
 
-/** What a space without events shows: it waits for the first one, and says how to send it. */
+/** A space without events: how to send the first one, which this page waits for. */
 export function FirstEvent() {
   const { name } = useSpace();
   const [apiKey, setApiKey] = useState<string>();
-  const snippets = makeSnippets(ingestUrl(), apiKey ?? keyPlaceholder);
-  const [chosen, choose] = useState(snippets[0]?.id);
+  const urls = { ingest: ingestUrl(), dashboard: window.location.origin };
+  const snippets = makeSnippets(urls, apiKey ?? keyPlaceholder);
+  const [chosen, choose] = useState('curl');
   const snippet = snippets.find(({ id }) => id === chosen);
   return (
     <Page title="Send your first event" subtitle={name}>
@@ -24,45 +25,16 @@ export function FirstEvent() {
         role="status"
       >
         <Radio aria-hidden className="size-4 animate-breathe" />
-        Waiting for the first event. This page changes by itself when it arrives.
+        Waiting for the first event. This page updates when it arrives.
       </div>
       <div className="mb-4">
         <FirstKey isMade={apiKey !== undefined} onKey={setApiKey} />
       </div>
       <Card isFlush>
-        <div
-          role="tablist"
-          aria-label="Languages"
-          className="flex gap-1 overflow-x-auto border-line border-b px-3"
-        >
-          {snippets.map(({ id, label }) => (
-            <button
-              key={id}
-              type="button"
-              role="tab"
-              id={`tab-${id}`}
-              aria-controls="snippet"
-              aria-selected={id === chosen}
-              onClick={() => choose(id)}
-              className={classes(
-                '-mb-px h-10 border-b-2 px-2.5 text-sm whitespace-nowrap',
-                id === chosen
-                  ? 'border-accent font-medium text-ink'
-                  : 'border-transparent text-muted hover:text-ink',
-              )}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
+        <SnippetTabs snippets={snippets} chosen={chosen} onChoose={choose} />
         {snippet !== undefined && (
-          <div
-            id="snippet"
-            role="tabpanel"
-            aria-labelledby={`tab-${snippet.id}`}
-            className="flex flex-col gap-4 p-4"
-          >
-            <Steps snippet={snippet} />
+          <div id="snippet" role="tabpanel" aria-labelledby={`tab-${snippet.id}`} className="p-4">
+            <Code title="Paste this into a shell in an empty folder" code={snippet.paste} />
           </div>
         )}
       </Card>
@@ -70,20 +42,41 @@ export function FirstEvent() {
   );
 }
 
-function Steps({ snippet: { files, directory, command } }: { snippet: Snippet }) {
-  const title =
-    files.length === 0
-      ? 'Set these for any OpenTelemetry exporter'
-      : directory === undefined
-        ? 'Then run'
-        : `Run in ${directory} of Weir’s repository`;
+function SnippetTabs({
+  snippets,
+  chosen,
+  onChoose,
+}: {
+  snippets: readonly Snippet[];
+  chosen: string;
+  onChoose: (id: string) => void;
+}) {
   return (
-    <>
-      {files.map(({ name, code }) => (
-        <Code key={name} title={directory === undefined ? `Save as ${name}` : name} code={code} />
+    <div
+      role="tablist"
+      aria-label="Languages"
+      className="flex gap-1 overflow-x-auto border-line border-b px-3"
+    >
+      {snippets.map(({ id, label }) => (
+        <button
+          key={id}
+          type="button"
+          role="tab"
+          id={`tab-${id}`}
+          aria-controls="snippet"
+          aria-selected={id === chosen}
+          onClick={() => onChoose(id)}
+          className={classes(
+            '-mb-px h-10 border-b-2 px-2.5 text-sm whitespace-nowrap',
+            id === chosen
+              ? 'border-accent font-medium text-ink'
+              : 'border-transparent text-muted hover:text-ink',
+          )}
+        >
+          {label}
+        </button>
       ))}
-      <Code title={title} code={command} />
-    </>
+    </div>
   );
 }
 
@@ -98,7 +91,7 @@ function Code({ title, code }: { title: string; code: string }) {
       </div>
       <pre
         tabIndex={0}
-        className="max-h-80 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5"
+        className="max-h-96 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5"
       >
         {code}
       </pre>

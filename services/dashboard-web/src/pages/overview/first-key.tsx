@@ -5,14 +5,14 @@ import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
 
-/** Makes a key for the snippets, which then have it filled in. Without the role it says whom to ask. */
+/** Creates an API key and fills it into the snippets. Users without the role are told whom to ask. */
 export function FirstKey({ isMade, onKey }: { isMade: boolean; onKey: (apiKey: string) => void }) {
   const { id: spaceId, role } = useSpace();
   const { mutateAsync, isPending, error } = useApiMutation('apiKeys.create', { reload: ['apiKeys.list'] });
   if (isMade)
     return (
       <p className="text-muted text-sm">
-        The key is filled in below. It is not shown again when you leave this page.
+        The key is filled in below. It is not shown again after you leave this page.
       </p>
     );
   if (!hasRole(role, 'admin'))
@@ -27,7 +27,9 @@ export function FirstKey({ isMade, onKey }: { isMade: boolean; onKey: (apiKey: s
         <KeyRound aria-hidden />
         Create an API key
       </Button>
-      <p className="text-muted text-sm">It is filled in below. Or use the one that the terminal printed.</p>
+      <p className="text-muted text-sm">
+        It is filled in below. Or use the key printed by <code className="font-mono text-xs">npm start</code>.
+      </p>
       <FormFailure error={error} />
     </div>
   );

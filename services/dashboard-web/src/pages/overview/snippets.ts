@@ -3,59 +3,100 @@ import curl from '../../../../../examples/clients/curl/send-events.sh?raw';
 import goModule from '../../../../../examples/clients/go-http/go.mod?raw';
 import go from '../../../../../examples/clients/go-http/main.go?raw';
 import goReadme from '../../../../../examples/clients/go-http/README.md?raw';
-import nodeReadme from '../../../../../examples/clients/node-connect/README.md?raw';
-import node from '../../../../../examples/clients/node-connect/send-events.js?raw';
+import nodeReadme from '../../../../../examples/clients/node-fetch/README.md?raw';
+import node from '../../../../../examples/clients/node-fetch/send-events.mjs?raw';
 import pythonReadme from '../../../../../examples/clients/python-requests/README.md?raw';
 import requirements from '../../../../../examples/clients/python-requests/requirements.txt?raw';
 import python from '../../../../../examples/clients/python-requests/send_events.py?raw';
+import sdk from '../../../../../examples/first-event/record-calls.mjs?raw';
+import span from '../../../../../examples/first-event/send-span.mjs?raw';
 
-/** A client in one language, as the tests of the repository run it. */
+/** A program that sends the first events. */
 export interface Snippet {
   id: string;
   label: string;
-  /** What to save before the command is run; of a client in the repository, what it runs. */
-  files: readonly { name: string; code: string }[];
-  /** The folder of the repository that the command is run in, for a client that needs the schema from there. */
-  directory?: string;
-  command: string;
+  /** Shell commands that write the program into the current folder and run it there. */
+  paste: string;
 }
 
-/** @param address of ingest; the API key is given to every client in the environment, never in its code. */
-export function makeSnippets(address: string, apiKey: string): Snippet[] {
-  const run = (readme: string) =>
-    `export WEIR_URL=${address}\nexport WEIR_API_KEY=${apiKey}\n${commandOf(readme)}`;
+/** The packages of the OpenTelemetry program, in the versions that the tests run it with. */
+const otelPackages = [
+  '@opentelemetry/api@1.10.0',
+  '@opentelemetry/sdk-trace@3.1.0',
+  '@opentelemetry/exporter-trace-otlp-proto@0.301.0',
+].join(' ');
+
+/** Without a package.json npm would install into a folder above. */
+const initNpm = `echo '{"private":true}' > package.json`;
+
+/**
+ * @param urls of ingest and of the dashboard, which serves the SDK's package.
+ * @param apiKey is given to every program in the environment, never in its code.
+ */
+export function makeSnippets(urls: { ingest: string; dashboard: string }, apiKey: string): Snippet[] {
+  const weir = [`export WEIR_URL=${urls.ingest}`, `export WEIR_API_KEY=${apiKey}`];
+  const otel = [
+    `export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${urls.ingest}/v1/traces`,
+    `export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${apiKey}"`,
+  ];
   return [
     {
-      ...{ id: 'curl', label: 'curl', command: run(curlReadme) },
-      files: [{ name: 'send-events.sh', code: curl }],
+      id: 'sdk',
+      label: 'TypeScript SDK',
+      paste: joinLines(
+        ...weir,
+        initNpm,
+        `npm install ${urls.dashboard}/weir-sdk.tgz`,
+        writeFile('record-calls.mjs', sdk),
+        'node record-calls.mjs',
+      ),
     },
     {
-      ...{ id: 'python', label: 'Python', command: run(pythonReadme) },
-      files: [
-        { name: 'send_events.py', code: python },
-        { name: 'requirements.txt', code: requirements },
-      ],
+      id: 'otlp',
+      label: 'OpenTelemetry',
+      paste: joinLines(
+        ...otel,
+        initNpm,
+        `npm install ${otelPackages}`,
+        writeFile('send-span.mjs', span),
+        'node send-span.mjs',
+      ),
     },
     {
-      ...{ id: 'node', label: 'Node', command: run(nodeReadme) },
-      directory: 'examples/clients/node-connect',
-      files: [{ name: 'send-events.js', code: node }],
+      id: 'curl',
+      label: 'curl',
+      paste: joinLines(...weir, writeFile('send-events.sh', curl), commandOf(curlReadme)),
     },
     {
-      ...{ id: 'go', label: 'Go', command: run(goReadme) },
-      files: [
-        { name: 'main.go', code: go },
-        { name: 'go.mod', code: goModule },
-      ],
+      id: 'python',
+      label: 'Python',
+      paste: joinLines(
+        ...weir,
+        writeFile('requirements.txt', requirements),
+        writeFile('send_events.py', python),
+        commandOf(pythonReadme),
+      ),
     },
     {
-      ...{ id: 'otlp', label: 'OpenTelemetry', files: [] },
-      command: [
-        `export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${address}/v1/traces`,
-        `export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${apiKey}"`,
-      ].join('\n'),
+      id: 'node',
+      label: 'Node',
+      paste: joinLines(...weir, writeFile('send-events.mjs', node), commandOf(nodeReadme)),
+    },
+    {
+      id: 'go',
+      label: 'Go',
+      paste: joinLines(...weir, writeFile('go.mod', goModule), writeFile('main.go', go), commandOf(goReadme)),
     },
   ];
+}
+
+function joinLines(...parts: string[]): string {
+  return parts.join('\n');
+}
+
+/** A here-document: the shell writes the text as it is. */
+function writeFile(name: string, text: string): string {
+  return `cat > ${name} <<'END_OF_FILE'\n${text.trimEnd()}\nEND_OF_FILE`;
 }
 
 /** The commands of a client's README, which its test runs. */

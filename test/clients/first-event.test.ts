@@ -1,0 +1,25 @@
+import { test } from 'vitest';
+import { runSnippet } from '../support/browser/snippet.ts';
+import { useBrowser } from '../support/browser/use-browser.ts';
+import { findMissingTool, type Tool } from '../support/tools/toolchain.ts';
+
+const system = useBrowser();
+
+/** The tabs that install packages, or need a toolchain. The others are run by `test/web/complaints.test.ts`. */
+const tabs: readonly [label: string, tool: Tool][] = [
+  ['OpenTelemetry', 'npm'],
+  ['Python', 'python3'],
+  ['Go', 'go'],
+];
+
+for (const [label, tool] of tabs) {
+  const missing = findMissingTool([tool]);
+  test(`the paste of the tab ${label} sends events from an empty folder`, {
+    timeout: 360_000,
+    skip: missing !== undefined,
+  }, async () => {
+    await using visitor = await system.visit();
+    await runSnippet(visitor, label);
+    await visitor.page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  });
+}
