@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
-import { insertParts } from '../write/store.ts';
+import { until } from '../../test/support/wait.ts';
+import { insertParts, storeParts } from '../write/store.ts';
 import { openPostgres, type Sql } from './connect.ts';
 import { type Database, openDatabase } from './database.ts';
 import { ensurePartitions, findPartitionFaults, listPartitions, serverTimeMs } from './partitions.ts';
@@ -16,9 +17,10 @@ let resources: AsyncDisposableStack;
 let sql: Sql;
 let database: Database;
 let nowMs: number;
+let url: string;
 beforeEach(async () => {
   resources = new AsyncDisposableStack();
-  const { url } = resources.use(await createDatabase());
+  ({ url } = resources.use(await createDatabase()));
   const options = { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 30_000 };
   sql = resources.use(openPostgres(url, options));
   database = openDatabase(sql);
@@ -91,6 +93,45 @@ test('rows of the default partition move into the partition of their week as soo
   expect(await whereIs(never)).toEqual(['events_default', 'segments_default']);
   for (const spaceId of [late, early, never])
     expect(await sql`SELECT FROM events WHERE space_id = ${spaceId}`).toHaveLength(3);
+});
+
+test('events that wait for the default partition while their week is attached are stored, not quarantined', async () => {
+  await using session = openPostgres(url, {
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 0,
+  });
+  await session`BEGIN`;
+  await ensurePartitions(openDatabase(session), nowMs + 3 * weekMs);
+  const spaceId = randomUUIDv7();
+  const storing = storeParts(database, [
+    partOf(spaceId, someEvents(1), { segmentId: idAt(nowMs + 8 * weekMs) }),
+  ]);
+  await until(async () => {
+    const waiting =
+      await sql`SELECT FROM pg_locks WHERE NOT granted AND relation::regclass::text LIKE '%_default'`;
+    return waiting.length > 0;
+  });
+  await session`COMMIT`;
+  expect(await storing).toMatchObject({ inserted: 1, quarantined: 0 });
+  expect(await whereIs(spaceId)).toHaveLength(2);
+  expect(await whereIs(spaceId)).not.toContain('events_default');
+});
+
+test('the weeks ahead are made although one of the past cannot be, and so are the other weeks of the past', async () => {
+  const oldest = await store(idAt(0));
+  const [taken, late] = [await store(idAt(nowMs - 5 * weekMs)), await store(idAt(nowMs - 3 * weekMs))];
+  await sql.unsafe(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''this row stays''; END';
+    CREATE TRIGGER stays BEFORE DELETE ON events_default FOR EACH ROW WHEN (OLD.space_id = '${taken}') EXECUTE FUNCTION refuse();
+  `);
+  await expect(ensurePartitions(database, nowMs + 2 * weekMs)).rejects.toThrow('this row stays');
+  expect(await findPartitionFaults(database, nowMs + 6 * weekMs)).not.toContainEqual(
+    expect.stringContaining('has no partition'),
+  );
+  expect(await whereIs(oldest)).toEqual(['events_19700101', 'segments_19700101']);
+  expect(await whereIs(late)).not.toContain('events_default');
+  expect(await whereIs(taken)).toContain('events_default');
 });
 
 test('a partition that is made later has the indexes and the storage of the others', async () => {

@@ -49,24 +49,38 @@ export async function listPartitions(database: Database, table: PgTable): Promis
 }
 
 /**
- * Makes the partitions of the current week and of the weeks ahead, where they are missing. Rows that the default partition
- * holds for them, and for weeks that are over, move there.
+ * Makes the partitions of the current week and of the weeks ahead, where they are missing, and then those of past weeks of which the
+ * default partition holds rows. Rows that the default partition holds for a new one move there. A week that fails stops no other.
  *
  * Safe to call from several processes at once, while rows are written and read.
  *
- * @throws when a lock is not to be had in time. What has been made stays; call again later.
+ * @throws the first failure, for example when a lock is not to be had in time. What has been made stays; call again later.
  */
 export async function ensurePartitions(database: Database, nowMs: number): Promise<void> {
+  const ahead = Array.from({ length: weeksAhead + 1 }, (_, later) => weekOf(nowMs, later));
+  const lastMs = ahead.at(-1)?.toMs ?? nowMs;
+  const failures: unknown[] = [];
+  for (const table of partitionedTables) failures.push(...(await makeWeeks(database, table, ahead)));
   for (const table of partitionedTables) {
-    const ahead = Array.from({ length: weeksAhead + 1 }, (_, later) => weekOf(nowMs, later));
-    const last = ahead.at(-1)?.toMs ?? nowMs;
-    const late = (await findDefaultWeeks(database, table)).filter(({ toMs }) => toMs <= last);
-    const covered = (await listPartitions(database, table.table)).flatMap(({ range }) => range ?? []);
-    const wanted = new Map([...late, ...ahead].map((week) => [week.fromMs, week]));
-    for (const week of wanted.values()) {
-      for (const range of uncovered(week, covered)) await database.execute(createPartition(table, range));
-    }
+    const late = (await findDefaultWeeks(database, table)).filter(({ toMs }) => toMs <= lastMs);
+    failures.push(...(await makeWeeks(database, table, late)));
   }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** @returns why some could not be made. */
+async function makeWeeks(
+  database: Database,
+  table: PartitionedTable,
+  weeks: readonly TimeRange[],
+): Promise<unknown[]> {
+  const covered = (await listPartitions(database, table.table)).flatMap(({ range }) => range ?? []);
+  const distinct = new Map(weeks.map((week) => [week.fromMs, week]));
+  const failures: unknown[] = [];
+  for (const range of [...distinct.values()].flatMap((week) => uncovered(week, covered))) {
+    await database.execute(createPartition(table, range)).catch((error: unknown) => failures.push(error));
+  }
+  return failures;
 }
 
 /** What is wrong with the partitions, for an operator; empty when all is well. */

@@ -10,10 +10,11 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** The week that an instant lies in, or one so many weeks later. */
+/** The week that an instant lies in, or one so many weeks later. The first one is the four days before the first Monday. */
 export function weekOf(atMs: number, weeksLater = 0): TimeRange {
   const week = Math.floor((atMs - firstMondayMs) / weekMs) + weeksLater;
-  return { fromMs: firstMondayMs + week * weekMs, toMs: firstMondayMs + (week + 1) * weekMs };
+  // No UUIDv7 is of a time before the epoch.
+  return { fromMs: Math.max(0, firstMondayMs + week * weekMs), toMs: firstMondayMs + (week + 1) * weekMs };
 }
 
 /** The parts of a range that no other range covers, in order. */

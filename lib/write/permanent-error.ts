@@ -14,6 +14,16 @@ export interface PermanentError {
   message: string;
 }
 
+/**
+ * Whether a row was refused only because its partition was attached while the statement waited for the default partition, to which
+ * the row was routed. Nothing is stored then, and the next attempt finds the partition. A refusal by a CHECK names the constraint.
+ */
+export function isMovedPartition(error: unknown): boolean {
+  return (
+    error instanceof postgres.PostgresError && error.code === '23514' && error.constraint_name === undefined
+  );
+}
+
 /** What Postgres said when it refused the data for good; undefined when the failure is transient. */
 export function permanentErrorOf(error: unknown): PermanentError | undefined {
   if (!(error instanceof postgres.PostgresError) || !permanentClasses.has(error.code.slice(0, 2)))

@@ -4,7 +4,7 @@ import { type Actor, auditNow, operator } from '../accounts/audit/audit.ts';
 import type { Database } from '../db/database.ts';
 import { quarantine } from '../db/schema.ts';
 import { decodePart, type Part } from '../queue/group.ts';
-import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
+import { isMovedPartition, type PermanentError, permanentErrorOf } from './permanent-error.ts';
 import { replayPart } from './store.ts';
 import { requireWellFormed } from './well-formed.ts';
 
@@ -83,6 +83,7 @@ async function replayEntry(
     try {
       if (await replayPart(database, part, { spaceId, id, hash })) return undefined;
     } catch (error) {
+      if (isMovedPartition(error)) continue;
       const permanentError = permanentErrorOf(error);
       if (permanentError === undefined) throw error;
       return permanentError;

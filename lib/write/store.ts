@@ -2,7 +2,7 @@ import type { Sql } from '../db/connect.ts';
 import type { Database } from '../db/database.ts';
 import type { Part } from '../queue/group.ts';
 import { separationsMax } from './limits.ts';
-import { permanentErrorOf } from './permanent-error.ts';
+import { isMovedPartition, permanentErrorOf } from './permanent-error.ts';
 import { quarantineEvent } from './quarantine.ts';
 import { findRepeatedIds, separateKnown, separateRepeated } from './repeats.ts';
 import { slicePart } from './slice.ts';
@@ -66,10 +66,11 @@ async function storeWhole(
   let tried = parts;
   for (let attempt = 1; ; attempt++) {
     try {
-      return { inserted: await runStoreStatement(database.$client, tried), hadKnown: attempt > 1 };
+      return { inserted: await runStoreStatement(database.$client, tried), hadKnown: tried !== parts };
     } catch (error) {
-      const isPartlyKnown = permanentErrorOf(error)?.sqlstate === partlyKnownState;
-      if (!isPartlyKnown || attempt === separationsMax) throw error;
+      if (attempt === separationsMax) throw error;
+      if (isMovedPartition(error)) continue;
+      if (permanentErrorOf(error)?.sqlstate !== partlyKnownState) throw error;
     }
     tried = await separateKnown(database, tried);
   }
