@@ -54,7 +54,7 @@ function readEvents(database: Database, segmentId: string) {
         `${millisecond}-ffff-ffff-ffffffffffff`,
       ),
     )
-    .orderBy(events.segmentId, events.segmentIndex);
+    .orderBy(events.segmentIndex);
 }
 
 async function readSegment(

@@ -2,12 +2,11 @@ import { asc, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
-import { boundOf } from '../db/weeks.ts';
 import { anyTerm, inSpace } from '../event/terms.ts';
 import { divideSegments } from '../segment/batches.ts';
-import type { Erasure } from './erasure-row.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
-import { termOf } from './subject.ts';
+import { type ErasureStart, wasAcceptedBefore } from './start.ts';
+import { type Subject, termOf } from './subject.ts';
 
 /** A segment that may have events of the subject. */
 interface Candidate {
@@ -18,11 +17,15 @@ interface Candidate {
 /** The ids of the segments that one transaction changes. */
 export type Batch = readonly string[];
 
+/** What is looked for: the segments of before the start, or all where there is none. */
+export interface Candidates {
+  readonly spaceId: string;
+  readonly subject: Subject;
+  readonly start?: ErasureStart;
+}
+
 /** All segments that may have events which are erased, in the order of their ids, in bounded batches. */
-export async function* listBatches(
-  database: Database,
-  erasure: Pick<Erasure, 'spaceId' | 'subject' | 'startedAtMs' | 'snapshot'>,
-): AsyncGenerator<Batch> {
+export async function* listBatches(database: Database, erasure: Candidates): AsyncGenerator<Batch> {
   let after: string | undefined;
   do {
     const listed: Candidate[] = await listCandidates(database, erasure, after);
@@ -33,7 +36,7 @@ export async function* listBatches(
 
 async function listCandidates(
   database: Database,
-  { spaceId, subject, startedAtMs, snapshot }: Parameters<typeof listBatches>[1],
+  { spaceId, subject, start }: Candidates,
   after: string | undefined,
 ): Promise<Candidate[]> {
   const { id, rawBytes, minStartMs } = segments;
@@ -47,7 +50,7 @@ async function listCandidates(
     WITH candidates AS MATERIALIZED (
       SELECT ${id}, ${rawBytes} FROM ${segments}
       WHERE ${segments.spaceId} = ${spaceId} AND ${mayMatch}
-        AND (${id} < ${boundOf(startedAtMs + 1)}::uuid OR pg_visible_in_snapshot(${segments.storedXid}, ${snapshot}::pg_snapshot))
+        AND ${start === undefined ? sql`true` : wasAcceptedBefore(start)}
         AND ${after === undefined ? sql`true` : sql`${id} > ${after}::uuid`}
     )
     SELECT ${nameOf(id)}, ${nameOf(rawBytes)} AS "rawBytes" FROM candidates ORDER BY ${asc(nameOf(id))} LIMIT ${segmentsListed}`);

@@ -3,7 +3,6 @@ import { eq, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { noSpace } from '../db/limits.ts';
 import { quarantine } from '../db/schema.ts';
-import { readWatermarks } from '../queue/watermark.ts';
 import { listBatches } from './candidates.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
 import { eraseBatch } from './erased-segments.ts';
@@ -11,6 +10,7 @@ import { beginErasure, completeErasure, type Erasure } from './erasure-row.ts';
 import { untilStored } from './queue-drain.ts';
 import { type Receipt, writeReceipt } from './receipt.ts';
 import { rewriteFiles } from './rewritten-files.ts';
+import { readStart } from './start.ts';
 import type { Subject } from './subject.ts';
 
 export interface EraseOptions {
@@ -63,17 +63,16 @@ async function eraseAll(
   spaceId: string,
   { subject, reason, backupRetentionDays, report = () => {}, queueStuckMs }: EraseOptions,
 ): Promise<Receipt> {
-  const erasure = await beginErasure(database, spaceId, { subject, reason });
-  // After the start, so that they are no lower than what was accepted before it.
-  const watermarks = await readWatermarks(connection);
+  const start = await readStart(database, connection);
+  const erasure = await beginErasure(database, spaceId, { subject, reason, start });
   // Most is stored, and is erased whether or not a writer runs.
   await erasePass(database, erasure, report);
-  await untilStored(connection, watermarks, {
+  await untilStored(connection, start.watermarks, {
     report: (queued) => report(`waiting for ${queued} messages of the queue to be stored`),
     ...(queueStuckMs !== undefined && { stuckMs: queueStuckMs }),
   });
   const drainedAtMs = Date.now();
-  // Again until nothing is found: a message that was on its way at the start may have been stored behind the last pass.
+  // Again until nothing is found: what was queued at the start may have been stored behind the last pass. No more of it comes.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
   const files = await rewriteFiles(database, erasure, (table) => report(`rewriting ${table}`));

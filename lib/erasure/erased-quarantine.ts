@@ -1,11 +1,12 @@
-import { and, asc, eq, gt, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import { inBoundedTransaction } from '../db/bounded-transaction.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { eventIds, quarantine } from '../db/schema.ts';
 import { encodePart } from '../queue/group.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { statisticsTable } from './rewritten-files.ts';
-import { wipePart } from './wiped-part.ts';
+import { wasEntryAcceptedBefore } from './start.ts';
+import { readPart, wipePart } from './wiped-part.ts';
 
 /** What was erased from the quarantine by one pass. */
 export interface ErasedQuarantine {
@@ -27,7 +28,12 @@ export async function eraseQuarantine(database: Database, erasure: Erasure): Pro
     const [entry] = await database
       .select({ id: quarantine.id })
       .from(quarantine)
-      .where(and(isSubject(erasure), after === undefined ? undefined : gt(quarantine.id, after)))
+      .where(
+        and(
+          eq(quarantine.spaceId, erasure.spaceId),
+          after === undefined ? undefined : gt(quarantine.id, after),
+        ),
+      )
       .orderBy(asc(quarantine.id))
       .limit(1);
     if (entry === undefined) return totals;
@@ -40,15 +46,6 @@ export async function eraseQuarantine(database: Database, erasure: Erasure): Pro
   }
 }
 
-/** What was received before this run began, or lay in quarantine then. */
-function isSubject({ spaceId, startedAtMs }: Erasure): SQL | undefined {
-  const startedAt = new Date(startedAtMs);
-  return and(
-    eq(quarantine.spaceId, spaceId),
-    or(lt(quarantine.receivedAt, startedAt), lt(quarantine.quarantinedAt, startedAt)),
-  );
-}
-
 /** A replay holds the entry until its events are stored, so they are found here or in their segment. */
 async function eraseEntry(
   transaction: Transaction,
@@ -57,13 +54,17 @@ async function eraseEntry(
 ): Promise<number | 'unreadable'> {
   const isEntry = and(eq(quarantine.spaceId, erasure.spaceId), eq(quarantine.id, id));
   const [entry] = await transaction
-    .select({ part: quarantine.part })
+    .select({ part: quarantine.part, quarantinedAt: quarantine.quarantinedAt })
     .from(quarantine)
     .where(isEntry)
     .for('update');
   if (entry === undefined) return 0;
-  const wiped = wipePart(entry.part, erasure.subject);
-  if (wiped === 'unreadable') return wiped;
+  const queued = readPart(entry.part);
+  if (queued === undefined) return 'unreadable';
+  const { queueStream, queueSequence } = queued;
+  const { quarantinedAt } = entry;
+  if (!wasEntryAcceptedBefore(erasure.start, { quarantinedAt, queueStream, queueSequence })) return 0;
+  const wiped = wipePart(queued, erasure.subject);
   if (wiped === undefined) return 0;
   const { part, erasedIds } = wiped;
   if (part === undefined) await transaction.delete(quarantine).where(isEntry);

@@ -2,6 +2,7 @@ import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { operator } from '../accounts/audit/audit.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { auditLog, erasures } from '../db/schema.ts';
+import type { ErasureStart } from './start.ts';
 import { type Subject, termOf } from './subject.ts';
 
 /** An erasure under way: one run of it, which may have begun before as another one. */
@@ -9,10 +10,8 @@ export interface Erasure {
   readonly spaceId: string;
   readonly id: string;
   readonly subject: Subject;
-  /** When this run began, by the clock of Postgres. */
-  readonly startedAtMs: number;
-  /** The transactions that were complete then, as a pg_snapshot. */
-  readonly snapshot: string;
+  /** When this run began. What was accepted before is erased. */
+  readonly start: ErasureStart;
   readonly reason: string | null;
 }
 
@@ -28,27 +27,20 @@ export type ErasureCounts = Pick<
 >;
 
 /**
- * Begins an erasure, with a row in the audit log, or goes on with one of the same subject that was interrupted. In either case
- * what has been accepted until now is erased.
+ * Begins an erasure, with a row in the audit log, or goes on with one of the same subject that was interrupted.
+ *
+ * @param start of this run, in either case.
  */
 export async function beginErasure(
   database: Database,
   spaceId: string,
-  { subject, reason }: { subject: Subject; reason: string | undefined },
+  { subject, reason, start }: { subject: Subject; reason: string | undefined; start: ErasureStart },
 ): Promise<Erasure> {
   const term = termOf(spaceId, subject) ?? null;
   const beforeMs = subject.kind === 'before' ? subject.timeMs : null;
   return database.transaction(async (transaction) => {
-    const start = {
-      startedAt: sql<Date>`clock_timestamp()`,
-      snapshot: sql<string>`pg_current_snapshot()::text`,
-    };
-    const returned = {
-      id: erasures.id,
-      startedAt: erasures.startedAt,
-      snapshot: erasures.snapshot,
-      reason: erasures.reason,
-    };
+    const startedAt = new Date(start.atMs);
+    const returned = { id: erasures.id, reason: erasures.reason };
     const isSame = and(
       eq(erasures.spaceId, spaceId),
       eq(erasures.subject, subject.kind),
@@ -58,14 +50,14 @@ export async function beginErasure(
     );
     const [continued] = await transaction
       .update(erasures)
-      .set({ ...start, ...(reason !== undefined && { reason }) })
+      .set({ startedAt, ...(reason !== undefined && { reason }) })
       .where(isSame)
       .returning(returned);
     const [row = continued] =
       continued === undefined
         ? await transaction
             .insert(erasures)
-            .values({ spaceId, subject: subject.kind, term, beforeMs, reason, unwritten: [], ...start })
+            .values({ spaceId, subject: subject.kind, term, beforeMs, reason, unwritten: [], startedAt })
             .returning(returned)
         : [];
     if (row === undefined) throw new Error('INSERT returned no erasure');
@@ -74,8 +66,7 @@ export async function beginErasure(
     await transaction
       .insert(auditLog)
       .values({ spaceId, actor: operator.id, action, target: row.id, details });
-    const { id, snapshot } = row;
-    return { spaceId, id, subject, snapshot, reason: row.reason, startedAtMs: row.startedAt.getTime() };
+    return { spaceId, id: row.id, subject, start, reason: row.reason };
   });
 }
 

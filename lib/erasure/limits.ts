@@ -21,3 +21,7 @@ export const queueStuckMs = 60_000;
 export const vacuumLockTimeoutMs = 200;
 export const vacuumLockTries = 40;
 export const vacuumLockPauseMs = 200;
+
+/** How long the rewriting of files waits for a pass of retention, which may take hours. The next erasure of the space tries again. */
+export const retentionWaitMs = 60_000;
+export const retentionPollMs = 200;

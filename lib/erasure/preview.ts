@@ -1,9 +1,9 @@
-import { and, count, countDistinct, eq, inArray, sql } from 'drizzle-orm';
+import { and, count, countDistinct, eq, inArray } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events, quarantine } from '../db/schema.ts';
 import { listBatches } from './candidates.ts';
 import { matchRows, type Subject } from './subject.ts';
-import { wipePart } from './wiped-part.ts';
+import { readPart, wipePart } from './wiped-part.ts';
 
 /** What an erasure would find now, beside what is still in the queue. */
 export interface ErasurePreview {
@@ -18,12 +18,8 @@ export async function previewErasure(
   spaceId: string,
   subject: Subject,
 ): Promise<ErasurePreview> {
-  const [row] = await database.execute<{ snapshot: string }>(
-    sql`SELECT pg_current_snapshot()::text AS snapshot`,
-  );
-  const now = { spaceId, subject, startedAtMs: Date.now(), snapshot: row?.snapshot ?? '' };
   const found = { events: 0, segments: 0, quarantineEvents: 0 };
-  for await (const batch of listBatches(database, now)) {
+  for await (const batch of listBatches(database, { spaceId, subject })) {
     const [counted] = await database
       .select({ rows: count(), segments: countDistinct(events.segmentId) })
       .from(events)
@@ -38,8 +34,8 @@ export async function previewErasure(
   for (const { id } of entries) {
     const isEntry = and(eq(quarantine.spaceId, spaceId), eq(quarantine.id, id));
     const [entry] = await database.select({ part: quarantine.part }).from(quarantine).where(isEntry);
-    const wiped = entry && wipePart(entry.part, subject);
-    if (typeof wiped === 'object') found.quarantineEvents += wiped.erasedIds.length;
+    const part = entry && readPart(entry.part);
+    found.quarantineEvents += (part && wipePart(part, subject)?.erasedIds.length) ?? 0;
   }
   return found;
 }

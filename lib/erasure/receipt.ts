@@ -18,7 +18,7 @@ export interface Receipt {
   readonly spaceId: string;
   readonly subject: Readonly<Record<string, string>>;
   readonly reason: string | null;
-  /** What was accepted until then is erased. */
+  /** What was accepted before is erased. */
   readonly startedAt: string;
   readonly completedAt: string;
   readonly erased: ErasureCounts;
@@ -45,7 +45,7 @@ export interface ReceiptInput {
 
 export async function writeReceipt(database: Database, input: ReceiptInput): Promise<Receipt> {
   const { erasure, counts, completedAt, files, drainedAtMs, backupRetentionDays } = input;
-  const { id, spaceId, subject, reason, startedAtMs } = erasure;
+  const { id, spaceId, subject, reason, start } = erasure;
   const backups = forgottenByBackups(completedAt, backupRetentionDays);
   return {
     erasureId: id,
@@ -55,7 +55,7 @@ export async function writeReceipt(database: Database, input: ReceiptInput): Pro
         ? { before: new Date(subject.timeMs).toISOString() }
         : { [subject.kind]: subject.value },
     reason,
-    startedAt: new Date(startedAtMs).toISOString(),
+    startedAt: new Date(start.atMs).toISOString(),
     completedAt: completedAt.toISOString(),
     erased: counts,
     kept: ['ids (tombstones)', 'usage per month', 'statistics per minute'],

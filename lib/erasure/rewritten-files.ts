@@ -16,7 +16,13 @@ import {
   type WeekPartitions,
 } from '../retention/week-partitions.ts';
 import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
-import { vacuumLockPauseMs, vacuumLockTimeoutMs, vacuumLockTries } from './limits.ts';
+import {
+  retentionPollMs,
+  retentionWaitMs,
+  vacuumLockPauseMs,
+  vacuumLockTimeoutMs,
+  vacuumLockTries,
+} from './limits.ts';
 
 /** Where the planner keeps samples of columns. */
 export const statisticsTable = 'pg_statistic';
@@ -31,7 +37,8 @@ export interface RewrittenFiles {
  * Writes the tables that had erased rows into new files. Deleting a row frees its place in a page, and VACUUM does not overwrite
  * it: only a new file is certain to be without it. Readers go on; writers of the same week wait for the copy.
  *
- * @returns `left` are partitions with too many events to be copied while writers wait, and what could not be locked; on Citus all.
+ * @returns `left` are partitions with too many events to be copied while writers wait, and what could not be locked; all on Citus, and
+ * while a long pass of retention runs.
  */
 export async function rewriteFiles(
   database: Database,
@@ -46,7 +53,8 @@ export async function rewriteFiles(
   // There it would be the shards and the statistics of the workers, of which the coordinator knows nothing.
   if (await hasCitus(database)) return { rewritten, left: tables };
   if (tables.length === 0) return { rewritten, left };
-  await database.execute(sql`SELECT pg_advisory_lock(${expireLock})`);
+  // A waiting statement would hold a snapshot, which keeps VACUUM from removing anything.
+  if (!(await untilLocked(database))) return { rewritten, left: await namesOfTables(database, tables) };
   try {
     for (const table of tables) {
       report(table);
@@ -59,6 +67,25 @@ export async function rewriteFiles(
     await database.execute(sql`SELECT pg_advisory_unlock(${expireLock})`);
   }
   return { rewritten, left };
+}
+
+/** Waits for a pass of retention to end. @returns false when it takes too long. */
+async function untilLocked(database: Database): Promise<boolean> {
+  const deadlineMs = performance.now() + retentionWaitMs;
+  for (;;) {
+    const [row] = await database.execute<{ isOurs: boolean }>(
+      sql`SELECT pg_try_advisory_lock(${expireLock}) AS "isOurs"`,
+    );
+    if (row?.isOurs === true) return true;
+    if (performance.now() > deadlineMs) return false;
+    await sleep(retentionPollMs);
+  }
+}
+
+async function namesOfTables(database: Database, tables: readonly string[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const table of tables) names.push(...(await namesOfTable(database, table)));
+  return names;
 }
 
 async function namesOfTable(database: Database, table: string): Promise<string[]> {

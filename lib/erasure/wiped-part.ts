@@ -14,20 +14,24 @@ export interface WipedPart {
   readonly erasedIds: readonly string[];
 }
 
+/** @returns undefined when the bytes are no part. */
+export function readPart(bytes: Uint8Array): Part | undefined {
+  try {
+    const part = decodePart(bytes);
+    requireWellFormed(part);
+    return part;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Takes a subject's events out of a queued part: out of its columns and out of its segment, which has a text for each of them and
  * no other.
  *
- * @returns undefined when it has none; `unreadable` when the bytes are no part.
+ * @returns undefined when it has none.
  */
-export function wipePart(bytes: Uint8Array, subject: Subject): WipedPart | 'unreadable' | undefined {
-  let part: Part;
-  try {
-    part = decodePart(bytes);
-    requireWellFormed(part);
-  } catch {
-    return 'unreadable';
-  }
+export function wipePart(part: Part, subject: Subject): WipedPart | undefined {
   const own = splitElements(part.columns?.[subjectColumn(subject)] ?? '');
   const isOwn = Array.from({ length: part.eventCount }, (_, at) =>
     isOfElement(subject, unquoteElement(own[at])),

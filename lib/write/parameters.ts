@@ -32,6 +32,8 @@ export const partColumns: readonly PartColumn[] = [
     element: (part) => `"{${termsOfPart(part)}}"`,
   },
   ofColumn(segments.projection, (part) => part.projection),
+  ofColumn(segments.queueStream, (part) => part.queueStream || 'NULL'),
+  ofColumn(segments.queueSequence, (part) => (part.queueStream === '' ? 'NULL' : String(part.queueSequence))),
   { name: 'body_start', type: 'integer', element: (_part, bodyStart) => bodyStart },
   { name: 'body_bytes', type: 'integer', element: (part) => part.body.length },
 ];

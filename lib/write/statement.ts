@@ -182,8 +182,8 @@ export const partlyKnownState = '22012';
  */
 function keepSegments(): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
-  const { minStartMs, maxStartMs, projection, storedXid } = segments;
-  const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes, projection];
+  const { minStartMs, maxStartMs, projection, queueStream, queueSequence, storedXid } = segments;
+  const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes, projection, queueStream, queueSequence];
   return sql`
   INSERT INTO ${segments} (${namesOf([...columns, eventCount, body, terms, minStartMs, maxStartMs])})
   SELECT ${listOf(columns.map((column) => nameOf(column === id ? events.segmentId : column)))},

@@ -15,6 +15,8 @@ const good = {
   eventCount: 2,
   columns: { id: ids.join(',') },
   terms: '',
+  queueStream: 'WEIR_EVENTS',
+  queueSequence: 7n,
 };
 const check = (change: Partial<typeof good>) => requireWellFormed(create(PartSchema, { ...good, ...change }));
 
@@ -37,6 +39,8 @@ test.each<[string, Partial<typeof good>]>([
   ['an id', { columns: { id: ids.join(',').toUpperCase() } }],
   ['an id', { columns: { id: ids.join(';') } }],
   ['terms', { terms: '1,2}' }],
+  ['queue_stream', { queueStream: 'a,b' }],
+  ['queue_sequence', { queueSequence: 2n ** 63n }],
 ])('a part with a wrong %s is named as such', (field, change) => {
   expect(() => check(change)).toThrow(`malformed part: ${field}`);
 });

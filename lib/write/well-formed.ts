@@ -12,6 +12,12 @@ const bigints = /^(?:-?\d{1,19}(?:,-?\d{1,19})*)?$/;
 /** The end of the year 9999: Postgres does not read the ISO form of later years. */
 const receivedAtMsMax = 253_402_300_799_999n;
 
+/** As nats-server prints it in the subject of an acknowledgement; empty when the part was not queued. */
+const streamName = /^\w{0,64}$/;
+
+/** `segments.queue_sequence` is a bigint. */
+const sequenceMax = 2n ** 63n - 1n;
+
 /** `segments.raw_bytes` is an integer. */
 const rawBytesMax = 2n ** 31n - 1n;
 
@@ -34,6 +40,8 @@ export function requireWellFormed(part: Part): void {
     ids.length !== part.eventCount * (uuidChars + 1) - 1 && 'event_count is not the number of ids',
     !uuids.test(ids) && 'an id is not a UUID in lower case',
     !bigints.test(part.terms) && 'terms are not integers',
+    !streamName.test(part.queueStream) && 'queue_stream is not a name',
+    part.queueSequence > sequenceMax && 'queue_sequence is out of range',
   ].filter((fault) => fault !== false);
   if (faults.length > 0) throw new Error(`malformed part: ${faults.join(', ')}`);
 }

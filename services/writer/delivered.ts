@@ -1,8 +1,11 @@
 import { type Msg, nanos } from '@nats-io/transport-node';
+import type { QueuePosition } from '../../lib/queue/failover.ts';
 
 /** A queue message as the writer needs it: JetStream's acknowledgement protocol on one delivery. */
 export interface Delivered {
   readonly data: Uint8Array;
+  /** Where it is in the queue. */
+  readonly position: QueuePosition;
   /** How often it has been delivered, this time included. */
   readonly deliveries: number;
   /** When nats-server took it, by its clock. */
@@ -29,11 +32,12 @@ export function toDelivered(message: Msg): Delivered {
  * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>` has nine tokens; where
  * nats-server puts its domain and account in front of the stream, there are two more.
  */
-function readAckSubject(ackSubject: string): Pick<Delivered, 'deliveries' | 'queuedAtMs'> {
+function readAckSubject(ackSubject: string): Pick<Delivered, 'position' | 'deliveries' | 'queuedAtMs'> {
   const tokens = ackSubject.split('.');
-  const first = tokens.length > 9 ? 6 : 4;
+  const [stream = '', , deliveries, sequence, , nanoseconds] = tokens.slice(tokens.length > 9 ? 4 : 2);
   return {
-    deliveries: Number(tokens[first] ?? 1) || 1,
-    queuedAtMs: Math.floor(Number(tokens[first + 3] ?? 0) / 1e6) || 0,
+    position: { stream, sequence: Number(sequence) || 0 },
+    deliveries: Number(deliveries) || 1,
+    queuedAtMs: Math.floor(Number(nanoseconds) / 1e6) || 0,
   };
 }

@@ -18,6 +18,7 @@ test('disposing the writer waits for a message that is on its way to quarantine'
   const settled: string[] = [];
   const message: Delivered = {
     data: Buffer.from('\xff not protobuf', 'latin1'),
+    position: { stream: 'WEIR_EVENTS', sequence: 1 },
     deliveries: 1,
     queuedAtMs: Date.now(),
     ack: () => settled.push('ack'),

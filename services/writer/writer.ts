@@ -48,7 +48,7 @@ export function startWriter({
     room: () => backlog.room(),
     receive(message) {
       store.hold(message);
-      const parts = tryDecode(message.data);
+      const parts = tryDecode(message);
       if (Array.isArray(parts)) {
         const events = correctReceipts(parts, message.queuedAtMs);
         if (events > 0) log.error({ events }, "ALARM: an ingest's clock was behind when it received events");
@@ -65,10 +65,14 @@ export function startWriter({
   };
 }
 
-function tryDecode(bytes: Uint8Array): Part[] | Error {
+function tryDecode({ data, position }: Delivered): Part[] | Error {
   try {
-    const { parts } = decodeGroup(bytes);
-    for (const part of parts) requireWellFormed(part);
+    const { parts } = decodeGroup(data);
+    for (const part of parts) {
+      part.queueStream = position.stream;
+      part.queueSequence = BigInt(position.sequence);
+      requireWellFormed(part);
+    }
     return parts;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

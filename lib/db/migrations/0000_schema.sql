@@ -200,6 +200,8 @@ CREATE TABLE segments (
   max_start_ms double precision NOT NULL,
   terms bigint[] NOT NULL,
   projection smallint NOT NULL,
+  queue_stream text,
+  queue_sequence bigint,
   CONSTRAINT segments_space_id_id_pk PRIMARY KEY (space_id, id)
 ) PARTITION BY RANGE (id);
 CREATE INDEX segments_by_term ON segments USING gin (terms) WITH (gin_pending_list_limit = 256);
@@ -317,9 +319,7 @@ CREATE TABLE erasures (
   before_ms double precision,
   reason text,
   started_at timestamptz NOT NULL,
-  snapshot text NOT NULL,
   events bigint NOT NULL DEFAULT 0,
-  copies bigint NOT NULL DEFAULT 0,
   segments_rewritten bigint NOT NULL DEFAULT 0,
   segments_deleted bigint NOT NULL DEFAULT 0,
   quarantine_events bigint NOT NULL DEFAULT 0,

@@ -19,11 +19,7 @@ export const erasures = pgTable(
     reason: text('reason'),
     /** When the last run began. What was accepted until then is erased. */
     startedAt: instant('started_at').notNull(),
-    /** The transactions that were complete then, as a pg_snapshot. */
-    snapshot: text('snapshot').notNull(),
     events: bigint('events', { mode: 'number' }).notNull().default(0),
-    /** Texts in segments that no event of the list had: events that were sent again. */
-    copies: bigint('copies', { mode: 'number' }).notNull().default(0),
     segmentsRewritten: bigint('segments_rewritten', { mode: 'number' }).notNull().default(0),
     segmentsDeleted: bigint('segments_deleted', { mode: 'number' }).notNull().default(0),
     quarantineEvents: bigint('quarantine_events', { mode: 'number' }).notNull().default(0),

@@ -92,6 +92,9 @@ export const segments = pgTable(
     terms: bigint('terms', { mode: 'bigint' }).array().notNull(),
     /** `projectionVersion` of the Weir that computed columns and terms. `weir reproject` computes them again where it is older. */
     projection: smallint('projection').notNull(),
+    /** Where in the queue it came from: the stream, and the sequence of its message. An erasure compares them with its start. */
+    queueStream: text('queue_stream'),
+    queueSequence: bigint('queue_sequence', { mode: 'number' }),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file weir/queue/v1/queue.proto.
  */
 export const file_weir_queue_v1_queue: GenFile = /*@__PURE__*/
-  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIisKBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0ItoBCgRQYXJ0EhAKCHNwYWNlX2lkGAEgASgJEhIKCmFwaV9rZXlfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEgoKc2VnbWVudF9pZBgEIAEoCRITCgtldmVudF9jb3VudBgFIAEoDRIRCglyYXdfYnl0ZXMYBiABKAQSJwoHY29sdW1ucxgHIAEoCzIWLndlaXIucXVldWUudjEuQ29sdW1ucxIMCgRib2R5GAggASgMEg0KBXRlcm1zGAkgASgJEhIKCnByb2plY3Rpb24YCiABKA0ipQQKB0NvbHVtbnMSCgoCaWQYASABKAkSFQoNc2VnbWVudF9pbmRleBgCIAEoCRIMCgR0eXBlGAMgASgJEg0KBXN0YXRlGAQgASgJEgwKBG5hbWUYBSABKAkSDgoGc291cmNlGAYgASgJEhAKCHRyYWNlX2lkGAcgASgJEhEKCXRocmVhZF9pZBgIIAEoCRIQCghhZ2VudF9pZBgJIAEoCRIWCg5hZ2VudF9ncm91cF9pZBgKIAEoCRIPCgd1c2VyX2lkGAsgASgJEhUKDXN0YXJ0X3RpbWVfbXMYDCABKAkSEwoLZW5kX3RpbWVfbXMYDSABKAkSEwoLZHVyYXRpb25fbXMYDiABKAkSFAoMaW5wdXRfdG9rZW5zGA8gASgJEhUKDW91dHB1dF90b2tlbnMYECABKAkSFAoMdG90YWxfdG9rZW5zGBEgASgJEhIKCmVycm9yX2NvZGUYEiABKAkSGQoRZXJyb3JfaHR0cF9zdGF0dXMYEyABKAkSFQoNZXJyb3JfbWVzc2FnZRgUIAEoCRIVCg1pbnB1dF9wcmV2aWV3GBUgASgJEhYKDm91dHB1dF9wcmV2aWV3GBYgASgJEhIKCmF0dHJpYnV0ZXMYFyABKAkSGQoRY2FjaGVfcmVhZF90b2tlbnMYGCABKAkSGgoSY2FjaGVfd3JpdGVfdG9rZW5zGBkgASgJEhgKEHJlYXNvbmluZ190b2tlbnMYGiABKAliBnByb3RvMw");
+  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIisKBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0IogCCgRQYXJ0EhAKCHNwYWNlX2lkGAEgASgJEhIKCmFwaV9rZXlfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEgoKc2VnbWVudF9pZBgEIAEoCRITCgtldmVudF9jb3VudBgFIAEoDRIRCglyYXdfYnl0ZXMYBiABKAQSJwoHY29sdW1ucxgHIAEoCzIWLndlaXIucXVldWUudjEuQ29sdW1ucxIMCgRib2R5GAggASgMEg0KBXRlcm1zGAkgASgJEhIKCnByb2plY3Rpb24YCiABKA0SFAoMcXVldWVfc3RyZWFtGAsgASgJEhYKDnF1ZXVlX3NlcXVlbmNlGAwgASgEIqUECgdDb2x1bW5zEgoKAmlkGAEgASgJEhUKDXNlZ21lbnRfaW5kZXgYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRuYW1lGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIQCgh0cmFjZV9pZBgHIAEoCRIRCgl0aHJlYWRfaWQYCCABKAkSEAoIYWdlbnRfaWQYCSABKAkSFgoOYWdlbnRfZ3JvdXBfaWQYCiABKAkSDwoHdXNlcl9pZBgLIAEoCRIVCg1zdGFydF90aW1lX21zGAwgASgJEhMKC2VuZF90aW1lX21zGA0gASgJEhMKC2R1cmF0aW9uX21zGA4gASgJEhQKDGlucHV0X3Rva2VucxgPIAEoCRIVCg1vdXRwdXRfdG9rZW5zGBAgASgJEhQKDHRvdGFsX3Rva2VucxgRIAEoCRISCgplcnJvcl9jb2RlGBIgASgJEhkKEWVycm9yX2h0dHBfc3RhdHVzGBMgASgJEhUKDWVycm9yX21lc3NhZ2UYFCABKAkSFQoNaW5wdXRfcHJldmlldxgVIAEoCRIWCg5vdXRwdXRfcHJldmlldxgWIAEoCRISCgphdHRyaWJ1dGVzGBcgASgJEhkKEWNhY2hlX3JlYWRfdG9rZW5zGBggASgJEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgZIAEoCRIYChByZWFzb25pbmdfdG9rZW5zGBogASgJYgZwcm90bzM");
 
 /**
  * Group is the payload of one JetStream message: parts that are committed together by one PubAck.
@@ -35,8 +35,8 @@ export const GroupSchema: GenMessage<Group> = /*@__PURE__*/
   messageDesc(file_weir_queue_v1_queue, 0);
 
 /**
- * Part holds events that one API key sent to one space: their columns, and the segment with their JSON. A batch that is
- * too large for one message is several parts with the same segment.
+ * Part holds events that one API key sent to one space: their columns, and the segment with their JSON and no other. A
+ * batch that is too large for one message is several parts, each with a segment of its own.
  *
  * @generated from message weir.queue.v1.Part
  */
@@ -91,7 +91,7 @@ export type Part = Message<"weir.queue.v1.Part"> & {
   columns?: Columns | undefined;
 
   /**
-   * The segment: one or more JSON request bodies as they were sent, concatenated and zstd-compressed.
+   * The segment: one or more JSON request bodies `{"events":[…]}`, concatenated and zstd-compressed.
    *
    * @generated from field: bytes body = 8;
    */
@@ -111,6 +111,19 @@ export type Part = Message<"weir.queue.v1.Part"> & {
    * @generated from field: uint32 projection = 10;
    */
   projection: number;
+
+  /**
+   * The stream that delivered the part, and the sequence of its message there. The writer sets them, so that a segment and an
+   * entry of the quarantine say where in the queue they come from.
+   *
+   * @generated from field: string queue_stream = 11;
+   */
+  queueStream: string;
+
+  /**
+   * @generated from field: uint64 queue_sequence = 12;
+   */
+  queueSequence: bigint;
 };
 
 /**

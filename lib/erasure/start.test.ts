@@ -1,0 +1,75 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { llmEvent } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { startDelivery } from '../../services/writer/delivery.ts';
+import { startWriter } from '../../services/writer/writer.ts';
+import { createDatabase, startNats } from '../../test/support/test-servers.ts';
+import { until } from '../../test/support/wait.ts';
+import { createSpace } from '../accounts/spaces.ts';
+import { parseConfig } from '../config.ts';
+import { openPostgres } from '../db/connect.ts';
+import { openDatabase } from '../db/database.ts';
+import { events, quarantine } from '../db/schema.ts';
+import { boundOf } from '../db/weeks.ts';
+import { openLog } from '../log.ts';
+import { connectQueue } from '../queue/connect.ts';
+import { encodeGroup } from '../queue/group.ts';
+import { SequenceGuard } from '../queue/sequence-guard.ts';
+import { firstStream } from '../queue/settings.ts';
+import { ensureStreams } from '../queue/stream.ts';
+import { createStreamPublisher } from '../queue/stream-publisher.ts';
+import { eraseEvents } from './erase.ts';
+
+const hourMs = 60 * 60_000;
+
+/** Events as an ingest queues them whose clock is that much ahead, or behind. */
+function shiftedPart(spaceId: string, sent: readonly object[], aheadMs: number) {
+  const atMs = Date.now() + aheadMs;
+  const segmentId = boundOf(atMs).slice(0, 13) + randomUUIDv7().slice(13);
+  return Object.assign(partOf(spaceId, sent, { segmentId }), { receivedAtMs: BigInt(atMs) });
+}
+
+test('what was in the queue at the start is erased, what was queued later is kept, whatever clock an ingest has', async () => {
+  await using backing = await createDatabase();
+  const open = (connectionsMax: number) =>
+    openPostgres(backing.url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 60_000 });
+  await using sql = open(4);
+  await using alone = open(1);
+  const database = openDatabase(sql);
+  await using server = await startNats();
+  await using nats = await connectQueue(server.url, 'test');
+  await ensureStreams(nats, parseConfig({ NATS_MONITOR_URL: server.monitorUrl, QUEUE_BYTES_MAX: '1000000' }));
+  const publish = createStreamPublisher(nats, new SequenceGuard(() => {}), firstStream);
+  const { id: spaceId } = await createSpace(database, 'test');
+  await sql`ALTER TABLE events ADD CONSTRAINT poison CHECK (name <> 'poison')`;
+  const eventsOf = () => [
+    llmEvent({ context: { userId: 'gone' } }),
+    llmEvent({ context: { userId: 'gone' }, properties: { llm: { model: 'poison' } } }),
+  ];
+  const [before, after] = [eventsOf(), eventsOf()];
+  await publish(encodeGroup([shiftedPart(spaceId, before, hourMs)]), 'before');
+
+  const waiting = Promise.withResolvers<void>();
+  const erasing = eraseEvents(openDatabase(alone), nats, spaceId, {
+    subject: { kind: 'user', value: 'gone' },
+    report: (text) => text.startsWith('waiting') && waiting.resolve(),
+  });
+  await Promise.race([waiting.promise, erasing]);
+  // An ingest whose clock is behind by more than the erasure takes.
+  await publish(encodeGroup([shiftedPart(spaceId, after, -hourMs)]), 'after');
+  const log = openLog('test', { LOG_LEVEL: 'silent' });
+  await using writer = startWriter({ database, log, concurrency: 2, onStored: () => {} });
+  await using _delivery = startDelivery(nats, firstStream, writer);
+  const { erased } = await erasing;
+  await until(async () => (await database.$count(quarantine)) === 1 && (await database.$count(events)) === 1);
+
+  expect(erased).toMatchObject({ events: 1, quarantineEvents: 1 });
+  const idsIn = async (table: typeof events | typeof quarantine) =>
+    (await database.select({ id: table.id }).from(table).where(eq(table.spaceId, spaceId))).map(
+      ({ id }) => id,
+    );
+  expect(await idsIn(events)).toEqual([after[0]?.id]);
+  expect(await idsIn(quarantine)).toEqual([after[1]?.id]);
+});
