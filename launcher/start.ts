@@ -55,9 +55,11 @@ async function main({ signal, requested, request }: StopRequests): Promise<void>
   const context = { config, env: process.env, data, cacheDir, state, progress, resources, signal };
   try {
     const connection = await startSystem(context);
-    const signInLink = await createOwnerLink(connection);
     const { WEIR_VENDOR: vendor, WEIR_DATA_DIR: dataDir } = config;
-    process.stdout.write(renderBanner(connection, { signInLink, vendor, dataDir, nowMs: Date.now() }));
+    const isTerminal = process.stdout.isTTY === true;
+    const signInLink = isTerminal ? await createOwnerLink(connection) : undefined;
+    const options = { signInLink, vendor, dataDir, nowMs: Date.now(), isTerminal };
+    process.stdout.write(renderBanner(connection, options));
     const reason = await requested;
     progress.note(`\n  ${reason}: draining, then stopping (press Ctrl-C again to stop immediately) …`);
   } finally {

@@ -1,31 +1,44 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { Connection } from '../../lib/local-system.ts';
 
-/** The message of `npm start` when the system is ready: the addresses, and how to send and view a first event. */
-export function renderBanner(
-  connection: Connection,
-  options: { signInLink: string | undefined; vendor: string; dataDir: string; nowMs: number },
-): string {
+export interface BannerOptions {
+  signInLink: string | undefined;
+  vendor: string;
+  dataDir: string;
+  nowMs: number;
+  /** Whether it is printed to a terminal. */
+  isTerminal: boolean;
+}
+
+/**
+ * The message of `npm start` when the system is ready: the addresses, and how to send and view a first event. Secrets are in it
+ * for a terminal only. Elsewhere the output is kept, as the log of a container for example, and it names the file that
+ * has them.
+ */
+export function renderBanner(connection: Connection, options: BannerOptions): string {
+  const { isTerminal, signInLink, dataDir } = options;
+  const file = join(dataDir, 'connection.json');
   const link =
-    options.signInLink === undefined
+    signInLink === undefined || !isTerminal
       ? ''
-      : `    Open it      ${options.signInLink}   (signs in once, within 15 minutes)\n`;
+      : `    Open it      ${signInLink}   (signs in once, within 15 minutes)\n`;
   return `
   Weir is ready.
 
     Ingest       ${connection.ingestUrl}
-    Dashboard    ${connection.dashboardUrl}   ${connection.email}   ${connection.password}
-${link}    API key      ${connection.apiKey}
+    Dashboard    ${connection.dashboardUrl}   ${connection.email}   ${isTerminal ? connection.password : `(password: see ${file})`}
+${link}    API key      ${isTerminal ? connection.apiKey : `see ${file}`}
     Space        ${connection.spaceId}
-    Data         ${options.dataDir}
+    Data         ${dataDir}
 
   Send an event:
 
-${renderCurl(connection, options)}
+${renderCurl(connection, { ...options, file })}
 
   View it:
 
-${renderDataDir(options.dataDir)}npm run --silent weir -- events --space ${connection.spaceId} --limit 1
+${renderDataDir(dataDir)}npm run --silent weir -- events --space ${connection.spaceId} --limit 1
 
   Ctrl-C stops the system and keeps the data.
 `;
@@ -36,15 +49,17 @@ function renderDataDir(dataDir: string): string {
   return dataDir === '.weir' ? '' : `WEIR_DATA_DIR=${quote(dataDir)} `;
 }
 
-/** A curl command that can be pasted into any POSIX shell. */
+/** A curl command that can be pasted into any POSIX shell. Without a terminal it reads the key from the file. */
 function renderCurl(
   { ingestUrl, apiKey }: Pick<Connection, 'ingestUrl' | 'apiKey'>,
-  { vendor, nowMs }: { vendor: string; nowMs: number },
+  { vendor, nowMs, isTerminal, file }: BannerOptions & { file: string },
 ): string {
+  const readKey = `$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).apiKey' ${quote(file)})`;
+  const header = isTerminal ? quote(`Authorization: Bearer ${apiKey}`) : `"Authorization: Bearer ${readKey}"`;
   const body = JSON.stringify({ events: [sampleEvent(vendor, nowMs)] });
   // The certificate is for the name that clients use; this URL has another host.
   const insecure = ingestUrl.startsWith('https:') ? ' --insecure' : '';
-  return `curl -sS${insecure} ${quote(`${ingestUrl}/v1/ingest-events`)} -H ${quote(`Authorization: Bearer ${apiKey}`)} -H 'Content-Type: application/json' -d ${quote(body)}`;
+  return `curl -sS${insecure} ${quote(`${ingestUrl}/v1/ingest-events`)} -H ${header} -H 'Content-Type: application/json' -d ${quote(body)}`;
 }
 
 function sampleEvent(vendor: string, nowMs: number): object {

@@ -44,6 +44,7 @@ export async function startDashboardApi({
     findUnready: createReadiness({ postgres: () => accountPool`SELECT 1` }),
     answerAfterBody: createAnswerAfterBody(),
     web: openWeb(config),
+    publicUrl: config.DASHBOARD_PUBLIC_URL,
     sso: openSso(accounts, config, services),
     log,
   });

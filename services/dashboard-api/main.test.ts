@@ -50,3 +50,25 @@ test('without DATABASE_URL it names the missing variable', async () => {
   expect(await once(child, 'exit')).toEqual([1, null]);
   expect(child.errors()).toContain('DATABASE_URL');
 });
+
+test('with a public address of https, cookies are Secure and browsers are told to stay with TLS', async () => {
+  const variables = { DATABASE_URL: database.url, DASHBOARD_PORT: '0' };
+  const child = start({ ...variables, DASHBOARD_PUBLIC_URL: 'https://weir.example.com' });
+  const [{ url }] = await once(child, 'message');
+  const signOut = () =>
+    fetch(`${url}/trpc/auth.signOut`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    });
+  const answer = await signOut();
+  expect(answer.headers.get('strict-transport-security')).toBe('max-age=31536000');
+  expect(answer.headers.get('set-cookie')).toMatch(/^__Host-weir_session_.*; Secure$/);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  const plain = start({ ...variables, DASHBOARD_PUBLIC_URL: 'http://weir.example.com' });
+  const [{ url: plainUrl }] = await once(plain, 'message');
+  const plainAnswer = await fetch(`${plainUrl}/healthz`);
+  expect(plainAnswer.headers.get('strict-transport-security')).toBeNull();
+  plain.kill('SIGTERM');
+  await once(plain, 'exit');
+});

@@ -24,6 +24,8 @@ export interface RouteDependencies {
   answerAfterBody: AnswerAfterBody;
   /** The built pages by path; without them only the API is served. */
   web?: ReadonlyMap<string, WebFile> | undefined;
+  /** DASHBOARD_PUBLIC_URL. */
+  publicUrl: string | undefined;
   /** Undefined when the operator has configured no OpenID provider. */
   sso?: Sso | undefined;
   log: Logger;
@@ -35,6 +37,9 @@ interface Route {
 }
 
 const trpcPath = '/trpc/';
+
+/** A year. For this host alone: whether its subdomains have TLS is not known. */
+const strictTransport = 'max-age=31536000';
 
 /**
  * The paths of the dashboard: tRPC under /trpc/, downloads under /raw/, /export/ and /audit/, /healthz and /readyz, and the pages at all others.
@@ -100,7 +105,13 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
       file && { methods: ['GET', 'HEAD'], handle: (_, response) => sendWebFile(file, request, response) }
     );
   };
+  const isHttps = dependencies.publicUrl?.startsWith('https:') === true;
   return (request, response) => {
+    if (isHttps) {
+      response.setHeader('Strict-Transport-Security', strictTransport);
+      // Browsers use TLS, whatever a proxy forgets to say: session cookies are Secure.
+      request.headers['x-forwarded-proto'] = 'https';
+    }
     // What an HTTP/2 request may hold, nghttp2 checks.
     const fault = request.httpVersionMajor === 1 ? findHttpFault(request) : undefined;
     const path = pathOf(request);

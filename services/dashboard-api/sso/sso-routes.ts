@@ -68,8 +68,9 @@ async function finish(
     log.info({ outcome: reason, address: facts.address }, 'sign-in');
     redirect(response, failurePath(reason), [ended]);
   };
-  if (!sso.attempts.take(network)) return fail('too_many_attempts');
+  // No attempt: a page of another site can send a browser here, and must not lock its network out.
   if (flow === undefined) return fail('failed');
+  if (!sso.attempts.take(network)) return fail('too_many_attempts');
   const identity = await sso.provider.redeem(queryOf(request), flow);
   const token = await openSession(sso, facts, await sso.findUser(identity, facts.address));
   if (token === undefined) return fail('rejected');

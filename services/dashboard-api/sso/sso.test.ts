@@ -14,6 +14,7 @@ import {
   RedirectBrowser,
   signInAtProvider,
 } from '../../../test/support/tools/openid-provider.ts';
+import { tokenAttemptsMax } from '../limits.ts';
 import { callbackPath } from './provider.ts';
 
 let dashboard: TestDashboard;
@@ -96,6 +97,16 @@ test('an address that the provider gives to another person later opens nothing',
   const { url, client } = await signIn(addPerson({ email, email_verified: true }));
   expect(url.pathname + url.search).toBe('/sign-in?sso=rejected');
   await expect(client.trpc.me.query()).rejects.toMatchObject(code('UNAUTHORIZED'));
+});
+
+test('callbacks of a browser that began no sign-in do not count as attempts of its network', async () => {
+  const { email } = await dashboard.addSpace();
+  for (let times = 0; times <= tokenAttemptsMax; times++) {
+    const answer = await fetch(`${dashboard.url}${callbackPath}?code=x&state=x`, { redirect: 'manual' });
+    expect(answer.headers.get('location')).toBe('/sign-in?sso=failed');
+  }
+  const { client } = await signIn(addPerson({ email, email_verified: true }));
+  await client.trpc.me.query();
 });
 
 test.each<[string, (email: string) => Person]>([
