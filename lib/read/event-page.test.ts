@@ -5,6 +5,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+import { anyFilter, anyValues, toEvent, type Values } from '../../harness/fixtures/generated-events.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
@@ -45,118 +46,6 @@ const anyLimits: fc.Arbitrary<ListLimits> = fc.record({
   sliceGrowth: fc.integer({ min: 2, max: 4 }),
   slices: fc.integer({ min: 1, max: 5 }),
 });
-
-const value = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom('a', 'b') },
-  { weight: 1, arbitrary: fc.constantFrom('ü"\\,', 'x'.repeat(300), 'nul\0', '\ud800') },
-);
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 1 });
-const traces = [randomUUID(), randomUUID()] as const;
-const trace = fc.constantFrom(...traces, traces[0].toUpperCase());
-const startTimeMs = fc.oneof(
-  fc.integer({ min: 0, max: 30 }),
-  fc.constantFrom(-5.5, 1e6, 1.7e12, 1.7e12 + 0.25),
-);
-
-interface Values {
-  type: 'llm' | 'tool';
-  state: 'ok' | 'error';
-  name: string | undefined;
-  source: string;
-  traceId: string | undefined;
-  threadId: string | undefined;
-  agentId: string | undefined;
-  agentGroupId: string | undefined;
-  userId: string | undefined;
-  errorCode: string | undefined;
-  attributes: Record<string, string | number>;
-  startTimeMs: number;
-  durationMs: number;
-  prompt: string | undefined;
-}
-
-const anyValues: fc.Arbitrary<Values> = fc.record({
-  type: fc.constantFrom('llm', 'tool'),
-  state: fc.constantFrom('ok', 'ok', 'error'),
-  name: maybe(value),
-  source: value,
-  traceId: maybe(trace),
-  threadId: maybe(value),
-  agentId: maybe(value),
-  agentGroupId: maybe(value),
-  userId: maybe(value),
-  errorCode: maybe(value),
-  attributes: fc.dictionary(
-    fc.constantFrom('k', '__proto__', 'nul\0'),
-    fc.oneof(value, fc.constantFrom(1, 1e21)),
-    {
-      maxKeys: 2,
-    },
-  ),
-  startTimeMs,
-  durationMs: fc.constantFrom(0, 1, 10.5),
-  prompt: maybe(fc.constantFrom('Hello, 100 %', 'HELLO_WORLD', 'ü')),
-});
-
-const members = {
-  type: fc.constantFrom('llm', 'tool'),
-  state: fc.constantFrom('ok', 'error'),
-  name: value,
-  source: value,
-  traceId: trace,
-  threadId: value,
-  agentId: value,
-  agentGroupId: value,
-  userId: value,
-  errorCode: value,
-  attributes: fc.array(
-    fc.record({
-      key: fc.constantFrom('k', '__proto__', 'nul\0'),
-      value: fc.oneof(value, fc.constantFrom('1', '1e+21')),
-    }),
-    { maxLength: 2 },
-  ),
-  from: startTimeMs,
-  to: startTimeMs,
-  minDurationMs: fc.constantFrom(0, 1, 2),
-  maxDurationMs: fc.constantFrom(0, 1, 20),
-  text: fc.constantFrom('hello', '0 %', 'o_w', 'Ü', 'absent'),
-  not: fc.array(
-    fc.oneof(
-      fc.record({ column: fc.constantFrom('name', 'threadId', 'errorCode'), value }),
-      fc.record({ column: fc.constant('traceId'), value: trace }),
-      fc.record({ column: fc.constant('state'), value: fc.constantFrom('ok', 'error') }),
-      fc.record({ attribute: fc.constantFrom('k', 'nul\0'), value: fc.oneof(value, fc.constant('1')) }),
-    ) as fc.Arbitrary<TermSource>,
-    { maxLength: 2 },
-  ),
-};
-const anyMembers: fc.Arbitrary<EventFilter> = fc.record(members);
-const memberNames = Object.keys(members) as (keyof typeof members)[];
-
-/** One to three of the members: of many conditions at once, few events match all. */
-const anyFilter = fc
-  .tuple(anyMembers, fc.shuffledSubarray(memberNames, { minLength: 1, maxLength: 3 }))
-  .map(([members, names]): EventFilter => Object.fromEntries(names.map((name) => [name, members[name]])));
-
-function toEvent(id: string, values: Values): IngestEvent {
-  const { type, state, name, prompt, source, traceId, attributes, startTimeMs, durationMs } = values;
-  const { threadId, agentId, agentGroupId, userId, errorCode } = values;
-  const common = {
-    id,
-    ...(traceId === undefined ? {} : { traceId }),
-    startTimeMs,
-    endTimeMs: startTimeMs,
-    durationMs,
-    status: { state, ...(errorCode === undefined ? {} : { error: { code: errorCode } }) },
-    instrumentation: { vendor: 'weir', source, sourcePackage: 'p' },
-    context: JSON.parse(JSON.stringify({ threadId, agentId, agentGroupId, userId })),
-    additionalProperties: attributes,
-  };
-  if (type === 'tool') return { ...common, type, properties: { tool: { name, input: prompt } } };
-  const llm = JSON.parse(JSON.stringify({ model: name, input: { prompt } }));
-  return { ...common, type, properties: { llm } };
-}
 
 /** Marks segments, in a column that nothing else here reads. */
 const equalHashes = 77;
