@@ -1,19 +1,12 @@
-/**
- * A segment that is stored so long after its receipt is recorded separately by the writer (`segment_additions`). A tail looks for
- * new segments among those that were received since then and a day more, so that it never reads the index of an old partition.
- */
-export const lateSegmentDays = 7;
-export const tailSegmentDays = lateSegmentDays + 1;
+/** The writer keeps the rows of `space_commits` for so many days: a stream resumes after a long weekend. */
+export const commitDays = 7;
 
-/** A tail resumes where it was up to `lateSegmentDays` ago. Those separate records are deleted a day later. */
-export const additionDays = lateSegmentDays + 1;
+/** It keeps at most so many for a space, some 25 MiB. A reader that is further behind skips anyway (`lagEventsMax`). */
+export const commitsPerSpaceMax = 200_000;
 
-/** Segments that one read of a tail lists, and the events after which it lists no more. */
-export const entriesPerRead = 500;
+/** Segments that one read lists, and the events after which it takes no more of them. */
+export const segmentsPerRead = 500;
 export const eventsPerRead = 1_000;
 
-/** A tail that is further behind skips to the newest events. */
+/** A live stream that is further behind skips to the newest events. Every commit has an event, so this bounds what is counted, too. */
 export const lagEventsMax = 50_000;
-
-/** Segments that are read to tell how far a tail is behind. With more of them it is too far, and the number is a lower bound. */
-export const lagSegmentsMax = 50_000;

@@ -1,10 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import {
+  commitCounters,
   eventIds,
   events,
   quarantine,
-  segmentAdditions,
   segments,
+  spaceCommits,
   usageDays,
   usageMonths,
 } from '../db/schema.ts';
@@ -15,11 +16,9 @@ import {
   listOf,
   nameOf,
   namesOf,
-  numberOf,
 } from '../db/statement.ts';
 import { columnInDatabase, columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
-import { lateSegmentDays } from '../tail/limits.ts';
 import { entryParameters, parameterNames, parameterValues, partColumns } from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
 import { addTo, countByAgent, countByName } from './statistics.ts';
@@ -104,7 +103,7 @@ WITH ${
   }parts AS (
   SELECT * FROM unnest(${listOf(partColumns.map(({ name, type }) => arrayParameter(name, type)))})
     WITH ORDINALITY AS part(${listOf(partColumns.map(({ name }) => sql`${sql.identifier(name)}`))}, part)
-  ${removal === undefined ? sql`` : sql`WHERE EXISTS (SELECT FROM removed)`}
+  ${removal === undefined ? sql`` : sql`WHERE EXISTS (SELECT 1 FROM removed)`}
 ), incoming AS (
   SELECT ${listOf(ofPart.map((column) => sql`parts.${nameOf(column)}`))}, event.*
   FROM unnest(${arrayParameter(part, 'integer')}, ${arrayParameter(id, columnTypes.id)})
@@ -133,6 +132,8 @@ WITH ${
   -- Without it Citus stores the rows by COPY, and reports a row that Postgres refuses as an internal error, XX000: it would
   -- be tried for ever.
   RETURNING ${nameOf(events.id)}
+), commit_number AS (${numberCommits()}
+), kept_commit AS (${keepCommits()}
 ), usage AS (${countUsage()}
 ), by_day AS (${countByDay()}
 ), name_counts AS MATERIALIZED (${byName.counts}
@@ -142,7 +143,6 @@ WITH ${
 ), by_agent AS (${byAgent.byMinute}
 ), by_agent_hours AS (${byAgent.byHours}
 ), segment AS (${keepSegments()}
-), addition AS (${noteAdditions()}
 )
 -- Reads what it stores, so that rows and indexes are written before the counters are locked, which all statements of a space need.
 SELECT count(*)::integer AS inserted${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;
@@ -182,7 +182,7 @@ export const partlyKnownState = '22012';
  */
 function keepSegments(): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
-  const { minStartMs, maxStartMs, projection, queueStream, queueSequence, storedXid } = segments;
+  const { minStartMs, maxStartMs, projection, queueStream, queueSequence } = segments;
   const columns = [id, spaceId, apiKeyId, receivedAt, rawBytes, projection, queueStream, queueSequence];
   return sql`
   INSERT INTO ${segments} (${namesOf([...columns, eventCount, body, terms, minStartMs, maxStartMs])})
@@ -191,21 +191,27 @@ function keepSegments(): SQL {
     substring(${sql.placeholder(parameterNames.bodies)}::bytea FROM body_start FOR body_bytes),
     ${nameOf(terms)}::${sql.raw(terms.getSQLType())}, first_ms, last_ms
   FROM parts JOIN part_counts USING (part)
-  RETURNING ${namesOf([id, storedXid])}`;
+  RETURNING ${nameOf(id)}`;
 }
 
-/**
- * Events that a live tail would miss if it looked for new segments only: those of a segment that another statement
- * stored, and those of a segment that is older than the tail looks back.
- */
-function noteAdditions(): SQL {
-  const { spaceId, segmentId, indexes } = segmentAdditions;
-  const key = namesOf([spaceId, segmentId]);
+/** The next number of each space that has a new event. The row of the counter stays locked until COMMIT (ADR 0020). */
+function numberCommits(): SQL {
+  const { spaceId, lastNumber } = commitCounters;
+  const key = nameOf(spaceId);
   return sql`
-  INSERT INTO ${segmentAdditions} (${namesOf([spaceId, segmentId, indexes])})
-  SELECT ${key}, array_agg(${nameOf(events.segmentIndex)}) FROM new_events
-  WHERE ${nameOf(segmentId)} < (SELECT uuidv7(interval '-${numberOf(lateSegmentDays)} days'))
-    OR ${nameOf(segmentId)} NOT IN (
-      SELECT ${nameOf(segments.id)} FROM segment WHERE ${nameOf(segments.storedXid)} = pg_current_xact_id())
-  GROUP BY ${key}`;
+  INSERT INTO ${commitCounters} AS kept (${namesOf([spaceId, lastNumber])})
+  SELECT ${key}, 1 FROM parts JOIN part_counts USING (part) GROUP BY ${key} ORDER BY ${key}
+  ON CONFLICT (${key}) DO UPDATE SET ${nameOf(lastNumber)} = kept.${nameOf(lastNumber)} + 1
+  RETURNING ${namesOf([spaceId, lastNumber])}`;
+}
+
+/** Names the segments of each space under its number. */
+function keepCommits(): SQL {
+  const { spaceId, number, eventCount, segmentIds } = spaceCommits;
+  const [key, last, segmentId] = [spaceId, commitCounters.lastNumber, events.segmentId].map(nameOf);
+  return sql`
+  INSERT INTO ${spaceCommits} (${namesOf([spaceId, number, eventCount, segmentIds])})
+  SELECT ${key}, ${last}, sum(stored), array_agg(${segmentId} ORDER BY ${segmentId})
+  FROM parts JOIN part_counts USING (part) JOIN commit_number USING (${key}) GROUP BY ${key}, ${last}
+  RETURNING ${key}`;
 }

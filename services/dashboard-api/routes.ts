@@ -9,7 +9,6 @@ import { DownloadSlots } from './downloads/download-slots.ts';
 import { exportPath, sendExport } from './downloads/export.ts';
 import { rawPath, sendRawEvent } from './downloads/raw.ts';
 import { dashboardBodyBytesMax, dashboardCallsMax } from './limits.ts';
-import { opensLiveTail, sendLiveTail } from './live-tail.ts';
 import { logFailure, logRequest } from './request-log.ts';
 import { appRouter } from './router.ts';
 import { createSsoRoutes, type Sso } from './sso/sso-routes.ts';
@@ -137,6 +136,9 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     maxBodySize: dashboardBodyBytesMax,
     maxBatchSize: dashboardCallsMax,
     createContext: ({ req, res }) => openContext(services, readRequest(req, res, services.findAddress)),
+    // tRPC lets caches keep a live stream.
+    responseMeta: ({ type }) =>
+      type === 'subscription' ? { headers: { 'cache-control': 'no-store, no-transform' } } : {},
     onError: ({ error, path, ctx }) => logFailure(log, path, { error, sender: ctx?.request.sender }),
   });
   return (request, response) => {
@@ -144,9 +146,15 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     // Responses hold the content of events: no cache may store them, and no browser may guess their type.
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    if (opensLiveTail(request)) void sendLiveTail({ services, log }, request, response);
-    else answerTrpc(request, response);
+    if (request.httpVersionMajor > 1) dropConnectionHeader(response);
+    answerTrpc(request, response);
   };
+}
+
+/** tRPC sets it on live streams. HTTP/2 has no such header, and Node warns when it leaves it out. */
+function dropConnectionHeader(response: ServerResponse): void {
+  const setHeader = response.setHeader.bind(response);
+  response.setHeader = (name, value) => (name === 'connection' ? response : setHeader(name, value));
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

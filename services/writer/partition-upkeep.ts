@@ -3,7 +3,7 @@ import { openPostgres } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { ensurePartitions, findPartitionFaults, serverTimeMs } from '../../lib/db/partitions.ts';
 import type { Logger } from '../../lib/log.ts';
-import { deleteOldAdditions } from '../../lib/tail/additions.ts';
+import { deleteOldCommits } from '../../lib/tail/space-commits.ts';
 import { partitionCheckMs, partitionRetryMs } from './limits.ts';
 
 /**
@@ -43,6 +43,6 @@ async function keepOnce(database: Database, log: Logger): Promise<boolean> {
   const failure: unknown = await ensurePartitions(database, nowMs).catch((error: unknown) => error);
   if (failure !== undefined) log.warn({ err: failure }, 'partitions were not made; retrying later');
   for (const fault of await findPartitionFaults(database, nowMs)) log.error(`ALARM: ${fault}`);
-  await deleteOldAdditions(database);
+  await deleteOldCommits(database);
   return failure === undefined;
 }

@@ -10,8 +10,8 @@ import {
   eventStatsRollups,
   events,
   quarantine,
-  segmentAdditions,
   segments,
+  spaceCommits,
 } from '../../../lib/db/schema.ts';
 import type { Figures } from '../measures.ts';
 
@@ -22,7 +22,7 @@ export function measureBytesPerEvent(sql: Sql): Promise<number> {
 
 /** What grows, and what of it stays when events have expired. */
 const stored = distributedTables;
-const expiring: readonly PgTable[] = [events, segments, segmentAdditions, quarantine];
+const expiring: readonly PgTable[] = [events, segments, spaceCommits, quarantine];
 const lasting = stored.filter((table) => !expiring.includes(table));
 const statistics = [eventStats, agentStats, eventStatsRollups, agentStatsRollups];
 

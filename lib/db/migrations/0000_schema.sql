@@ -206,18 +206,24 @@ CREATE TABLE segments (
 ) PARTITION BY RANGE (id);
 CREATE INDEX segments_by_term ON segments USING gin (terms) WITH (gin_pending_list_limit = 256);
 CREATE INDEX segments_by_start_time ON segments (space_id, max_start_ms);
-CREATE INDEX segments_by_transaction ON segments (space_id, stored_xid);
 CREATE TABLE segments_default PARTITION OF segments DEFAULT;
 
-CREATE TABLE segment_additions (
+-- What each statement stored of a space, numbered in the order of COMMIT (ADR 20). The counter is updated in place.
+CREATE TABLE commit_counters (
   space_id uuid NOT NULL,
-  stored_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
-  segment_id uuid NOT NULL,
-  indexes integer[] NOT NULL,
+  last_number bigint NOT NULL,
+  CONSTRAINT commit_counters_space_id_pk PRIMARY KEY (space_id)
+) WITH (fillfactor = 50);
+
+CREATE TABLE space_commits (
+  space_id uuid NOT NULL,
+  number bigint NOT NULL,
   stored_at timestamptz NOT NULL DEFAULT now(),
-  CONSTRAINT segment_additions_space_id_stored_xid_segment_id_pk PRIMARY KEY (space_id, stored_xid, segment_id)
+  event_count integer NOT NULL,
+  segment_ids uuid[] NOT NULL,
+  CONSTRAINT space_commits_space_id_number_pk PRIMARY KEY (space_id, number)
 );
-CREATE INDEX segment_additions_by_segment ON segment_additions (segment_id);
+CREATE INDEX space_commits_by_time ON space_commits USING brin (stored_at);
 --> statement-breakpoint
 
 -- Statistics for charts: sums by minute, and by hours (ADR 21). Updated in place, as the counters of usage are.

@@ -83,7 +83,7 @@ export const segments = pgTable(
     eventCount: integer('event_count').notNull(),
     rawBytes: integer('raw_bytes').notNull(),
     body: bytea('body').notNull(),
-    /** The transaction that stored it. A reader that follows this order misses no late commit. */
+    /** The transaction that stored it: an erasure compares it with its snapshot. */
     storedXid: transactionId('stored_xid').notNull().default(sql`pg_current_xact_id()`),
     /** The range of start_time_ms of its events. */
     minStartMs: doublePrecision('min_start_ms').notNull(),
@@ -101,28 +101,35 @@ export const segments = pgTable(
     // Every filter by equality (ADR 0018). A search reads the whole list of entries that are not sorted in yet: 256 KiB.
     index('segments_by_term').using('gin', table.terms).with({ gin_pending_list_limit: 256 }),
     index('segments_by_start_time').on(table.spaceId, table.maxStartMs),
-    // What was stored since a transaction: the live tail (ADR 0020).
-    index('segments_by_transaction').on(table.spaceId, table.storedXid),
   ],
 );
 
+/** The number of the last commit of each space (ADR 0020). */
+export const commitCounters = pgTable(
+  'commit_counters',
+  { spaceId: uuid('space_id').notNull(), lastNumber: bigint('last_number', { mode: 'number' }).notNull() },
+  (table) => [primaryKey({ columns: [table.spaceId] })],
+);
+
 /**
- * Events that a live tail does not find by `segments.stored_xid`: those that joined a segment which an earlier transaction
- * stored, and those of segments that were stored long after their receipt (ADR 0020). The writer keeps a row for some days.
+ * What each statement of the writer stored of a space. A statement takes the next number of its space under the lock of the
+ * counter, which it holds until COMMIT: a reader that sees a number sees all smaller ones (ADR 0020). The writer deletes old
+ * rows, and never the last one of a space.
  */
-export const segmentAdditions = pgTable(
-  'segment_additions',
+export const spaceCommits = pgTable(
+  'space_commits',
   {
     spaceId: uuid('space_id').notNull(),
-    /** The transaction that stored these events. */
-    storedXid: transactionId('stored_xid').notNull().default(sql`pg_current_xact_id()`),
-    segmentId: uuid('segment_id').notNull(),
-    /** Their `events.segment_index`. */
-    indexes: integer('indexes').array().notNull(),
+    /** 1, 2, 3, … in each space, without gaps. */
+    number: bigint('number', { mode: 'number' }).notNull(),
     storedAt: instant('stored_at').notNull().default(sql`now()`),
+    eventCount: integer('event_count').notNull(),
+    /** The segments that it stored, in the order of their ids. No other commit stores a part of one (ADR 0024). */
+    segmentIds: uuid('segment_ids').array().notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.spaceId, table.storedXid, table.segmentId] }),
-    index('segment_additions_by_segment').on(table.segmentId),
+    primaryKey({ columns: [table.spaceId, table.number] }),
+    // Finds the old rows. The rows of a block were stored at about the same time.
+    index('space_commits_by_time').using('brin', table.storedAt),
   ],
 );

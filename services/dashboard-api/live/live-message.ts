@@ -1,16 +1,15 @@
-import type { TrackedEnvelope } from '@trpc/server';
+import { type TrackedEnvelope, tracked } from '@trpc/server';
 import { z } from 'zod';
 import { formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
-import type { TailLag } from '../../../lib/tail/stored-entries.ts';
 import { listedEvent } from '../events/listed-event.ts';
 
 const skippedEvents = z
   .object({
-    /** How many events were stored meanwhile, at most, before the filter; null when that is not known. */
+    /** About how many events were stored meanwhile, before the filter; null when that is not known. */
     events: z.number().nullable(),
-    /** Whether `events` is only a part of them: more were not counted. */
+    /** Whether there are more: not all of them were counted. */
     isAtLeast: z.boolean(),
-    /** The input of `live.since` that reads them: `after`, until its `cursor` reaches `until`. */
+    /** The input of `live.since` that reads them. */
     after: z.string(),
     until: z.string(),
   })
@@ -23,7 +22,7 @@ export const liveMessage = z
     z.object({ type: z.literal('events'), events: z.array(listedEvent) }),
     /**
      * The stream is up to date at this position; it is sent at the beginning, from time to time, and when `isDelayed` changes.
-     * Delayed: events have been stored and cannot be shown yet, because a long transaction is running or Postgres is away.
+     * Delayed: Postgres cannot be read.
      */
     z.object({ type: z.literal('status'), isDelayed: z.boolean() }),
     /** The stream was too far behind and goes on with the newest events. `live.since` reads what lies between. */
@@ -32,19 +31,25 @@ export const liveMessage = z
   .meta({ id: 'LiveMessage' });
 export type LiveMessage = z.infer<typeof liveMessage>;
 
-/**
- * The output of a subscription: messages with their ids. Each message is sent to many streams, and is made in one place: unlike other
- * outputs, messages are not validated while Weir runs, but in tests.
- */
-export const liveMessages = z
-  .custom<AsyncGenerator<TrackedEnvelope<LiveMessage>, void>>()
-  .meta({ messages: liveMessage });
+/** The output of a subscription: messages with their ids. Unlike other outputs, each is validated in tests only. */
+export const liveMessages = z.custom<AsyncGenerator<TrackedMessage, void>>().meta({ messages: liveMessage });
+export type TrackedMessage = TrackedEnvelope<LiveMessage>;
 
-/** The message of a stream that goes on at the edge of a lag. `events` of the lag is null when it is not known. */
+export function toTracked(end: TailPosition, message: LiveMessage): TrackedMessage {
+  return tracked(formatPosition(end), message);
+}
+
+/** How many events a stream has left out; null when that is not known. */
+export interface SkippedCount {
+  readonly events: number | null;
+  readonly isAtLeast: boolean;
+}
+
+/** Tells that a stream leaves out what was stored after a position, up to another one, and goes on there. */
 export function skippedMessage(
-  after: TailPosition,
-  { events, isAtLeast, edge }: Omit<TailLag, 'events'> & { events: number | null },
-): LiveMessage {
-  const [from, until] = [formatPosition(after), formatPosition(edge)];
-  return { type: 'skipped', skipped: { events, isAtLeast, after: from, until } };
+  { after, end }: { after: TailPosition; end: TailPosition },
+  { events, isAtLeast }: SkippedCount,
+): TrackedMessage {
+  const [from, until] = [formatPosition(after), formatPosition(end)];
+  return toTracked(end, { type: 'skipped', skipped: { events, isAtLeast, after: from, until } });
 }

@@ -1,31 +1,118 @@
 import type { Database } from '../../../lib/db/database.ts';
-import type { TailPosition } from '../../../lib/tail/position.ts';
-import { readStoredPage, type StoredPage, type StoredQuery } from '../../../lib/tail/stored-events.ts';
+import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { type EventPredicate, predicateColumns } from '../../../lib/read/event-predicate.ts';
+import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
+import { readStoredPage } from '../../../lib/tail/stored-events.ts';
 import { type ListedEvent, listedColumns, showEvent } from '../events/listed-event.ts';
+import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
+import { type TrackedMessage, toTracked } from './live-message.ts';
 
 /** An event as streams send it. Streams share it. */
 export interface LiveEvent {
   readonly event: ListedEvent;
   readonly position: TailPosition;
-  /** A digit for each filter of the query: see StoredEvent. */
-  readonly matches: string;
+  /** About how many bytes it takes in a message. */
+  readonly bytes: number;
 }
 
-export interface LivePage extends Omit<StoredPage<typeof listedColumns>, 'events'> {
-  readonly events: readonly LiveEvent[];
+export interface LivePage {
+  /** How many events were read. */
+  readonly count: number;
+  /** Those of them that a filter shows. */
+  readonly matching: (predicate: EventPredicate) => LiveEvent[];
+  /** Everything up to here was read. */
+  readonly end: TailPosition;
+  readonly isComplete: boolean;
 }
 
-/** The next events that a space stored after a position, as lists show them. */
+/** A message of events, while it is queued. */
+export interface EventMessage {
+  readonly message: TrackedMessage;
+  /** Everything up to here was sent with it. */
+  readonly end: TailPosition;
+  readonly bytes: number;
+}
+
+/** Divides events into messages. @param end the position after the last one. */
+export function toEventMessages(events: readonly LiveEvent[], end: TailPosition): EventMessage[] {
+  const lists: LiveEvent[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const event of events) {
+    bytes += event.bytes;
+    const list = lists.at(-1);
+    if (list !== undefined && bytes <= liveMessageBytesMax && list.length < liveMessageEventsMax)
+      list.push(event);
+    else {
+      lists.push([event]);
+      bytes = event.bytes;
+    }
+  }
+  return lists.map((list, at) => {
+    const own = at === lists.length - 1 ? end : (list.at(-1)?.position ?? end);
+    const message = toTracked(own, { type: 'events', events: list.map(({ event }) => event) });
+    return { message, end: own, bytes: list.reduce((sum, event) => sum + event.bytes, 0) };
+  });
+}
+
+/**
+ * The next events that a space stored after a position, for predicates of these filters.
+ *
+ * @returns undefined when it is not known what came after the position.
+ */
 export async function readLivePage(
   database: Database,
   spaceId: string,
-  query: Omit<StoredQuery<typeof listedColumns>, 'columns'>,
-): Promise<LivePage> {
-  const page = await readStoredPage(database, spaceId, { ...query, columns: listedColumns });
-  const events = page.events.map(({ row, position, matches }) => ({
-    event: showEvent(row),
-    position,
-    matches,
-  }));
-  return { ...page, events };
+  query: { after: TailPosition; filters: readonly EventFilter[]; rowsMax?: number },
+): Promise<LivePage | undefined> {
+  const columns = { ...listedColumns, ...predicateColumns(query.filters) };
+  const page = await readStoredPage(database, spaceId, { ...query, columns });
+  if (page === undefined) return undefined;
+  const rows = page.events.map(({ row, position }) => {
+    const { attributes: _, lowerInput: _input, lowerOutput: _output, ...listed } = row;
+    const event = showEvent(listed);
+    return { row, shown: { event, position, bytes: JSON.stringify(event).length } };
+  });
+  return {
+    count: rows.length,
+    matching: (predicate) => rows.filter(({ row }) => predicate(row)).map(({ shown }) => shown),
+    end: page.end,
+    isComplete: page.isComplete,
+  };
+}
+
+export interface MatchingQuery {
+  after: TailPosition;
+  /** Nothing after it is returned. */
+  until: TailPosition | undefined;
+  filter: EventFilter;
+  /** The predicate of the filter. */
+  predicate: EventPredicate;
+  /** Most events. */
+  limit: number;
+}
+
+export interface MatchingEvents {
+  events: LiveEvent[];
+  /** Everything up to here was examined. */
+  end: TailPosition;
+  /** Whether nothing else is stored, or `until` is reached. */
+  isComplete: boolean;
+}
+
+/** Reads one page, and the first events of it that match. @returns undefined when it is not known what came after the position. */
+export async function readMatching(
+  database: Database,
+  spaceId: string,
+  { after, until, filter, predicate, limit }: MatchingQuery,
+): Promise<MatchingEvents | undefined> {
+  const page = await readLivePage(database, spaceId, { after, filters: [filter] });
+  if (page === undefined) return undefined;
+  const isBeyond = (position: TailPosition) => until !== undefined && comparePositions(position, until) > 0;
+  const matching = page.matching(predicate).filter(({ position }) => !isBeyond(position));
+  const events = matching.slice(0, limit);
+  const last = events.at(-1);
+  if (matching.length > events.length && last !== undefined)
+    return { events, end: last.position, isComplete: false };
+  const isLast = until !== undefined && comparePositions(page.end, until) >= 0;
+  return { events, end: isLast ? until : page.end, isComplete: isLast || page.isComplete };
 }

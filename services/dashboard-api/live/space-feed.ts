@@ -1,90 +1,66 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../lib/db/database.ts';
+import type { Limiter } from '../../../lib/limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
-import type { EventFilter } from '../../../lib/read/event-filter.ts';
-import { lagEventsMax } from '../../../lib/tail/limits.ts';
-import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
-import { readLag } from '../../../lib/tail/stored-entries.ts';
-import { EncodedMessage } from './encoded-message.ts';
+import { eventsPerRead, lagEventsMax } from '../../../lib/tail/limits.ts';
+import type { TailPosition } from '../../../lib/tail/position.ts';
+import { readEdge, readLag, type TailLag } from '../../../lib/tail/space-commits.ts';
 import {
-  liveCostsMs,
-  liveDelayedMs,
-  liveHeldBackPollMs,
+  liveDeliveriesPerReadMax,
+  liveEventsPerReadMin,
   liveLagMsMax,
-  liveMessageEventsMax,
   livePollMs,
-  liveReadCostMsMax,
+  liveReadMs,
 } from './limits.ts';
-import { type LiveBatch, toBatches } from './live-batch.ts';
-import { skippedMessage } from './live-message.ts';
-import { type LivePage, readLivePage } from './live-page.ts';
-import type { Pacer } from './pacer.ts';
-
-/** A stream that gets what the feed reads. */
-export interface FeedMember {
-  /** Equal for equal filters. */
-  readonly filterKey: string;
-  readonly filter: EventFilter;
-  /** Events that match the filter, and the position up to which there are no others. */
-  receive(batches: readonly LiveBatch[], end: TailPosition): void;
-  /** The feed goes on where the message, of skipped events, ends. */
-  skip(message: EncodedMessage): void;
-  /** The feed cannot serve this member now: it has to catch up by itself, and to join again. */
-  part(): void;
-  setDelayed(isDelayed: boolean): void;
-}
+import { readLivePage } from './live-page.ts';
+import type { StreamQueue } from './stream-queue.ts';
 
 export interface FeedDependencies {
-  database: Database;
-  pacer: Pacer;
-  log: Logger;
+  readonly database: Database;
+  /** For all spaces. */
+  readonly reads: Limiter;
+  readonly log: Logger;
 }
 
-/**
- * Reads what a space stores, once for all its live streams: with one statement for all their filters. It runs while it has
- * members.
- */
+/** Reads what a space stores, once for all its live streams. It runs while it has any. */
 export class SpaceFeed {
   readonly #dependencies: FeedDependencies;
   readonly #spaceId: string;
-  readonly #members = new Set<FeedMember>();
+  readonly #queues = new Set<StreamQueue>();
+  /** Everything up to here was read; undefined while the feed does not run. */
   #position: TailPosition | undefined;
+  #reading: Promise<void> | undefined;
   #woken = Promise.withResolvers<void>();
-  #heldBackSinceMs: number | undefined;
-  #isDelayed = false;
-  #retryMs = 0;
 
   constructor(dependencies: FeedDependencies, spaceId: string) {
     this.#dependencies = dependencies;
     this.#spaceId = spaceId;
   }
 
-  /** Streams that hold this feed, members or not. */
-  users = 0;
-
   get isIdle(): boolean {
-    return this.#members.size === 0;
+    return this.#queues.size === 0;
   }
 
   /**
-   * Adds a member that has everything up to a position. Members that join drop what they have already.
+   * Fills the queue with what is stored after a position.
    *
-   * @returns false when the feed is ahead: the member has to read up to the edge first.
+   * @param edge where the feed begins if it does not run yet.
+   * @returns the position.
    */
-  join(member: FeedMember, position: TailPosition): boolean {
-    if (this.#position !== undefined && comparePositions(this.#position, position) > 0) return false;
-    this.#members.add(member);
-    member.setDelayed(this.#isDelayed);
+  async join(queue: StreamQueue, edge: TailPosition): Promise<TailPosition> {
+    this.#queues.add(queue);
+    // A read that is under way is not for this queue: it may lack columns that its predicate needs.
+    await this.#reading;
     if (this.#position === undefined) {
-      this.#position = position;
+      this.#position = edge;
       void this.#run();
     }
-    this.wake();
-    return true;
+    queue.startAt(this.#position);
+    return this.#position;
   }
 
-  leave(member: FeedMember): void {
-    this.#members.delete(member);
+  leave(queue: StreamQueue): void {
+    this.#queues.delete(queue);
     if (this.isIdle) this.wake();
   }
 
@@ -94,108 +70,60 @@ export class SpaceFeed {
   }
 
   async #run(): Promise<void> {
-    let pollMs = 0;
-    while (!this.isIdle && this.#position !== undefined) {
-      await this.#wait(pollMs);
-      if (this.isIdle) break;
-      pollMs = await this.#read(this.#position).catch((error: unknown) => {
-        this.#dependencies.log.warn(
-          { err: error, spaceId: this.#spaceId },
-          'live events were not read; retrying',
-        );
-        this.#noteHeldBack(true);
-        return livePollMs;
-      });
+    for (;;) {
+      const timer = setTimeout(() => this.wake(), livePollMs);
+      await this.#woken.promise;
+      clearTimeout(timer);
+      this.#woken = Promise.withResolvers<void>();
+      if (this.isIdle || this.#position === undefined) break;
+      const [after, queues] = [this.#position, [...this.#queues]];
+      this.#reading = this.#dependencies
+        .reads(() => this.#read(after, queues))
+        .catch((error: unknown) => this.#noteFailure(error));
+      await this.#reading;
+      this.#reading = undefined;
+      await sleep(liveReadMs);
     }
     this.#position = undefined;
   }
 
-  /** Until something was stored, or the time is over; and until the work before is paid for. */
-  async #wait(pollMs: number): Promise<void> {
-    const timer = new AbortController();
-    const slept = sleep(pollMs, undefined, { signal: timer.signal }).catch(() => {});
-    await Promise.race([this.#woken.promise, slept]);
-    timer.abort();
-    const { waitMs } = this.#dependencies.pacer;
-    if (waitMs > 0) await sleep(waitMs);
-    this.#woken = Promise.withResolvers<void>();
-  }
-
-  /** @returns how long to wait for the next read if nothing is stored. */
-  async #read(after: TailPosition): Promise<number> {
+  async #read(after: TailPosition, queues: readonly StreamQueue[]): Promise<void> {
     const { database } = this.#dependencies;
-    const filters = new Map([...this.#members].map(({ filterKey, filter }) => [filterKey, filter]));
-    const page = await readLivePage(database, this.#spaceId, {
-      after,
-      filters: [...filters.values()],
-      rowsMax: this.#rowsMax,
-    });
-    this.#position = page.end;
-    this.#deliver(page, [...filters.keys()]);
-    this.#noteHeldBack(page.edge.isHeldBack);
-    if (!page.isComplete) {
-      await this.#skipIfFarBehind(page.end);
-      return 0;
+    const filters = queues.map(({ filter }) => filter);
+    const page = await readLivePage(database, this.#spaceId, { after, filters, rowsMax: this.#rowsMax });
+    const skipped =
+      page === undefined
+        ? { events: null, isAtLeast: false }
+        : page.isComplete
+          ? undefined
+          : await this.#findFarBehind(page.end);
+    const edge = skipped && (await readEdge(database, this.#spaceId));
+    this.#position = edge ?? page?.end ?? after;
+    for (const queue of queues) {
+      // The stream may have ended meanwhile.
+      if (!this.#queues.has(queue)) continue;
+      if (page !== undefined) queue.receive(page);
+      if (edge !== undefined && skipped !== undefined) queue.skip(edge, skipped);
+      queue.isDelayed = false;
     }
-    this.#retryMs = page.edge.isHeldBack
-      ? Math.min(Math.max(liveHeldBackPollMs, 2 * this.#retryMs), livePollMs)
-      : 0;
-    return page.edge.isHeldBack ? this.#retryMs : livePollMs;
+    if (page?.isComplete === false) this.wake();
   }
 
-  #deliver({ events, end }: LivePage, filterKeys: readonly string[]): void {
-    const byKey = new Map(
-      filterKeys.map((key, place) => {
-        const matching = events.filter(({ matches }) => matches[place] === '1');
-        return [key, { count: matching.length, batches: toBatches(matching, end) }];
-      }),
-    );
-    let costMs = liveCostsMs.row * events.length;
-    for (const { count } of byKey.values()) costMs += liveCostsMs.encoding * count;
-    for (const member of this.#members) {
-      const matching = byKey.get(member.filterKey);
-      // It joined while this was read.
-      if (matching === undefined) {
-        this.#members.delete(member);
-        member.part();
-        continue;
-      }
-      costMs += liveCostsMs.message * matching.batches.length + liveCostsMs.delivery * matching.count;
-      member.receive(matching.batches, end);
-    }
-    this.#dependencies.pacer.spend(costMs);
-  }
-
-  async #skipIfFarBehind(after: TailPosition): Promise<void> {
+  /** How much is stored after a position, if that is too much to read. */
+  async #findFarBehind(after: TailPosition): Promise<TailLag | undefined> {
     const lag = await readLag(this.#dependencies.database, this.#spaceId, after);
-    const lagMax = Math.min(lagEventsMax, liveLagMsMax / this.#eventCostMs);
-    if (lag.events <= lagMax && !lag.isAtLeast) return;
-    this.#position = lag.edge;
-    const message = new EncodedMessage(lag.edge, skippedMessage(after, lag));
-    for (const member of this.#members) member.skip(message);
-  }
-
-  /** What an event costs when every member gets it. */
-  get #eventCostMs(): number {
-    const filters = new Set([...this.#members].map(({ filterKey }) => filterKey)).size;
-    const perMember = liveCostsMs.delivery + liveCostsMs.message / liveMessageEventsMax;
-    return liveCostsMs.row + liveCostsMs.encoding * filters + perMember * this.#members.size;
+    const lagMax = Math.min(lagEventsMax, this.#rowsMax * (liveLagMsMax / liveReadMs));
+    return lag.events > lagMax || lag.isAtLeast ? lag : undefined;
   }
 
   get #rowsMax(): number {
-    const restMs = liveReadCostMsMax - liveCostsMs.message * this.#members.size;
-    return Math.max(liveRowsMin, Math.floor(restMs / this.#eventCostMs));
+    const rows = Math.floor(liveDeliveriesPerReadMax / this.#queues.size);
+    return Math.min(eventsPerRead, Math.max(liveEventsPerReadMin, rows));
   }
 
-  #noteHeldBack(isHeldBack: boolean): void {
-    const nowMs = performance.now();
-    this.#heldBackSinceMs = isHeldBack ? (this.#heldBackSinceMs ?? nowMs) : undefined;
-    const isDelayed = this.#heldBackSinceMs !== undefined && nowMs - this.#heldBackSinceMs >= liveDelayedMs;
-    if (isDelayed === this.#isDelayed) return;
-    this.#isDelayed = isDelayed;
-    for (const member of this.#members) member.setDelayed(isDelayed);
+  #noteFailure(error: unknown): void {
+    const { log } = this.#dependencies;
+    log.warn({ err: error, spaceId: this.#spaceId }, 'live events were not read; retrying');
+    for (const queue of this.#queues) queue.isDelayed = true;
   }
 }
-
-/** Events that a read delivers, however many streams there are. */
-const liveRowsMin = 20;

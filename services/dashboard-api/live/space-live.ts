@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { createPredicate } from '../../../lib/read/event-predicate.ts';
 import { formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
-import { readEdge } from '../../../lib/tail/stored-entries.ts';
+import { readEdge } from '../../../lib/tail/space-commits.ts';
 import { listedEvent } from '../events/listed-event.ts';
-import type { TrackedMessage } from './encoded-message.ts';
-import { readLivePage } from './live-page.ts';
+import type { TrackedMessage } from './live-message.ts';
+import { readMatching } from './live-page.ts';
 import type { LiveQuery, LiveStreams } from './live-streams.ts';
 
 /** What one space stores, in the order in which it was stored. */
@@ -19,6 +20,7 @@ export interface SpaceLive {
 export interface SinceQuery {
   filter: EventFilter;
   after: TailPosition | undefined;
+  until: TailPosition | undefined;
   limit: number;
 }
 
@@ -28,8 +30,10 @@ export const storedSince = z
     events: z.array(listedEvent),
     /** Where the next call goes on, or a live stream. */
     cursor: z.string(),
-    /** Whether nothing else that matches is stored now. */
+    /** Whether nothing else that matches is stored now, or stored before `until`. */
     isComplete: z.boolean(),
+    /** `after` is too old, or of another database: it is not known what was stored since then, up to `cursor`. */
+    hasGap: z.boolean(),
   })
   .meta({ id: 'StoredSince' });
 export type StoredSince = z.infer<typeof storedSince>;
@@ -44,14 +48,22 @@ export function openSpaceLive(database: Database, streams: LiveStreams, spaceId:
 async function readSince(
   database: Database,
   spaceId: string,
-  { filter, after, limit }: SinceQuery,
+  { filter, after, until, limit }: SinceQuery,
 ): Promise<StoredSince> {
-  if (after === undefined)
-    return { events: [], cursor: formatPosition(await readEdge(database)), isComplete: true };
-  const { events, end, isComplete } = await readLivePage(database, spaceId, {
-    filters: [filter],
-    after,
-    rowsMax: limit,
-  });
-  return { events: events.map(({ event }) => event), cursor: formatPosition(end), isComplete };
+  const page =
+    after &&
+    (await readMatching(database, spaceId, {
+      after,
+      until,
+      filter,
+      limit,
+      predicate: await createPredicate(database, filter),
+    }));
+  if (page !== undefined) {
+    const { events, end, isComplete } = page;
+    const shown = events.map(({ event }) => event);
+    return { events: shown, cursor: formatPosition(end), isComplete, hasGap: false };
+  }
+  const cursor = formatPosition(await readEdge(database, spaceId));
+  return { events: [], cursor, isComplete: true, hasGap: after !== undefined };
 }

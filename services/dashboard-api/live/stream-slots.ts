@@ -1,14 +1,14 @@
 import { TRPCError } from '@trpc/server';
-import { liveStreamsMax, liveStreamsPerSessionMax, liveStreamsPerSpaceMax } from './limits.ts';
+import { liveStreamsMax, liveStreamsPerSpaceMax, liveStreamsPerUserMax } from './limits.ts';
 
-/** Counts live streams by session and by space. */
+/** Counts live streams by user and by space. */
 export class StreamSlots {
   readonly #counts = new Map<string, number>();
 
   /** @throws TRPCError TOO_MANY_REQUESTS when a limit is reached; its message says which. */
-  take(sessionKey: string, spaceId: string): Disposable {
+  take(userId: string, spaceId: string): Disposable {
     const limits: [key: string, max: number, whose: string][] = [
-      [`session ${sessionKey}`, liveStreamsPerSessionMax, 'This session'],
+      [`user ${userId}`, liveStreamsPerUserMax, 'This user'],
       [`space ${spaceId}`, liveStreamsPerSpaceMax, 'The space'],
       ['all', liveStreamsMax, 'The server'],
     ];

@@ -32,6 +32,7 @@ const sinceInput = z
   .object({
     ...eventFilter,
     after: position.optional(),
+    until: position.optional(),
     limit: z.int().min(1).max(eventsPageMax).default(eventsPageDefault),
   })
   .prefault({});
@@ -44,7 +45,7 @@ export const live = router({
    * the first message has the id of that position.
    *
    * It ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN when the session, the membership or the role is gone, at most ten
-   * seconds later. TOO_MANY_REQUESTS: the session, the space or the server has too many streams.
+   * seconds later. TOO_MANY_REQUESTS: the user, the space or the server has too many streams.
    */
   tail: spaceProcedure(least)
     .input(tailInput)
@@ -55,7 +56,7 @@ export const live = router({
       try {
         ctx.request.beginStream(ctx.openStreams);
         yield* own.tail({
-          sessionKey: ctx.user.sessionId,
+          userId: ctx.user.userId,
           filter,
           after: lastEventId ?? undefined,
           signal: signal ?? AbortSignal.any([]),
@@ -68,14 +69,15 @@ export const live = router({
 
   /**
    * The next events that match the filter and were stored after a position, in the order in which they were stored: what a
-   * live stream skipped, or the new events of a list. Without `after` there are none, and `cursor` is the position of now.
+   * live stream skipped, or the new events of a list. Without `after` there are none, and `cursor` is the position of now. With
+   * `until` none comes that was stored after it.
    */
   since: spaceProcedure(least)
     .input(sinceInput)
     .output(storedSince)
-    .query(({ ctx, input: { after, limit, ...input } }) => {
+    .query(({ ctx, input: { after, until, limit, ...input } }) => {
       const { spaceId: _, ...filter } = input as typeof input & { spaceId?: string };
-      return ctx.space.live.since({ filter, after, limit });
+      return ctx.space.live.since({ filter, after, until, limit });
     }),
 });
 

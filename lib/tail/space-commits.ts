@@ -1,0 +1,110 @@
+import { and, asc, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { commitCounters, spaceCommits } from '../db/schema.ts';
+import { commitDays, commitsPerSpaceMax, lagEventsMax, segmentsPerRead } from './limits.ts';
+import { firstPosition, lastIndex, type TailPosition } from './position.ts';
+
+/** A segment that a commit stored. */
+export interface StoredSegment {
+  /** Of the commit. */
+  readonly number: number;
+  readonly segmentId: string;
+  /** How many events a segment of the commit has, on average. */
+  readonly eventCount: number;
+}
+
+/**
+ * Lists the segments that a space stored after a position, in the order of the tail, at most {@link segmentsPerRead} of them. The first one is
+ * the position's own: some of its events may come after the position.
+ *
+ * Numbers are given in the order of COMMIT (ADR 0020), so what is listed is final.
+ *
+ * @returns undefined when it is not known what came after the position: its commit is too old, or of another history of the database.
+ */
+export async function listStoredSegments(
+  database: Database,
+  spaceId: string,
+  after: TailPosition,
+  segmentsMax = segmentsPerRead,
+): Promise<StoredSegment[] | undefined> {
+  const { number, segmentIds } = spaceCommits;
+  const segmentId = sql<string>`segment.id`;
+  const eventCount = sql<number>`${spaceCommits.eventCount}::float8 / cardinality(${segmentIds})`;
+  const listed = await database
+    .select({ number, segmentId, eventCount })
+    .from(spaceCommits)
+    .crossJoinLateral(sql`unnest(${segmentIds}) AS segment(id)`)
+    .where(
+      and(
+        eq(spaceCommits.spaceId, spaceId),
+        gte(number, after.number),
+        or(gt(number, after.number), gte(segmentId, sql`${after.segmentId}::uuid`)),
+      ),
+    )
+    .orderBy(asc(number), asc(segmentId))
+    .limit(segmentsMax);
+  const [first] = listed;
+  const isBeginning = after.number === firstPosition.number;
+  const isKnown = isBeginning
+    ? first === undefined || first.number === firstPosition.number + 1
+    : first?.number === after.number && first.segmentId === after.segmentId;
+  return isKnown ? listed : undefined;
+}
+
+/** Whether a space has stored what a position names, and it is known what came after it. */
+export async function isKnownPosition(
+  database: Database,
+  spaceId: string,
+  position: TailPosition,
+): Promise<boolean> {
+  return (await listStoredSegments(database, spaceId, position, 1)) !== undefined;
+}
+
+/** The position after everything that a space has stored: where a tail of what is stored from now on begins. */
+export async function readEdge(database: Database, spaceId: string): Promise<TailPosition> {
+  const { number, segmentIds } = spaceCommits;
+  const [last] = await database
+    .select({ number, segmentId: sql<string>`${segmentIds}[cardinality(${segmentIds})]` })
+    .from(spaceCommits)
+    .where(eq(spaceCommits.spaceId, spaceId))
+    .orderBy(desc(number))
+    .limit(1);
+  return last === undefined ? firstPosition : { ...last, segmentIndex: lastIndex };
+}
+
+/** How much a tail has not read yet. */
+export interface TailLag {
+  /** Events that were stored by later commits, whatever their values. */
+  readonly events: number;
+  /** Whether there are more: not all of them were counted. */
+  readonly isAtLeast: boolean;
+}
+
+export async function readLag(database: Database, spaceId: string, after: TailPosition): Promise<TailLag> {
+  const later = database
+    .select({ eventCount: spaceCommits.eventCount })
+    .from(spaceCommits)
+    .where(and(eq(spaceCommits.spaceId, spaceId), gt(spaceCommits.number, after.number)))
+    .limit(lagEventsMax)
+    .as('later');
+  const [row] = await database
+    .select({
+      events: sql<number>`coalesce(sum(${later.eventCount}), 0)::float8`,
+      commits: sql<number>`count(*)::integer`,
+    })
+    .from(later);
+  if (row === undefined) throw new Error('SELECT returned no row');
+  return { events: row.events, isAtLeast: row.commits === lagEventsMax };
+}
+
+/** Deletes the records that are too old or too many. The last one of each space stays: it is the position of whoever has read all. */
+export async function deleteOldCommits(database: Database): Promise<void> {
+  const { spaceId, number, storedAt } = spaceCommits;
+  const old = lt(storedAt, sql`now() - make_interval(days => ${commitDays})`);
+  const isBefore = (end: SQL) =>
+    sql`EXISTS (SELECT 1 FROM ${commitCounters} WHERE ${commitCounters.spaceId} = ${spaceId} AND ${number} < ${end})`;
+  await database.delete(spaceCommits).where(and(old, isBefore(sql`${commitCounters.lastNumber}`)));
+  await database
+    .delete(spaceCommits)
+    .where(isBefore(sql`${commitCounters.lastNumber} - ${commitsPerSpaceMax}`));
+}

@@ -1,0 +1,162 @@
+import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import type { EventPredicate } from '../../../lib/read/event-predicate.ts';
+import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
+import { liveQueueBytesMax, liveQueuedBytesMax } from './limits.ts';
+import { type SkippedCount, skippedMessage, type TrackedMessage } from './live-message.ts';
+import { type EventMessage, type LivePage, toEventMessages } from './live-page.ts';
+
+/** What one live stream waits for. */
+export interface StreamFilter {
+  readonly filter: EventFilter;
+  /** The filter as a function. */
+  readonly predicate: EventPredicate;
+}
+
+/**
+ * The queue of one live stream: what the feed has read and the client has not. It is bounded. When it is full, what it holds is
+ * dropped, and the client is told what it has skipped as soon as it reads on.
+ */
+export class StreamQueue implements Disposable {
+  readonly filter: EventFilter;
+  readonly #predicate: EventPredicate;
+  readonly #total: { bytes: number };
+  readonly #messages: EventMessage[] = [];
+  #bytes = 0;
+  /** Everything up to here was taken. */
+  #taken: TailPosition;
+  /** Everything up to here was taken, is queued, or is skipped. */
+  #end: TailPosition;
+  /** Whether what comes after #taken is skipped. */
+  #isSkipping = false;
+  /** What was read since everything was taken. */
+  #behind: SkippedCount = nothing;
+  #isDelayed = false;
+  #changed = Promise.withResolvers<void>();
+
+  /**
+   * @param after what comes up to here is left out.
+   * @param total the bytes of all queues.
+   */
+  constructor({ filter, predicate }: StreamFilter, after: TailPosition, total: { bytes: number }) {
+    this.filter = filter;
+    this.#predicate = predicate;
+    this.#total = total;
+    this.#taken = after;
+    this.#end = after;
+  }
+
+  /** Everything up to here was taken. */
+  get position(): TailPosition {
+    return this.#taken;
+  }
+
+  get isDelayed(): boolean {
+    return this.#isDelayed;
+  }
+
+  set isDelayed(isDelayed: boolean) {
+    if (isDelayed === this.#isDelayed) return;
+    this.#isDelayed = isDelayed;
+    this.notify();
+  }
+
+  /** The queue begins here, if that is later: what comes before does not come through it. */
+  startAt(position: TailPosition): void {
+    if (comparePositions(position, this.#end) <= 0) return;
+    this.#taken = position;
+    this.#end = position;
+  }
+
+  /** Takes in the next events of the space. */
+  receive(page: LivePage): void {
+    const start = this.#end;
+    if (comparePositions(page.end, start) <= 0) return;
+    this.#end = page.end;
+    this.#addBehind({ events: page.count, isAtLeast: false });
+    if (this.#isSkipping) return;
+    const events = page
+      .matching(this.#predicate)
+      .filter(({ position }) => comparePositions(position, start) > 0);
+    for (const message of toEventMessages(events, page.end)) {
+      const isFull = this.#bytes + message.bytes > liveQueueBytesMax;
+      if (isFull || this.#total.bytes + message.bytes > liveQueuedBytesMax) {
+        this.#skip();
+        return;
+      }
+      this.#messages.push(message);
+      this.#count(message.bytes);
+    }
+    if (this.#messages.length === 0) this.#noteAllTaken();
+    else this.notify();
+  }
+
+  /** The feed leaves out what was stored up to a position. */
+  skip(end: TailPosition, count: SkippedCount): void {
+    this.#end = end;
+    this.#addBehind(count);
+    this.#skip();
+  }
+
+  /** Takes the next message; undefined when there is none. */
+  take(): TrackedMessage | undefined {
+    if (this.#isSkipping) {
+      const message = skippedMessage({ after: this.#taken, end: this.#end }, this.#behind);
+      this.#noteAllTaken();
+      return message;
+    }
+    const message = this.#messages.shift();
+    if (message === undefined) return undefined;
+    this.#count(-message.bytes);
+    this.#taken = message.end;
+    if (this.#messages.length === 0) this.#noteAllTaken();
+    return message.message;
+  }
+
+  /** Resolves when something has changed, or after a time. */
+  async wait(ms: number): Promise<void> {
+    const timer = setTimeout(() => this.notify(), ms);
+    await this.#changed.promise;
+    clearTimeout(timer);
+    this.#changed = Promise.withResolvers<void>();
+  }
+
+  notify(): void {
+    this.#changed.resolve();
+  }
+
+  [Symbol.dispose](): void {
+    this.#drop();
+  }
+
+  #skip(): void {
+    this.#drop();
+    this.#isSkipping = true;
+    this.notify();
+  }
+
+  #addBehind({ events, isAtLeast }: SkippedCount): void {
+    const behind = this.#behind;
+    this.#behind = {
+      events: events === null || behind.events === null ? null : behind.events + events,
+      isAtLeast: behind.isAtLeast || isAtLeast,
+    };
+  }
+
+  #noteAllTaken(): void {
+    this.#taken = this.#end;
+    this.#behind = nothing;
+    this.#isSkipping = false;
+  }
+
+  #drop(): void {
+    this.#messages.length = 0;
+    this.#count(-this.#bytes);
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#total.bytes += bytes;
+  }
+}
+
+const nothing: SkippedCount = { events: 0, isAtLeast: false };
