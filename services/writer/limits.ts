@@ -39,10 +39,10 @@ export const storeLockTimeoutMs = 2_000;
 
 /**
  * A space whose rows were locked for that long is tried again after this time, and its messages are delivered again after as long; at
- * each delivery twice as late, up to a minute: reading them again takes time from other spaces.
+ * each delivery twice as late, up to a bound: reading them again takes time from other spaces.
  */
-export const lockedSpaceMs = 5_000;
-export const lockedDelayMsMax = 60_000;
+export const lockedSpaceMs = 2_000;
+export const lockedDelayMsMax = 15_000;
 
 /** After so many locked spaces in a row the others of a statement are not tried: the lock is on a table. */
 export const lockedSpacesMax = 2;

@@ -10,8 +10,8 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * The spaces in which another transaction held rows that the store statement needs. For some seconds no statement waits for
- * them again, so that such a transaction takes little of the time in which other spaces are stored.
+ * The spaces in which another transaction held rows that the store statement needs. Now and then one statement tries them again;
+ * all others leave them out, so that such a transaction occupies one worker at most.
  */
 export class LockedSpaces {
   readonly #untilMs = new Map<string, number>();
@@ -20,9 +20,17 @@ export class LockedSpaces {
     this.#untilMs.set(spaceId, performance.now() + lockedSpaceMs);
   }
 
-  has(spaceId: string): boolean {
+  /** Its events were stored: nothing holds its rows any more. */
+  forget(spaceId: string): void {
+    this.#untilMs.delete(spaceId);
+  }
+
+  /** Whether the space has to wait. Where it is due, the caller tries it, and the others go on waiting. */
+  mustWait(spaceId: string): boolean {
     const untilMs = this.#untilMs.get(spaceId);
-    if (untilMs !== undefined && untilMs <= performance.now()) this.#untilMs.delete(spaceId);
-    return this.#untilMs.has(spaceId);
+    if (untilMs === undefined) return false;
+    if (untilMs > performance.now()) return true;
+    this.note(spaceId);
+    return false;
   }
 }

@@ -100,7 +100,7 @@ export class MessageStore implements Disposable {
    */
   async #storeUnlocked(parts: readonly Part[]): Promise<Set<string>> {
     const bySpace = Map.groupBy(parts, ({ spaceId }) => spaceId);
-    const waiting = new Set([...bySpace.keys()].filter((spaceId) => this.#locked.has(spaceId)));
+    const waiting = new Set([...bySpace.keys()].filter((spaceId) => this.#locked.mustWait(spaceId)));
     const open = parts.filter(({ spaceId }) => !waiting.has(spaceId));
     if (open.length === 0 || (await this.#storeIfUnlocked(open))) return waiting;
     const openSpaces = [...bySpace].filter(([spaceId]) => !waiting.has(spaceId));
@@ -123,6 +123,7 @@ export class MessageStore implements Disposable {
   async #storeIfUnlocked(parts: readonly Part[]): Promise<boolean> {
     try {
       await this.#storeLogged(parts);
+      for (const { spaceId } of parts) this.#locked.forget(spaceId);
       return true;
     } catch (error) {
       if (isLockTimeout(error)) return false;
