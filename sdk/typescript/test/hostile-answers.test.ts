@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Weir } from '../src/index.ts';
 import { WeirStub } from './support/weir-stub.ts';
 
@@ -145,6 +145,74 @@ describe('the form of a stream', () => {
     await weir.shutdown();
     expect(stub.events[0]?.status.error?.code).toBe('malformed_answer');
   });
+});
+
+describe('reasoning and audio are recorded', () => {
+  const textOf = async (path: string, base: typeof fetch) => {
+    await (await weir.fetch({}, base)(`http://provider.test${path}`, request)).text();
+    await weir.flush();
+    return stub.events.at(-1)?.properties.llm?.output;
+  };
+  const json = (body: object) => answering([JSON.stringify(body)], { 'content-type': 'application/json' });
+  const events = (...all: object[]) => answering(all.map((event) => `data: ${JSON.stringify(event)}\n\n`));
+
+  test('chat completions', async () => {
+    const path = '/v1/chat/completions';
+    const message = { content: null, audio: { transcript: 'Mild.' }, reasoning_content: 'It is May.' };
+    const whole = json({ choices: [{ message, finish_reason: 'stop' }] });
+    expect(await textOf(path, whole)).toMatchObject({ response: 'Mild.', reasoning: 'It is May.' });
+    const deltas = [
+      chunk({ reasoning: 'It is ' }),
+      chunk({ reasoning: 'May.' }),
+      chunk({ content: 'Mild.' }),
+      end,
+    ];
+    expect(await textOf(path, answering(deltas))).toMatchObject({
+      response: 'Mild.',
+      reasoning: 'It is May.',
+    });
+  });
+
+  test('responses', async () => {
+    const path = '/v1/responses';
+    const item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'It is May.' }] };
+    const message = { type: 'message', content: [{ type: 'output_text', text: 'Mild.' }] };
+    const whole = json({ status: 'completed', output: [item, message] });
+    expect(await textOf(path, whole)).toMatchObject({ response: 'Mild.', reasoning: 'It is May.' });
+    const cutOff = events(
+      { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning' } },
+      { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'It is May.' },
+    );
+    expect(await textOf(path, cutOff)).toMatchObject({ response: '', reasoning: 'It is May.' });
+  });
+
+  test('messages', async () => {
+    const path = '/v1/messages';
+    const content = [
+      { type: 'thinking', thinking: 'It is May.' },
+      { type: 'text', text: 'Mild.' },
+    ];
+    expect(await textOf(path, json({ content }))).toMatchObject({
+      response: 'Mild.',
+      reasoning: 'It is May.',
+    });
+    const streamed = events(
+      { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'It is May.' } },
+      { type: 'message_stop' },
+    );
+    expect(await textOf(path, streamed)).toMatchObject({ response: '', reasoning: 'It is May.' });
+  });
+});
+
+test('a client that observe() does not know is returned as it is, with one warning', () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  class Unknown {}
+  const client = new Unknown();
+  expect(weir.observe(client)).toBe(client);
+  weir.observe(new Unknown());
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('class Unknown')]]);
+  warn.mockRestore();
 });
 
 describe('a body that is no answer', () => {

@@ -53,10 +53,10 @@ function readAnswer(text: string): LlmAnswer {
   return compose(body, blocks, true);
 }
 
-function readBlock({ type, text, id, name }: Json): Block {
+function readBlock({ type, text, thinking, id, name }: Json): Block {
   return {
     type: String(type),
-    text: asText(text) ?? '',
+    text: asText(text) ?? asText(thinking) ?? '',
     call: { id: asText(id), name: asText(name), arguments: '' },
   };
 }
@@ -66,7 +66,8 @@ function compose(message: Json, blocks: readonly Block[], isComplete: boolean): 
   const { cache_read_input_tokens: read, cache_creation_input_tokens: write } = usage;
   return {
     model: asText(message.model),
-    response: blocks.map(({ type, text }) => (type === 'text' ? text : '')).join(''),
+    response: textsOfType(blocks, 'text').join(''),
+    reasoning: textsOfType(blocks, 'thinking').join('\n\n') || undefined,
     toolCalls: blocks.filter(({ type }) => type === 'tool_use').map(({ call }) => call),
     usage: composeUsage({
       // Anthropic counts cached tokens beside the input, not within it.
@@ -80,6 +81,10 @@ function compose(message: Json, blocks: readonly Block[], isComplete: boolean): 
     responseId: asText(message.id),
     isComplete,
   };
+}
+
+function textsOfType(blocks: readonly Block[], type: string): string[] {
+  return blocks.flatMap((block) => (block.type === type && block.text !== '' ? [block.text] : []));
 }
 
 /** Collects the blocks of a message from their deltas. */
@@ -121,9 +126,9 @@ class MessageStream implements StreamReader {
     return { ...answer, error: { code: asText(type) ?? 'error', message: asText(message) ?? '' } };
   }
 
-  #addDelta(block: Block | undefined, { text, partial_json: json }: Json): void {
+  #addDelta(block: Block | undefined, { text, thinking, partial_json: json }: Json): void {
     if (block === undefined) return;
-    block.text += asText(text) ?? '';
+    block.text += asText(text) ?? asText(thinking) ?? '';
     block.call.arguments += asText(json) ?? '';
   }
 

@@ -72,12 +72,12 @@ export class Call {
 
   #compose(answer: LlmAnswer | undefined): LlmProperties {
     const request = this.#readRequest();
-    const { toolCalls = [], response = '', otherResponses } = answer ?? {};
+    const { toolCalls = [], response = '', reasoning, otherResponses } = answer ?? {};
     const mode = toolCalls.length > 0 ? 'tool_calls' : request?.isJson ? 'json' : 'text';
     return dropUndefined({
       model: answer?.model ?? request?.model,
       input: request?.input,
-      output: answer && dropUndefined({ mode, response, toolCalls, otherResponses }),
+      output: answer && dropUndefined({ mode, response, reasoning, toolCalls, otherResponses }),
       usage: answer?.usage,
       finishReason: answer?.finishReason,
       responseId: answer?.responseId,

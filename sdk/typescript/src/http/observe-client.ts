@@ -19,12 +19,28 @@ interface ClientParts {
  */
 export function observeClient<T extends object>(observer: Observer, client: T): T {
   const parts = client as ClientParts;
-  if (isObserved(client) || typeof parts.fetch !== 'function') return client;
+  if (isObserved(client)) return client;
+  if (typeof parts.fetch !== 'function') {
+    warnUnknown(client);
+    return client;
+  }
   const hasBackend = (parts.backendMiddleware?.().length ?? 0) > 0;
   if (hasBackend && Array.isArray(parts.middleware)) parts.middleware.unshift(createMiddleware(observer));
   else parts.fetch = observer.wrap(parts.fetch);
   markAttempts(parts);
   return markObserved(client);
+}
+
+const warned = new Set<string>();
+
+/** Once for each class: a client that is not recorded looks like one that makes no calls. */
+function warnUnknown(client: object): void {
+  const name = client.constructor?.name || 'object';
+  if (warned.has(name)) return;
+  warned.add(name);
+  console.warn(
+    `weir: observe() does not know a client of class ${name}: nothing of it is recorded. If it takes a fetch, give it weir.fetch().`,
+  );
 }
 
 /** Gives the attempts of one call a scope in common. The promise of the client is returned as it is. */

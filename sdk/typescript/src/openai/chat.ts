@@ -25,6 +25,7 @@ export const chatCompletions: Adapter = {
 
 interface Content {
   response: string;
+  reasoning: string | undefined;
   toolCalls: ToolCall[];
 }
 
@@ -50,9 +51,20 @@ function readMessage(message: Json): Content {
   const calls = asArray(message.tool_calls).map((call) => readCall(asObject(call)));
   const legacy = message.function_call ? [readCall({ function: message.function_call })] : [];
   return {
-    response: textOf(message.content) ?? asText(message.refusal) ?? '',
+    response: readText(message) || '',
+    reasoning: readReasoning(message),
     toolCalls: [...calls, ...legacy],
   };
+}
+
+/** Of a message or of a delta. */
+function readText({ content, refusal, audio }: Json): string | undefined {
+  return textOf(content) ?? asText(refusal) ?? asText(asObject(audio).transcript);
+}
+
+/** As DeepSeek, Qwen and vLLM call it, or as OpenRouter and Groq do. */
+function readReasoning({ reasoning_content: content, reasoning }: Json): string | undefined {
+  return asText(content) ?? asText(reasoning);
 }
 
 function readCall(call: Json): ToolCall {
@@ -66,7 +78,7 @@ function compose(
   finishReason: string | undefined,
   error: Json,
 ): LlmAnswer {
-  const [first = { response: '', toolCalls: [] }, ...others] = contents;
+  const [first = { response: '', reasoning: undefined, toolCalls: [] }, ...others] = contents;
   return {
     ...first,
     model: asText(body.model),
@@ -123,7 +135,7 @@ class ChatStream implements StreamReader {
 
   answer(): LlmAnswer {
     const choices = inOrder(this.#choices);
-    const contents = choices.map(({ response, calls }) => ({ response, toolCalls: calls.list() }));
+    const contents = choices.map(({ calls, ...texts }) => ({ ...texts, toolCalls: calls.list() }));
     const finished = choices.filter(({ finishReason }) => finishReason !== undefined);
     const answer = compose(
       { ...this.#head, usage: this.#usage },
@@ -136,15 +148,19 @@ class ChatStream implements StreamReader {
   }
 
   #addChoice({ index, delta, finish_reason: reason }: Json): void {
-    const { content, refusal, tool_calls: calls, function_call: legacy } = asObject(delta);
+    const part = asObject(delta);
+    const { tool_calls: calls, function_call: legacy } = part;
     const at = asIndex(index);
     const choice = this.#choices.get(at) ?? {
       response: '',
+      reasoning: undefined,
       calls: new StreamedCalls(),
       finishReason: undefined,
     };
     this.#choices.set(at, choice);
-    choice.response += asText(content) ?? asText(refusal) ?? '';
+    choice.response += readText(part) ?? '';
+    const reasoning = readReasoning(part);
+    if (reasoning !== undefined) choice.reasoning = (choice.reasoning ?? '') + reasoning;
     choice.finishReason = asText(reason) ?? choice.finishReason;
     for (const call of asArray(calls)) choice.calls.add(asObject(call));
     if (legacy) choice.calls.add({ index: 0, function: legacy });
@@ -153,6 +169,7 @@ class ChatStream implements StreamReader {
 
 interface StreamedChoice {
   response: string;
+  reasoning: string | undefined;
   readonly calls: StreamedCalls;
   finishReason: string | undefined;
 }

@@ -43,6 +43,7 @@ function compose(body: Json): LlmAnswer {
   return {
     model: asText(body.model),
     response: items.flatMap(textsOfItem).join(''),
+    reasoning: items.flatMap(reasoningOfItem).join('\n\n') || undefined,
     toolCalls: items.flatMap(readCall),
     usage: readUsage(asObject(usage)),
     finishReason: asText(reason) ?? asText(status),
@@ -58,6 +59,15 @@ function textsOfItem({ type, content }: Json): string[] {
     const { text, refusal } = asObject(part);
     return asText(text) ?? asText(refusal) ?? [];
   });
+}
+
+/** The texts of the reasoning itself, which some models send, or else of its summary. */
+function reasoningOfItem({ type, content, summary }: Json): string[] {
+  if (type !== 'reasoning') return [];
+  const texts = [content, summary].map((parts) =>
+    asArray(parts).flatMap((part) => asText(asObject(part).text) ?? []),
+  );
+  return texts.find((found) => found.length > 0) ?? [];
 }
 
 function readCall(item: Json): ToolCall[] {
@@ -94,11 +104,7 @@ class ResponsesStream implements StreamReader {
     if (/^response\.(completed|failed|incomplete|cancelled)$/.test(type)) this.#isOver = true;
     else if (type === 'error') this.#error = asObject(event.error ?? event);
     else if (type.startsWith('response.output_item.')) this.#entryAt(event).item = asObject(event.item);
-    else if (
-      type.endsWith('.delta') &&
-      /text|refusal|arguments|input/.test(type) &&
-      !/reasoning/.test(type)
-    ) {
+    else if (type.endsWith('.delta') && /text|refusal|arguments|input/.test(type)) {
       this.#entryAt(event).text += asText(event.delta) ?? '';
     }
   }
@@ -126,6 +132,7 @@ function complete({ item, text }: { item: Json; text: string }): Json {
   if (item.status === 'completed') return item;
   if (item.type === 'function_call') return { ...item, arguments: text };
   if (item.type === 'custom_tool_call') return { ...item, input: text };
+  if (item.type === 'reasoning') return { ...item, content: [{ text }] };
   // Searches, remote tools and others: their deltas are no text of the answer.
   if (item.type !== undefined && item.type !== 'message') return item;
   return { type: 'message', content: [{ type: 'output_text', text }] };

@@ -28,7 +28,10 @@ export interface LlmRequest {
 
 export interface LlmAnswer {
   model?: string | undefined;
+  /** The text of the answer; of an answer in audio, its transcript. */
   response: string;
+  /** The text of the model's reasoning, or of its summary, where the provider sends it. */
+  reasoning?: string | undefined;
   toolCalls: ToolCall[];
   /** Texts of further choices, if several were asked for. */
   otherResponses?: string[] | undefined;
