@@ -20,6 +20,12 @@ const changes: Record<string, { prepare?: string[][]; args: string[]; log: 'spac
   'user create': { args: ['--email', 'b@example.org', '--password-stdin'], log: 'no space' },
   'user password': { args: ['--email', email, '--password-stdin'], log: 'no space' },
   'user link': { args: ['--email', email, '--url', 'http://x'], log: 'no space' },
+  'user disable': { args: ['--email', email], log: 'no space' },
+  'user enable': {
+    prepare: [['user', 'disable', '--email', email]],
+    args: ['--email', email],
+    log: 'no space',
+  },
   'user role': { args: ['--email', email, '--space', 'SPACE', '--role', 'viewer'], log: 'space' },
   'price set': { args: ['--model', 'm', '--input', '1', '--output', '2'], log: 'no space' },
   'price remove': {

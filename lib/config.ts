@@ -88,6 +88,7 @@ export const configSchema = z
       .transform((text) => text.split(',').map((domain) => domain.trim().toLowerCase()))
       .pipe(z.array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be domains, separated by commas' })))
       .default([]),
+    SSO_REQUIRED: z.stringbool().default(false),
     NEW_SPACE_MONTHLY_EVENTS: z.coerce.number().int().nonnegative().optional(),
     RETENTION_DAYS_MAX: positive.max(retentionDaysMax).optional(),
     BACKUP_RETENTION_DAYS: positive.max(retentionDaysMax).optional(),
@@ -106,7 +107,11 @@ export const configSchema = z
       path: ['OIDC_ISSUER'],
       error: 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and DASHBOARD_PUBLIC_URL',
     },
-  );
+  )
+  .refine((config) => !config.SSO_REQUIRED || config.OIDC_ISSUER !== undefined, {
+    path: ['SSO_REQUIRED'],
+    error: 'needs OIDC_ISSUER: nobody could sign in',
+  });
 
 export type Config = z.infer<typeof configSchema>;
 

@@ -154,7 +154,7 @@ test('the list shows every user with the spaces of each, and no hash', async () 
   const alone = newEmail();
   await user(['create', '--email', alone]);
   const listed: { email: string }[] = await user(['list']);
-  const shown = { userId: expect.any(String), createdAt: expect.stringMatching(/Z$/) };
+  const shown = { userId: expect.any(String), createdAt: expect.stringMatching(/Z$/), disabledAt: null };
   const spaces = [{ spaceId, name: expect.any(String), role: 'viewer' }];
   expect(listed).toContainEqual({ ...shown, email, spaces });
   expect(listed).toContainEqual({ ...shown, email: alone, spaces: [] });
@@ -196,4 +196,31 @@ test('a new password ends the sign-in links of the user, whoever sets it', async
   const second = await newLink();
   await user(['password', '--email', email]);
   await expect(redeem(second)).rejects.toMatchObject(unauthorized);
+});
+
+test('a disabled user is signed out and cannot sign in, has no way back, and keeps the spaces when enabled again', async () => {
+  const { spaceId, email, password, client } = await dashboard.addSpace();
+  const { link } = await user(['link', '--email', email, '--url', 'http://x']);
+  const guest = await client.trpc.invitations.create.mutate({ email: 'guest@example.org', role: 'owner' });
+  await user(['disable', '--email', email]);
+  const stranger = openClient(dashboard.url).trpc;
+  const refused = [
+    () => client.trpc.me.query(),
+    () => stranger.auth.signIn.mutate({ email, password }),
+    () => stranger.auth.redeemLink.mutate({ token: link.split('#link=')[1] }),
+  ];
+  for (const call of refused) await expect(call()).rejects.toMatchObject(unauthorized);
+  await expect(stranger.invitations.look.mutate({ token: guest.token })).rejects.toMatchObject({
+    data: { code: 'NOT_FOUND' },
+  });
+  const listed: { email: string; disabledAt: string | null }[] = await user(['list']);
+  expect(listed.find((one) => one.email === email)?.disabledAt).toMatch(/Z$/);
+  // A link that is made now signs nobody in.
+  const late = await user(['link', '--email', email, '--url', 'http://x']);
+  await expect(
+    stranger.auth.redeemLink.mutate({ token: late.link.split('#link=')[1] }),
+  ).rejects.toMatchObject(unauthorized);
+  await user(['enable', '--email', email]);
+  await client.trpc.auth.signIn.mutate({ email, password });
+  expect((await client.trpc.me.query()).spaces).toMatchObject([{ id: spaceId, role: 'owner' }]);
 });

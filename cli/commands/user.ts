@@ -3,7 +3,7 @@ import { type Membership, removeRole, setRole } from '../../lib/accounts/members
 import { generatePassword } from '../../lib/accounts/password.ts';
 import type { Role } from '../../lib/accounts/role.ts';
 import { createSignInLink } from '../../lib/accounts/sign-in-links.ts';
-import { createUser, findUserId, listUsers, setPassword } from '../../lib/accounts/users.ts';
+import { createUser, findUserId, listUsers, setDisabled, setPassword } from '../../lib/accounts/users.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { readConnection } from '../../lib/local-system.ts';
 import { parseEmail, parseHttpUrl, parseId, parseRole, parseRoleOrNone } from '../arguments.ts';
@@ -11,7 +11,7 @@ import { readConfig, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 import { readPassword } from '../password-input.ts';
 
-/** `user create`, `user password`, `user link`, `user role` and `user list`: who may sign in to the dashboard. */
+/** `user create`, `password`, `link`, `role`, `disable`, `enable` and `list`: who may sign in to the dashboard. */
 export function addUserCommands(program: Command, host: Host): void {
   const user = program.command('user').description('users of the dashboard');
   addCreate(user, host);
@@ -35,6 +35,8 @@ export function addUserCommands(program: Command, host: Host): void {
         await printJson(host, { userId, email, spaceId, role: role === 'none' ? null : role });
       }),
     );
+
+  addDisable(user, host);
 
   user
     .command('list')
@@ -101,6 +103,26 @@ function addLink(user: Command, host: Host): void {
         await printJson(host, { userId, email, link });
       }),
     );
+}
+
+function addDisable(user: Command, host: Host): void {
+  const commands = [
+    ['disable', true, 'keep a user from signing in, and end every session of the user'],
+    ['enable', false, 'let a user sign in again who was disabled'],
+  ] as const;
+  for (const [name, isDisabled, description] of commands) {
+    user
+      .command(name)
+      .description(description)
+      .requiredOption('--email <email>', 'the user', parseEmail)
+      .action(({ email }: { email: string }) =>
+        withDatabase(host, async (database) => {
+          const userId = await requireUser(database, email);
+          await setDisabled(database, userId, isDisabled);
+          await printJson(host, { userId, email, isDisabled });
+        }),
+      );
+  }
 }
 
 interface PasswordOptions {

@@ -27,8 +27,10 @@ export function isMakerTrusted(database: Database): SQL | undefined {
   const maker = database
     .select({ one: sql`1` })
     .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
     .where(
       and(
+        isNull(users.disabledAt),
         eq(memberships.spaceId, invitations.spaceId),
         eq(sql`${memberships.userId}::text`, invitations.createdBy),
         or(

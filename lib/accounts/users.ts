@@ -1,9 +1,10 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
 import { operator, runAudited, type Transaction } from './audit/audit.ts';
 import { normalizeEmail } from './email.ts';
 import { type Membership, setRole } from './memberships.ts';
+import { revokeInvitations } from './open-invitations.ts';
 import { hashPassword } from './password.ts';
 
 /** What may be shown of a user. */
@@ -11,6 +12,8 @@ export interface UserInfo {
   userId: string;
   email: string;
   createdAt: Date;
+  /** Since when the user cannot sign in; null for one who can. */
+  disabledAt: Date | null;
   spaces: (Membership & { name: string })[];
 }
 
@@ -74,6 +77,32 @@ export async function setPassword(database: Database, userId: string, password: 
 }
 
 /**
+ * Keeps a user from signing in, or lets them sign in again. Disabling ends every session and sign-in link of the user and revokes
+ * the open invitations made by and to them; memberships stay.
+ */
+export async function setDisabled(database: Database, userId: string, isDisabled: boolean): Promise<void> {
+  await database.transaction(async (transaction) => {
+    const changed = transaction.$with('changed').as(
+      transaction
+        .update(users)
+        .set({ disabledAt: isDisabled ? sql`now()` : null })
+        .where(and(eq(users.id, userId), isDisabled ? isNull(users.disabledAt) : isNotNull(users.disabledAt)))
+        .returning({ userId: users.id }),
+    );
+    const lost = { from: changed, spaceId: undefined, userId, role: undefined, actor: operator };
+    const entry = {
+      userId: changed.userId,
+      actor: operator,
+      action: isDisabled ? 'user.disable' : 'user.enable',
+      target: userId,
+    };
+    const after = isDisabled ? revokeInvitations(transaction, lost) : [];
+    await runAudited(transaction, changed, entry, { after });
+    if (isDisabled) await endSessions(transaction, userId);
+  });
+}
+
+/**
  * Makes a user the owner of a space. A user who exists gets the new password, and every session opened with the old one
  * ends.
  *
@@ -121,7 +150,12 @@ export async function findUserId(database: Database, email: string): Promise<str
 export async function listUsers(database: Database): Promise<UserInfo[]> {
   const rows = await database
     .select({
-      user: { userId: users.id, email: users.email, createdAt: users.createdAt },
+      user: {
+        userId: users.id,
+        email: users.email,
+        createdAt: users.createdAt,
+        disabledAt: users.disabledAt,
+      },
       spaceId: spaces.id,
       name: spaces.name,
       role: memberships.role,

@@ -3,6 +3,12 @@ import type { FairLimits } from '../../lib/fair-limiter.ts';
 /** A sign-in to the dashboard lasts this long. */
 export const sessionTtlMs = 30 * 24 * 60 * 60 * 1_000;
 
+/** A session that was opened with single sign-on lasts a working day: the provider then says whether its user still has an account. */
+export const ssoSessionTtlMs = 12 * 60 * 60 * 1_000;
+
+/** A session that is not used for a week ends: its browser may belong to somebody else by then. */
+export const sessionIdleMs = 7 * 24 * 60 * 60 * 1_000;
+
 /** The time of a session's last use is written at most this often: a write for each call would cost too much. */
 export const sessionUseMs = 60_000;
 

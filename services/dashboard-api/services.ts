@@ -48,6 +48,7 @@ export async function openServices(
   const now = () => performance.now();
   return {
     sessions,
+    arePasswordsAllowed: !config.SSO_REQUIRED,
     ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
     findAddress: createFindAddress(config.TRUSTED_PROXIES),
     signIn: await openSignIn({ database, sessions, log, now }),

@@ -1,12 +1,12 @@
-import { and, eq, exists, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, gt, inArray, isNull, type SQL, sql } from 'drizzle-orm';
 import postgres from 'postgres';
 import type { Database, Transaction } from '../../db/database.ts';
-import { auditLog, memberships, sessions } from '../../db/schema.ts';
+import { auditLog, memberships, sessions, users } from '../../db/schema.ts';
 import { hasRole, type Role, roles } from '../role.ts';
 
 /** What allows a user of the dashboard to make a change. It is checked when a call begins, and again in the statement of the change. */
 export interface Grant {
-  /** The session of the call, which must not have ended. */
+  /** The session of the call, which must not have ended, of a user who is not disabled. */
   readonly sessionId: string;
   /** The role that the user must still have, at least. Without `spaceId`: in one of the user's spaces. */
   readonly role?: { readonly least: Role; readonly spaceId?: string };
@@ -42,8 +42,10 @@ export function grantedId(database: Database | Transaction, userId: string, { se
   const held = database
     .select({ id: sql`${sessions.userId}::text` })
     .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
     .where(
       and(
+        isNull(users.disabledAt),
         eq(sessions.id, sessionId),
         eq(sessions.userId, userId),
         gt(sessions.expiresAt, sql`now()`),

@@ -1,8 +1,9 @@
-import { and, desc, eq, gt, ne, sql } from 'drizzle-orm';
+import { and, desc, eq, ne } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { sessions } from '../../../lib/db/schema.ts';
+import { isLiveSession } from './session.ts';
 
 /** A session as its user sees it. Times are ISO 8601. */
 export const listedSession = z
@@ -64,7 +65,7 @@ async function listSessions(
       expiresAt: sessions.expiresAt,
     })
     .from(sessions)
-    .where(and(eq(sessions.userId, userId), gt(sessions.expiresAt, sql`now()`)))
+    .where(and(eq(sessions.userId, userId), isLiveSession))
     .orderBy(desc(sessions.lastUsedAt), sessions.id);
   return rows.map(({ createdAt, lastUsedAt, expiresAt, ...row }) => ({
     ...row,

@@ -1,10 +1,10 @@
-import { and, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import { runAudited } from '../../../lib/accounts/audit/audit.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { createToken, hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
-import { sessionsMax, sessionTtlMs, sessionUseMs } from '../limits.ts';
+import { sessionIdleMs, sessionsMax, sessionTtlMs, sessionUseMs, ssoSessionTtlMs } from '../limits.ts';
 
 /** The user of a session, and every space of theirs with the role that decides what a call may do. */
 export interface SessionUser {
@@ -32,18 +32,22 @@ export interface Sessions {
    * Opens a session.
    *
    * @param user `passwordHash`: the hash that a password was just verified against.
-   * @returns the token; undefined when the password was changed or the user was deleted meanwhile.
+   * @returns the token; undefined when the user is disabled or was deleted, or the password was changed meanwhile.
    */
   open(
     user: { id: string; passwordHash?: string },
     client: SessionClient,
     method: SignInMethod,
   ): Promise<string | undefined>;
-  /** @returns undefined when the token was never issued, was signed out, or has expired. */
+  /** @returns undefined when the token was never issued, its session has ended, expired or idled, or the user is disabled. */
   find(token: string): Promise<SessionUser | undefined>;
   /** Ends a session. Ending one that does not exist changes nothing. */
   close(token: string, address: string): Promise<void>;
 }
+
+/** The condition that a session has neither expired nor been unused for too long. */
+export const isLiveSession = sql`(${gt(sessions.expiresAt, sql`now()`)}
+  AND ${gt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionIdleMs))} * interval '1 millisecond'`)})`;
 
 export function openSessions(database: Database): Sessions {
   const findRows = prepareFind(database);
@@ -74,6 +78,7 @@ async function openSession(
       .where(
         and(
           eq(users.id, userId),
+          isNull(users.disabledAt),
           passwordHash === undefined ? undefined : eq(users.passwordHash, passwordHash),
         ),
       )
@@ -84,9 +89,10 @@ async function openSession(
       tokenHash: sql<Buffer>`${hashToken(token)}::bytea`.as(sessions.tokenHash.name),
       userId: verified.userId,
       createdAt: sql<Date>`now()`.as(sessions.createdAt.name),
-      expiresAt: sql<Date>`now() + ${sessionTtlMs}::float8 * interval '1 millisecond'`.as(
-        sessions.expiresAt.name,
-      ),
+      expiresAt:
+        sql<Date>`now() + ${method === 'sso' ? ssoSessionTtlMs : sessionTtlMs}::float8 * interval '1 millisecond'`.as(
+          sessions.expiresAt.name,
+        ),
       id: sql<string>`uuidv7()`.as(sessions.id.name),
       lastUsedAt: sql<Date>`now()`.as(sessions.lastUsedAt.name),
       userAgent: sql<string | null>`${userAgent}::text`.as(sessions.userAgent.name),
@@ -120,7 +126,7 @@ async function deleteOld(database: Database, userId: string): Promise<void> {
     .where(eq(sessions.userId, userId))
     .orderBy(desc(sessions.lastUsedAt))
     .offset(sessionsMax - 1);
-  const isOld = or(lte(sessions.expiresAt, sql`now()`), inArray(sessions.id, beyond));
+  const isOld = or(sql`NOT ${isLiveSession}`, inArray(sessions.id, beyond));
   await database.delete(sessions).where(and(eq(sessions.userId, userId), isOld));
 }
 
@@ -157,7 +163,7 @@ function prepareFind(database: Database) {
     .innerJoin(users, eq(users.id, sessions.userId))
     .leftJoin(memberships, eq(memberships.userId, users.id))
     .leftJoin(spaces, eq(spaces.id, memberships.spaceId))
-    .where(and(eq(sessions.tokenHash, sql.placeholder('hash')), gt(sessions.expiresAt, sql`now()`)))
+    .where(and(eq(sessions.tokenHash, sql.placeholder('hash')), isLiveSession, isNull(users.disabledAt)))
     .orderBy(spaces.id)
     .prepare('session');
 }

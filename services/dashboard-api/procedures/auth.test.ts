@@ -120,6 +120,17 @@ test('an expired session is rejected, and deleted at the next sign-in', async ()
   expect(await dashboard.sql`SELECT 1 FROM sessions WHERE user_id = ${user.id}`).toHaveLength(1);
 });
 
+test('a session that was not used for a week is rejected', async () => {
+  const { client } = await dashboard.addSpace();
+  const { user } = await client.trpc.me.query();
+  const setLastUse = (days: number) =>
+    dashboard.sql`UPDATE sessions SET last_used_at = now() - ${days} * interval '1 day' WHERE user_id = ${user.id}`;
+  await setLastUse(6.9);
+  await client.trpc.me.query();
+  await setLastUse(7.1);
+  await expect(client.trpc.me.query()).rejects.toMatchObject(code('UNAUTHORIZED'));
+});
+
 test('a new password ends the sessions opened with the old one', async () => {
   const { spaceId, email, password, client } = await dashboard.addSpace();
   await createOwner(dashboard.database, { email, password: 'another', spaceId });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { emailCharsMax } from '../../../lib/accounts/limits.ts';
 import type { SignInOutcome } from '../accounts/sign-in.ts';
 import type { Context } from '../trpc/context.ts';
-import { publicProcedure, router, userProcedure } from '../trpc/trpc.ts';
+import { publicProcedure, requirePasswords, router, userProcedure } from '../trpc/trpc.ts';
 import { newPassword, password, token } from './account-inputs.ts';
 import { describeUser, type Me, shownUser } from './me.ts';
 import { nothing } from './nothing.ts';
@@ -25,9 +25,9 @@ const methods = z.object({
 });
 
 export const auth = router({
-  /** How one can sign in: with a password, and with single sign-on at `path` when the operator has configured it. */
-  methods: publicProcedure.output(methods).query(({ ctx: { ssoName } }) => ({
-    password: true,
+  /** How one can sign in: with a password, unless the operator requires single sign-on, and with single sign-on at `path` when the operator has configured it. */
+  methods: publicProcedure.output(methods).query(({ ctx: { arePasswordsAllowed, ssoName } }) => ({
+    password: arePasswordsAllowed,
     sso: ssoName === undefined ? null : { name: ssoName, path: '/auth/sso/start' },
   })),
 
@@ -36,6 +36,7 @@ export const auth = router({
     .input(credentials)
     .output(shownUser)
     .mutation(async ({ ctx, input }) => {
+      requirePasswords(ctx);
       const outcome = await ctx.signIn({ ...input, client: ctx.request });
       if (typeof outcome === 'string') throw errorOf(outcome);
       return startSession(ctx, outcome.token);
@@ -69,6 +70,7 @@ export const auth = router({
     .input(z.object({ currentPassword: password, newPassword }))
     .output(nothing)
     .mutation(async ({ ctx, input }) => {
+      requirePasswords(ctx);
       const passwords = { current: input.currentPassword, next: input.newPassword };
       const outcome = await ctx.changePassword(
         { actor: ctx.actor, sessionId: ctx.user.sessionId },

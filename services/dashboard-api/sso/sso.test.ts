@@ -14,7 +14,7 @@ import {
   RedirectBrowser,
   signInAtProvider,
 } from '../../../test/support/tools/openid-provider.ts';
-import { tokenAttemptsMax } from '../limits.ts';
+import { ssoSessionTtlMs, tokenAttemptsMax } from '../limits.ts';
 import { callbackPath } from './provider.ts';
 
 let dashboard: TestDashboard;
@@ -223,4 +223,30 @@ test('a provider that cannot be reached leads back to the sign-in page', async (
   });
   const response = await fetch(`${away.url}/auth/sso/start`, { redirect: 'manual' });
   expect(response.headers.get('location')).toBe('/sign-in?sso=unavailable');
+});
+
+test('with SSO_REQUIRED nobody signs in or joins with a password, and a session of single sign-on is short', async () => {
+  await using strict = await openDashboard({
+    databaseUrl: dashboard.databaseUrl,
+    variables: {
+      SSO_REQUIRED: 'true',
+      DASHBOARD_PUBLIC_URL: 'http://127.0.0.1:1',
+      OIDC_ISSUER: 'http://127.0.0.1:1',
+      OIDC_CLIENT_ID: 'weir',
+      OIDC_CLIENT_SECRET: 'x',
+    },
+  });
+  const { client, email, password } = await dashboard.addSpace();
+  const { trpc } = openClient(strict.url);
+  expect(await trpc.auth.methods.query()).toMatchObject({ password: false });
+  const { token } = await client.trpc.invitations.create.mutate({ email: 'p@example.org', role: 'viewer' });
+  const refused = [
+    () => trpc.auth.signIn.mutate({ email, password }),
+    () => trpc.invitations.accept.mutate({ token, password: 'my password' }),
+  ];
+  for (const call of refused) await expect(call()).rejects.toMatchObject(code('FORBIDDEN'));
+  const { client: person } = await signIn(addPerson({ email, email_verified: true }));
+  const [session] = await person.trpc.sessions.list.query();
+  const lastsMs = Date.parse(session?.expiresAt ?? '') - Date.parse(session?.createdAt ?? '');
+  expect(lastsMs).toBe(ssoSessionTtlMs);
 });

@@ -21,6 +21,8 @@ export interface Services {
   changePassword: ChangePassword;
   redeemLink: RedeemLink;
   invitations: Invitations;
+  /** Whether people sign in and choose passwords here; not with SSO_REQUIRED. */
+  arePasswordsAllowed: boolean;
   /** What people call the OpenID provider; undefined when there is none. */
   ssoName: string | undefined;
   /** The network address of the client that sent a request. */

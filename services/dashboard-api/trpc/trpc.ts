@@ -59,6 +59,12 @@ export const publicProcedure = t.procedure
     return next();
   });
 
+/** @throws TRPCError FORBIDDEN with SSO_REQUIRED: nobody uses a password then. */
+export function requirePasswords({ arePasswordsAllowed }: Pick<Context, 'arePasswordsAllowed'>): void {
+  if (arePasswordsAllowed) return;
+  throw new TRPCError({ code: 'FORBIDDEN', message: 'Passwords are switched off: use single sign-on.' });
+}
+
 /** Needs a session. */
 export const userProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
   const user = requireSignedIn(await ctx.findUser());

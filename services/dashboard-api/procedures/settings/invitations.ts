@@ -6,7 +6,7 @@ import { actorOf } from '../../access.ts';
 import { invitationView } from '../../accounts/invitations.ts';
 import { createdInvitation, openInvitation } from '../../admin/invitation-list.ts';
 import { invitationTtlHoursDefault, invitationTtlHoursMax } from '../../limits.ts';
-import { publicProcedure, router, spaceProcedure } from '../../trpc/trpc.ts';
+import { publicProcedure, requirePasswords, router, spaceProcedure } from '../../trpc/trpc.ts';
 import { email, newPassword, role, token } from '../account-inputs.ts';
 import { startSession } from '../auth.ts';
 import { nothing } from '../nothing.ts';
@@ -78,6 +78,7 @@ export const invitations = router({
     .mutation(async ({ ctx, input }) => {
       const { address } = ctx.request;
       const user = await ctx.findUser();
+      if (user === undefined) requirePasswords(ctx);
       const outcome = await attemptToken(ctx, async () => {
         const accepted = await (user === undefined
           ? ctx.invitations.acceptNew(input.token, input.password, address)
