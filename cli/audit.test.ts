@@ -38,7 +38,7 @@ const changes: Record<string, { prepare?: string[][]; args: string[]; log: 'spac
 /** `erase` and `reproject` are tested where there are events; `migrate` makes the log; the others only read, or send events. */
 const others = [
   ...['space list', 'key list', 'user list', 'price list', 'quarantine list', 'usage', 'storage', 'audit'],
-  ...['events', 'send', 'migrate', 'erase', 'reproject'],
+  ...['events', 'find', 'send', 'migrate', 'erase', 'reproject'],
 ];
 
 function leaves(command: Command, path: string[] = []): string[] {

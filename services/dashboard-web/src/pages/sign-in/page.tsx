@@ -1,8 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { useApiMutation } from '../../api/query.ts';
+import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { EntryFrame } from '../../entry/entry-frame.tsx';
 import { useEnter } from '../../entry/use-enter.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClasses } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
@@ -19,11 +20,31 @@ export function SignInPage() {
   return (
     <EntryFrame title="Sign in to Weir">
       {token === undefined ? (
-        <PasswordForm href={href} />
+        <SignInMethods href={href} />
       ) : (
         <LinkSignIn token={token} href={href} onGiveUp={() => setToken(undefined)} />
       )}
     </EntryFrame>
+  );
+}
+
+/** The ways to sign in that the operator allows. */
+function SignInMethods({ href }: { href: string }) {
+  const { data } = useQuery(apiQuery('auth.methods', undefined));
+  // Until the answer is there, and when it fails, the form is shown: most dashboards have no single sign-on.
+  const { password = true, sso } = data ?? {};
+  return (
+    <div className="flex flex-col gap-5">
+      {password && <PasswordForm href={href} />}
+      {sso && (
+        <a
+          className={buttonClasses(password ? 'plain' : 'primary')}
+          href={`${sso.path}?to=${encodeURIComponent(href)}`}
+        >
+          Sign in with {sso.name}
+        </a>
+      )}
+    </div>
   );
 }
 
@@ -43,7 +64,7 @@ function PasswordForm({ href }: { href: string }) {
     if (me !== undefined) await enter(me, href);
   };
   return (
-    <>
+    <div>
       <p className="mb-5 text-muted text-sm">
         Use the e-mail and password printed by <code className="font-mono text-xs">npm start</code>, or your
         own.
@@ -73,6 +94,6 @@ function PasswordForm({ href }: { href: string }) {
           {isPending ? 'Signing in …' : 'Sign in'}
         </Button>
       </form>
-    </>
+    </div>
   );
 }
