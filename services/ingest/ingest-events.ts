@@ -3,7 +3,7 @@ import { bodyBytesMax } from '../../lib/limits.ts';
 import { sendJson } from './answer/respond.ts';
 import type { DecodeBody } from './body/decode.ts';
 import { type BatchDecoder, type BatchDependencies, ingestBatch } from './ingest-batch.ts';
-import type { Readers } from './readers/readers.ts';
+import type { Readers } from './worker/readers.ts';
 
 export interface IngestDependencies extends BatchDependencies {
   jsonDecoder: BatchDecoder;

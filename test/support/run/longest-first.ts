@@ -11,7 +11,7 @@ const longest = [
   'test/start/start.test.ts',
   'test/erasure/erasure.test.ts',
   'test/http/http2-abuse.test.ts',
-  'services/ingest/readers/readers.test.ts',
+  'services/ingest/worker/readers.test.ts',
   'test/web/complaints.test.ts',
   'services/dashboard-api/procedures/live.test.ts',
   'test/durability/crash.test.ts',

@@ -7,7 +7,7 @@ import { mergeEvents } from '../calls/merge-events.ts';
 import { type Call, groupCalls } from '../calls/same-calls.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import { agentIdOf } from '../mapping/agent.ts';
-import type { Members } from '../mapping/members.ts';
+import type { Members } from '../mapping/json-members.ts';
 import { mapSource } from '../mapping/otel-rest.ts';
 import { type FilterReason, findRole } from '../mapping/role.ts';
 import { toEvent } from '../mapping/span-to-event.ts';

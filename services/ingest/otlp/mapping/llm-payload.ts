@@ -1,7 +1,7 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { AttributeReader, Found } from './attribute-reader.ts';
-import { compact, type Members, unlessEmpty } from './members.ts';
+import { compact, type Members, unlessEmpty } from './json-members.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
 import { type LlmOutput, readOutput } from './messages/llm-output.ts';

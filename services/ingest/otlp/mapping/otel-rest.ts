@@ -2,7 +2,7 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { attributesToJson } from '../spans/attributes.ts';
 import { exactInteger } from '../spans/exact-json.ts';
 import type { Span, SpanEvent, SpanLink, SpanSource } from '../spans/span.ts';
-import { filled, type Members } from './members.ts';
+import { filled, type Members } from './json-members.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 
 /** What was made of a span before its rest. */

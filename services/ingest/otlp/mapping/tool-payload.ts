@@ -2,7 +2,7 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
-import { compact, type Members } from './members.ts';
+import { compact, type Members } from './json-members.ts';
 import { type Row, toolRows } from './table.ts';
 
 /** Maps a tool span to `properties.tool` (docs/api.md §2.7), by the table. Input and output that are JSON are stored as such. */

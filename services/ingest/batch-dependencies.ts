@@ -18,14 +18,14 @@ import type { openQueue } from './commit/queue.ts';
 import { createJsonDecoder } from './ingest-events.ts';
 import { createSpanDecoders } from './otlp/decoders.ts';
 import { SpanCounter } from './otlp/span-counter.ts';
-import { openReaders } from './readers/readers.ts';
 import { createRpcDecoders } from './rpc/decoders.ts';
+import { openReaders } from './worker/readers.ts';
 
 /**
  * Acquires what ingest needs to take batches of every protocol: keys, quotas, memory budgets, readers and the committer.
  * What has to be released goes onto `resources`.
  */
-export function openBatches(options: {
+export function openBatchDependencies(options: {
   config: ConfigWith<'DATABASE_URL' | 'API_KEY_PEPPER'>;
   database: Database;
   clock: CheckedClock;
