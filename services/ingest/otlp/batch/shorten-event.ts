@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../read/protobuf-struct.ts';
-import type { Members } from '../mapping/members.ts';
+import type { Members } from '../mapping/json-members.ts';
 
 /** Shorter texts are not replaced: what stands for them is as long. */
 const shortenedBytesMin = 256;

@@ -1,5 +1,5 @@
 import type { Json } from '../../read/protobuf-struct.ts';
-import type { Members } from '../mapping/members.ts';
+import type { Members } from '../mapping/json-members.ts';
 import { isMembers } from '../mapping/messages/messages.ts';
 import { setMember } from '../spans/attributes.ts';
 

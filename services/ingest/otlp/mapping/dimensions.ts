@@ -2,7 +2,7 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { setMember } from '../spans/attributes.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { AttributeReader } from './attribute-reader.ts';
-import type { Members } from './members.ts';
+import type { Members } from './json-members.ts';
 import { isMembers } from './messages/messages.ts';
 import { dimensionObjects, dimensionPrefixes, tagLists } from './table.ts';
 
