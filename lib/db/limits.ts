@@ -26,3 +26,6 @@ export const clockDifferenceMsMax = 60_000;
 
 /** How often a service compares its clock with that of Postgres. */
 export const clockCheckMs = 2_000;
+
+/** How long DDL on partitions waits for a lock before it gives up: whoever reads or writes the table waits behind it. */
+export const ddlLockTimeoutMs = 2_000;

@@ -6,6 +6,7 @@ import { openPostgres, type Sql } from './connect.ts';
 import { openDatabase } from './database.ts';
 import { changeShardsInSequence, distributeTables } from './distribution.ts';
 import { ensurePartitions, serverTimeMs } from './partitions.ts';
+import { releasePlannerStatistics } from './planner-statistics.ts';
 
 const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url));
 
@@ -42,7 +43,11 @@ export function migrateDatabase(url: string): Promise<void> {
  * @throws ConfigError when the server is no coordinator of a Citus cluster.
  */
 export function distributeDatabase(url: string, shards?: number): Promise<string[]> {
-  return whileLocked(url, (sql) => distributeTables(openDatabase(sql), shards));
+  return whileLocked(url, async (sql) => {
+    const database = openDatabase(sql);
+    await releasePlannerStatistics(database);
+    return distributeTables(database, shards);
+  });
 }
 
 /** One connection, because the advisory lock belongs to it. Without the lock, concurrent migrations fail. */

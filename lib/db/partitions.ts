@@ -1,6 +1,8 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from './database.ts';
+import { ddlLockTimeoutMs } from './limits.ts';
+import { setPlannerStatistics } from './planner-statistics.ts';
 import { events, segments } from './schema.ts';
 import { nameOf } from './statement.ts';
 import { boundOf, dateOf, millisecondOf, type TimeRange, uncovered, weekOf } from './weeks.ts';
@@ -18,9 +20,6 @@ export const partitionedTables: readonly PartitionedTable[] = [
 
 /** How many weeks after the current one have a partition. A Weir that does not run for so long needs none of them. */
 const weeksAhead = 5;
-
-/** How long DDL waits for a lock before it gives up: whoever reads or writes the table waits behind it. */
-const lockTimeoutMs = 2_000;
 
 /** A partition of a table. The default partition, which holds what no other one does, has no range. */
 export interface Partition {
@@ -50,7 +49,8 @@ export async function listPartitions(database: Database, table: PgTable): Promis
 
 /**
  * Makes the partitions of the current week and of the weeks ahead, where they are missing, and then those of past weeks of which the
- * default partition holds rows. Rows that the default partition holds for a new one move there. A week that fails stops no other.
+ * default partition holds rows. Rows that the default partition holds for a new one move there. A week that fails stops no other. Every
+ * partition gets its planner statistics.
  *
  * Safe to call from several processes at once, while rows are written and read.
  *
@@ -65,6 +65,7 @@ export async function ensurePartitions(database: Database, nowMs: number): Promi
     const late = (await findDefaultWeeks(database, table)).filter(({ toMs }) => toMs <= lastMs);
     failures.push(...(await makeWeeks(database, table, late)));
   }
+  await setPlannerStatistics(database).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
@@ -121,7 +122,7 @@ DO $$
 BEGIN
   -- On Citus, the workers wait no longer either.
   SET LOCAL citus.propagate_set_commands = 'local';
-  SET LOCAL lock_timeout = '${sql.raw(String(lockTimeoutMs))}ms';
+  SET LOCAL lock_timeout = '${sql.raw(String(ddlLockTimeoutMs))}ms';
   LOCK TABLE ${defaultOf(table)} IN SHARE ROW EXCLUSIVE MODE;
   IF to_regclass('${partition}') IS NOT NULL THEN RETURN; END IF;
   CREATE TABLE ${partition} (LIKE ${table} INCLUDING DEFAULTS INCLUDING STORAGE);

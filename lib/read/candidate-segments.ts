@@ -3,7 +3,7 @@ import { events, segments } from '../db/schema.ts';
 import { anyTerm, inSpace } from '../event/terms.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { matchTime, matchValues } from './event-filter.ts';
-import { startInSegment } from './event-position.ts';
+import { lastStartOfSegment, startInSegment } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
 
 /** A segment that may have events which match. */
@@ -18,9 +18,6 @@ export interface CandidateQuery {
   readonly terms: readonly bigint[];
   /** Segments with an event after this position; all of them without one. */
   readonly after: EventCursor | undefined;
-  /** Segments whose last start time is in this range: from the first one on, and before the second one if there is one. */
-  readonly fromMs: number;
-  readonly toMs: number | undefined;
   /** The last segment that was listed. */
   readonly listed: CandidateSegment | undefined;
   /** How many at most. */
@@ -32,9 +29,10 @@ export interface CandidateQuery {
 /** The segments that have all terms, newest last start time first. */
 export async function listCandidates<Columns extends EventColumns>(
   { database, spaceId, filter }: EventSource<Columns>,
-  { terms, after, fromMs, toMs, listed, segmentsMax, sortedMax }: CandidateQuery,
+  { terms, after, listed, segmentsMax, sortedMax }: CandidateQuery,
 ): Promise<CandidateSegment[]> {
   const { id, maxStartMs, minStartMs, eventCount } = segments;
+  const lastStart = lastStartOfSegment;
   // Sorted outside: with an ordered index at hand the planner would walk it past all segments that lack the terms.
   const candidates = database.$with('candidates').as(
     database
@@ -44,12 +42,11 @@ export async function listCandidates<Columns extends EventColumns>(
         and(
           eq(segments.spaceId, spaceId),
           hasTerms(spaceId, terms),
-          gte(maxStartMs, fromMs),
-          toMs === undefined ? undefined : lt(maxStartMs, toMs),
+          filter.from === undefined ? undefined : gte(lastStart, filter.from),
           after && lte(minStartMs, after.startTimeMs),
           filter.to === undefined ? undefined : lt(minStartMs, filter.to),
-          listed && lte(maxStartMs, listed.maxStartMs),
-          listed && or(lt(maxStartMs, listed.maxStartMs), gt(id, listed.id)),
+          listed &&
+            or(lt(lastStart, listed.maxStartMs), and(eq(lastStart, listed.maxStartMs), gt(id, listed.id))),
         ),
       )
       // A limit keeps this a query of its own.

@@ -5,7 +5,13 @@ import { hasTerms, readCandidates } from './candidate-segments.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from './event-filter.ts';
 import { readEventPage } from './event-page.ts';
-import { compareEvents, isBefore, oldestFirst, startInSegment } from './event-position.ts';
+import {
+  compareEvents,
+  isBefore,
+  lastStartOfSegment,
+  oldestFirst,
+  startInSegment,
+} from './event-position.ts';
 import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
 import { type ListLimits, listLimits } from './limits.ts';
 
@@ -95,7 +101,7 @@ async function findInSegmentsAfter<Columns extends EventColumns>(
   at: EventCursor,
 ): Promise<Neighbour<EventRow<Columns>>> {
   const { database, spaceId, filter, limits } = source;
-  const { id, minStartMs, maxStartMs, eventCount } = segments;
+  const { id, minStartMs, eventCount } = segments;
   const candidates = database.$with('candidates').as(
     database
       .select({ id, minStartMs: sql<number>`${minStartMs}`.as('min_ms'), eventCount })
@@ -104,7 +110,7 @@ async function findInSegmentsAfter<Columns extends EventColumns>(
         and(
           eq(segments.spaceId, spaceId),
           hasTerms(spaceId, terms),
-          gte(maxStartMs, at.startTimeMs),
+          gte(lastStartOfSegment, at.startTimeMs),
           filter.to === undefined ? undefined : lt(minStartMs, filter.to),
         ),
       )

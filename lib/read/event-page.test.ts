@@ -43,8 +43,6 @@ const anyLimits: fc.Arbitrary<ListLimits> = fc.record({
   eventsPerRead: fc.integer({ min: 1, max: 30 }),
   segmentsAtOnce: fc.integer({ min: 0, max: 12 }),
   segmentsListed: fc.integer({ min: 1, max: 10 }),
-  sliceGrowth: fc.integer({ min: 2, max: 4 }),
-  slices: fc.integer({ min: 1, max: 5 }),
 });
 
 /** Marks segments, in a column that nothing else here reads. */

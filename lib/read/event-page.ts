@@ -50,7 +50,7 @@ export async function readEventPage<Columns extends EventColumns>(
   const rest = { after: walk.end, rowsMax: wanted - walk.rows.length };
   const found =
     terms.length > 0
-      ? await findInSegments(source, { ...rest, terms, spanMs: walk.spanMs })
+      ? await findInSegments(source, { ...rest, terms })
       : await walkEvents(source, rest.after, {
           rowsMax: rest.rowsMax,
           eventsMax: limits.walkedEvents - limits.firstWalkEvents,

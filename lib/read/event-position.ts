@@ -1,6 +1,6 @@
 import { and, asc, desc, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { events } from '../db/schema.ts';
+import { events, segments } from '../db/schema.ts';
 import type { EventCursor } from './event-cursor.ts';
 
 /** The order of a list: newest start first, ids ascending where starts are equal. */
@@ -29,6 +29,12 @@ export function oldestFirst(
  * Postgres would walk the index on start times for each segment: seconds, with millions of events.
  */
 export const startInSegment = sql`(${events.startTimeMs} + 0)`;
+
+/**
+ * The last start time of a segment where segments are found by their terms. A range of the column itself looks narrow to the planner, and may
+ * have most segments of the space.
+ */
+export const lastStartOfSegment = sql<number>`(${segments.maxStartMs} + 0)`;
 
 /** The events before a position. */
 export function isBefore(

@@ -2,7 +2,7 @@
 export interface ListLimits {
   /** Events that are examined in the order of time, before the segments are asked that have the filter's values. */
   readonly firstWalkEvents: number;
-  /** Events that are examined in the order of time, where segments cannot be asked. */
+  /** Events that are examined in the order of time in all: where no term is asked for, or very many segments have the terms. */
   readonly walkedEvents: number;
   /** Events of the segments that have the filter's values. */
   readonly segmentEvents: number;
@@ -14,10 +14,6 @@ export interface ListLimits {
   readonly segmentsAtOnce: number;
   /** Segments that one statement lists otherwise. */
   readonly segmentsListed: number;
-  /** Each slice of time is so many times as long as the one before. */
-  readonly sliceGrowth: number;
-  /** Slices of time. The last one is unbounded at its beginning. */
-  readonly slices: number;
 }
 
 /** Measured in ADR 0018: an event is examined in 1 to 2 µs, and a statement takes 0.5 ms. */
@@ -29,6 +25,4 @@ export const listLimits: ListLimits = {
   eventsPerRead: 5_000,
   segmentsAtOnce: 500,
   segmentsListed: 1_000,
-  sliceGrowth: 16,
-  slices: 3,
 };

@@ -3,24 +3,32 @@ import type { EventCursor } from './event-cursor.ts';
 import { beginningOf, compareEvents, isAfter, newestFirst, startInSegment } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource, FoundEvents } from './event-rows.ts';
 import type { ListLimits } from './limits.ts';
+import { walkEvents } from './time-walk.ts';
 
 export interface SegmentSearch {
   readonly terms: readonly bigint[];
   readonly after: EventCursor;
   readonly rowsMax: number;
-  /** The time that the newest events take, in milliseconds: the measure of the first slice of time. */
-  readonly spanMs: number;
 }
 
 /**
  * Finds events by the segments that have all terms. Segments are read by their last start time, newest first, until no
- * other one can have a newer event than those that were found.
+ * other one can have a newer event than those that were found. Listing many segments takes longer than examining some thousand
+ * events in the order of time: that is tried first.
  */
 export async function findInSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
   search: SegmentSearch,
 ): Promise<FoundEvents<EventRow<Columns>>> {
-  return readInOrder(source, search, listReads(source, search));
+  const few = await findInFewSegments(source, search);
+  if (few !== undefined) return few;
+  const { rowsMax } = search;
+  const { walkedEvents, firstWalkEvents } = source.limits;
+  const walk = await walkEvents(source, search.after, { rowsMax, eventsMax: walkedEvents - firstWalkEvents });
+  if (walk.end === undefined || walk.rows.length === rowsMax) return walk;
+  const rest = { ...search, after: walk.end, rowsMax: rowsMax - walk.rows.length };
+  const found = await readInOrder(source, rest, listReads(source, rest));
+  return { rows: [...walk.rows, ...found.rows], end: found.end };
 }
 
 /**
@@ -80,34 +88,27 @@ async function listFew<Columns extends EventColumns>(
   const { filter, limits } = source;
   const fromMs = filter.from ?? Number.NEGATIVE_INFINITY;
   const all = await listCandidates(source, {
-    ...{ terms, after, fromMs, toMs: undefined, listed: undefined },
+    ...{ terms, after, listed: undefined },
     ...{ segmentsMax: limits.segmentsAtOnce + 1, sortedMax: limits.segmentsAtOnce + 1 },
   });
   return all.length <= limits.segmentsAtOnce ? divideReads(all, fromMs, readSizes(limits)) : undefined;
 }
 
-/** Many segments are listed in slices of time. */
+/** Lists many segments, some at a time. */
 async function* listReads<Columns extends EventColumns>(
   source: EventSource<Columns>,
-  { terms, after, spanMs }: SegmentSearch,
+  { terms, after }: SegmentSearch,
 ): AsyncGenerator<SegmentRead> {
   const { filter, limits } = source;
-  const few = await listFew(source, { terms, after });
-  if (few !== undefined) {
-    yield* few;
-    return;
-  }
   const nextSize = readSizes(limits);
-  const endMs = filter.from ?? Number.NEGATIVE_INFINITY;
+  const fromMs = filter.from ?? Number.NEGATIVE_INFINITY;
   const perList = { segmentsMax: limits.segmentsListed, sortedMax: everySegment };
-  for (const slice of slicesBefore(after.startTimeMs, { spanMs, endMs }, limits)) {
-    let listed: CandidateSegment | undefined;
-    do {
-      const list = await listCandidates(source, { terms, after, ...slice, listed, ...perList });
-      listed = list[limits.segmentsListed - 1];
-      yield* divideReads(list, listed?.maxStartMs ?? slice.fromMs, nextSize);
-    } while (listed !== undefined);
-  }
+  let listed: CandidateSegment | undefined;
+  do {
+    const list = await listCandidates(source, { terms, after, listed, ...perList });
+    listed = list[limits.segmentsListed - 1];
+    yield* divideReads(list, listed?.maxStartMs ?? fromMs, nextSize);
+  } while (listed !== undefined);
 }
 
 /** More segments than any space has. */
@@ -144,21 +145,4 @@ function takeRead(segments: readonly CandidateSegment[], eventsMax: number): Can
     return at > 0 && eventCount > eventsMax;
   });
   return segments.slice(0, end === -1 ? undefined : end);
-}
-
-/**
- * Slices of time that grow backwards: what is frequent in the newest of them need not be listed further.
- */
-function* slicesBefore(
-  startMs: number,
-  { spanMs, endMs }: { spanMs: number; endMs: number },
-  { slices, sliceGrowth }: ListLimits,
-): Generator<{ fromMs: number; toMs: number | undefined }> {
-  let toMs: number | undefined;
-  for (let slice = 1; slice <= slices; slice++) {
-    const fromMs = slice === slices ? endMs : startMs - Math.max(spanMs, 1) * sliceGrowth ** slice;
-    yield { fromMs: Math.max(fromMs, endMs), toMs };
-    if (fromMs <= endMs) return;
-    toMs = fromMs;
-  }
 }

@@ -1,4 +1,4 @@
-import { and, eq, inArray, or, sql } from 'drizzle-orm';
+import { and, eq, or, sql } from 'drizzle-orm';
 import { events } from '../db/schema.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { matchTime, matchValues } from './event-filter.ts';
@@ -23,11 +23,6 @@ export async function selectEvents<Columns extends EventColumns>(
   return rows as EventRow<Columns>[];
 }
 
-export interface Walk<Row> extends FoundEvents<Row> {
-  /** Time between the first and the last event that was examined, in milliseconds. */
-  readonly spanMs: number;
-}
-
 /**
  * Examines events one after another in the order of the list, at most `eventsMax`, until `rowsMax` match. Fast for values
  * that are frequent.
@@ -36,7 +31,7 @@ export async function walkEvents<Columns extends EventColumns>(
   { database, spaceId, columns, filter }: EventSource<Columns>,
   after: EventCursor | undefined,
   { rowsMax, eventsMax }: { rowsMax: number; eventsMax: number },
-): Promise<Walk<EventRow<Columns>>> {
+): Promise<FoundEvents<EventRow<Columns>>> {
   const [start, id] = [sql`${events.startTimeMs}`, sql`${events.id}`];
   const walked = database
     .select({
@@ -55,10 +50,10 @@ export async function walkEvents<Columns extends EventColumns>(
   const rows = (await database
     .select()
     .from(walked)
-    // The first and the last one say where the walk began and ended.
-    .where(or(walked.matches, inArray(walked.place, [1, eventsMax])))
+    // The last one says where the walk ended.
+    .where(or(walked.matches, eq(walked.place, eventsMax)))
     .orderBy(...newestFirst(sql`${walked.startTimeMs}`, sql`${walked.id}`))
-    .limit(rowsMax + 2)
+    .limit(rowsMax + 1)
     .prepare('event_walk')
     .execute()) as (EventRow<Columns> & { matches: boolean; place: number })[];
   const matching = rows.filter((row) => row.matches).slice(0, rowsMax);
@@ -67,6 +62,5 @@ export async function walkEvents<Columns extends EventColumns>(
   return {
     rows: matching.map(({ matches: _matches, place: _place, ...row }) => row as unknown as EventRow<Columns>),
     end: end && { startTimeMs: end.startTimeMs, id: end.id },
-    spanMs: (rows[0]?.startTimeMs ?? 0) - (end?.startTimeMs ?? 0),
   };
 }

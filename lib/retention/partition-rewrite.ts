@@ -1,6 +1,7 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { type PartitionedTable, partitionedTables } from '../db/partitions.ts';
+import { statisticsOf } from '../db/planner-statistics.ts';
 import { events } from '../db/schema.ts';
 import { nameOf, namesOf } from '../db/statement.ts';
 import { boundOf, type TimeRange } from '../db/weeks.ts';
@@ -83,6 +84,7 @@ function copyRows(copy: Copy): SQL[] {
   return [
     sql`CREATE TABLE ${copyOf(copy)} (LIKE ${table} INCLUDING ALL, CONSTRAINT inside CHECK (${isInside}))`,
     sql`INSERT INTO ${copyOf(copy)} (${columns}) SELECT ${columns} FROM ${sql.identifier(partition)} ORDER BY ${order}`,
+    ...statisticsOf(table, `${partition}_copy`),
     sql`ANALYZE ${copyOf(copy)}`,
   ];
 }

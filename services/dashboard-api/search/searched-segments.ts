@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../../lib/db/database.ts';
 import { segments } from '../../../lib/db/schema.ts';
 import { hasTerms } from '../../../lib/read/candidate-segments.ts';
 import { type EventFilter, termsOf } from '../../../lib/read/event-filter.ts';
+import { lastStartOfSegment } from '../../../lib/read/event-position.ts';
 import type { SearchCursor } from './search-cursor.ts';
 
 export interface SearchedSegment extends SearchCursor {
@@ -21,11 +22,12 @@ export async function listSearchedSegments(
   { filter, after, limit }: { filter: EventFilter; after: SearchCursor | undefined; limit: number },
 ): Promise<SearchedSegment[]> {
   const wanted = termsOf(ofSpace, filter);
+  const lastStart = wanted.length === 0 ? sql<number>`${maxStartMs}` : lastStartOfSegment;
   const condition = and(
     eq(spaceId, ofSpace),
-    filter.from === undefined ? undefined : gte(maxStartMs, filter.from),
+    filter.from === undefined ? undefined : gte(lastStart, filter.from),
     filter.to === undefined ? undefined : lt(minStartMs, filter.to),
-    isAfter(after),
+    isAfter(after, lastStart),
   );
   if (wanted.length === 0) {
     return await database
@@ -51,10 +53,7 @@ export async function listSearchedSegments(
     .limit(limit);
 }
 
-function isAfter(after: SearchCursor | undefined): SQL | undefined {
+function isAfter(after: SearchCursor | undefined, lastStart: SQL<number>): SQL | undefined {
   if (after === undefined) return undefined;
-  return and(
-    sql`${maxStartMs} <= ${after.maxStartMs}`,
-    or(lt(maxStartMs, after.maxStartMs), gt(id, after.id)),
-  );
+  return and(lte(lastStart, after.maxStartMs), or(lt(lastStart, after.maxStartMs), gt(id, after.id)));
 }
