@@ -32,7 +32,7 @@ test('g and a key lead to a page, before that key does anything else, and can be
   await page.keyboard.press('g');
   await page.keyboard.press('u');
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'A page, a space, or any id' }).waitFor();
+  await page.getByRole('combobox', { name: 'Page, space, or id' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`/s/${spaceId}/profile`);
 });
 
@@ -52,7 +52,7 @@ test('the events of a filter and the bytes of one are downloads', async () => {
   const [head, ...rows] = (await exported('Columns, CSV')).trimEnd().split('\r\n');
   expect(head).toMatch(/^id,type,/);
   expect(rows.map((row) => row.split(',', 1)[0]).sort()).toEqual(tools.map(({ id }) => id).sort());
-  const lines = (await exported('Events as they were sent, NDJSON')).trimEnd().split('\n');
+  const lines = (await exported('Events as sent, NDJSON')).trimEnd().split('\n');
   expect(lines.at(-1)).toBe(JSON.stringify({ exportedRows: tools.length }));
 
   const [first] = tools;

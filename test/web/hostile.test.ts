@@ -40,7 +40,7 @@ test('hostile payloads are shown as text: nothing is loaded or run, nothing is h
   for (const mark of ['\\u0000', '\\u202e', '\\ud800'])
     await prompt.getByText(mark, { exact: true }).waitFor();
   expect(await page.getByText(secret).count()).toBe(0);
-  await prompt.getByRole('button', { name: 'Show the masked secret' }).click();
+  await prompt.getByRole('button', { name: 'Show masked secret' }).click();
   await prompt.getByText(secret).waitFor();
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(html);
   await page.goto(`/s/${spaceId}/events/${small}#properties.llm.big`);

@@ -91,7 +91,7 @@ test('an image of a payload is a chip that opens as an image, other base64 is no
   await turn.getByRole('button', { name: 'Copy the prompt' }).click();
   await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(prompt);
   await page.getByRole('button', { name: 'Copy', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'As JSON, as it was sent' }).click();
+  await page.getByRole('menuitem', { name: 'JSON, as sent' }).click();
   await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(JSON.stringify(llm));
   expect(foreign).toEqual([]);
 

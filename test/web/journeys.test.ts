@@ -53,7 +53,7 @@ test('a failing tool call is found by its filters, peeked at, opened, and steppe
   expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(failed.length + 1));
   // j walks the filtered list, and no other.
   await page.keyboard.press('j');
-  await page.getByRole('complementary', { name: 'The selected event' }).waitFor();
+  await page.getByRole('complementary', { name: 'Selected event' }).waitFor();
   await page.keyboard.press('j');
   const newestFirst = failed.toSorted((a, b) => b.startTimeMs - a.startTimeMs);
   await page.waitForURL((url) => url.searchParams.get('peek') === newestFirst[1]?.id);
@@ -91,7 +91,7 @@ test('among many events a failing tool call is found by typing, and leads to its
   // Out of the field: in it, j is a letter.
   await page.keyboard.press('Escape');
   await page.keyboard.press('j');
-  const peek = page.getByRole('complementary', { name: 'The selected event' });
+  const peek = page.getByRole('complementary', { name: 'Selected event' });
   await peek.getByText('Error: code calendar_locked, HTTP 423').waitFor();
   await peek.getByRole('link', { name: 'Open trace' }).click();
   const own = wanted.filter(({ traceId }) => traceId === failed.traceId);
@@ -174,7 +174,7 @@ test('Ctrl-K goes to a page, and finds what an id belongs to', async () => {
   const events = demoEvents();
   await system.send(apiKey, events);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-  const field = page.getByRole('combobox', { name: 'A page, a space, or any id' });
+  const field = page.getByRole('combobox', { name: 'Page, space, or id' });
 
   await page.keyboard.press('Control+k');
   await field.fill('plan');

@@ -43,7 +43,7 @@ test('a trace leads to its error, and its thread shows the conversation', async 
   expect(await grid.getAttribute('aria-rowcount')).toBe(String(own.length + 1));
   await page.keyboard.press('e');
   await page.waitForURL((url) => url.searchParams.get('peek') === failed?.id);
-  const peek = page.getByRole('complementary', { name: 'The selected event' });
+  const peek = page.getByRole('complementary', { name: 'Selected event' });
   await peek.getByRole('link', { name: 'Open thread' }).click();
   await page.getByRole('heading', { name: failed?.context.threadId ?? '' }).waitFor();
   await page.getByLabel('Prompt').first().waitFor();

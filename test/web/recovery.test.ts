@@ -13,7 +13,7 @@ test('a page whose session has ended offers to sign in, and comes back to the sa
   await page.getByRole('row').nth(1).waitFor();
   await context.clearCookies();
   await page.keyboard.press('j');
-  const peek = page.getByRole('complementary', { name: 'The selected event' });
+  const peek = page.getByRole('complementary', { name: 'Selected event' });
   await peek.getByText('Your session has ended').waitFor();
   const address = page.url();
   expect(address).toContain('type=tool&peek=');

@@ -54,7 +54,7 @@ test('an invited viewer joins with a password, reads, and sees nothing to change
   await owner.page.goto(`/s/${owner.spaceId}/members`);
   await owner.page.getByRole('button', { name: 'Invite' }).click();
   await owner.page.getByLabel('E-mail address').fill('viewer@example.org');
-  await owner.page.getByRole('button', { name: 'Make the link' }).click();
+  await owner.page.getByRole('button', { name: 'Create the link' }).click();
   const link = (await owner.page.getByText(/\/invitation#/).textContent()) ?? '';
 
   const { page } = viewer;
@@ -156,7 +156,7 @@ test('an owner prices a model that has none, and costs appear', async () => {
   const { page, spaceId, apiKey } = visitor;
   await system.send(apiKey, demoEvents());
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-  await page.getByRole('link', { name: 'No token has a price' }).click();
+  await page.getByRole('link', { name: 'No prices set' }).click();
   await page.getByText('No prices yet').waitFor();
   await page.getByRole('button', { name: 'Set a price for gpt-4o', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Price of a model' });
@@ -178,7 +178,7 @@ test('an owner prices a model that has none, and costs appear', async () => {
     .getByText('0%')
     .waitFor();
   await page.goto(`/s/${spaceId}`);
-  await page.getByText(/of tokens priced/).waitFor();
+  await page.getByText(/of tokens have a price/).waitFor();
   await page.getByText(/^\$\d/).waitFor();
 
   await page.goto(`/s/${spaceId}/settings/prices`);

@@ -39,7 +39,7 @@ export async function measureLists(bench: WebBench): Promise<WebFigure[]> {
         .waitFor();
       await page.locator(rowSelector).waitFor();
       for (const key of ['Escape', 'j', 'j', 'k']) await page.keyboard.press(key);
-      await page.getByRole('complementary', { name: 'The selected event' }).waitFor();
+      await page.getByRole('complementary', { name: 'Selected event' }).waitFor();
     });
     return [
       ...motionFigures('the list scrolls', motion),

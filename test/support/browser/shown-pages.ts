@@ -44,12 +44,12 @@ export const shownPages: readonly ShownPage[] = [
     path: ({ spaceId, events }) =>
       `/s/${spaceId}/events?type=tool&not.name=get_order&last=7d&peek=${failedTool(events)?.id}`,
     ready: (page) =>
-      page.getByRole('complementary', { name: 'The selected event' }).getByText('Input').waitFor(),
+      page.getByRole('complementary', { name: 'Selected event' }).getByText('Input').waitFor(),
   },
   {
     name: 'events-none',
     path: ({ spaceId }) => `/s/${spaceId}/events?userId=nobody`,
-    ready: (page) => page.getByText('No event matches').waitFor(),
+    ready: (page) => page.getByText('No matching events').waitFor(),
   },
   {
     name: 'event-conversation',
@@ -91,7 +91,7 @@ export const shownPages: readonly ShownPage[] = [
     path: ({ spaceId, events }) =>
       `/s/${spaceId}/traces/${failedTool(events)?.traceId}?peek=${failedTool(events)?.id}`,
     ready: (page) =>
-      page.getByRole('complementary', { name: 'The selected event' }).getByText('Input').waitFor(),
+      page.getByRole('complementary', { name: 'Selected event' }).getByText('Input').waitFor(),
   },
   {
     name: 'compare',
@@ -175,6 +175,6 @@ export const shownPages: readonly ShownPage[] = [
   {
     name: 'not-found',
     path: () => '/nowhere',
-    ready: (page) => page.getByText('There is nothing at this address').waitFor(),
+    ready: (page) => page.getByText('Page not found').waitFor(),
   },
 ];

@@ -19,7 +19,7 @@ export function testCompare(system: BrowserSystem): void {
 
     await page.goto(`/s/${spaceId}/events/${after.id}`);
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.getByRole('menuitem', { name: 'With the one before in the thread' }).click();
+    await page.getByRole('menuitem', { name: 'With the previous event of the thread' }).click();
     await page.waitForURL((url) => url.search === `?a=${before.id}&b=${after.id}`);
     const differences = page.getByRole('region', { name: 'Differences' });
     await page.getByText('1 line removed, 1 line added.').waitFor();

@@ -88,7 +88,7 @@ export function testHostileTexts(system: BrowserSystem): void {
       '\\u0000key: "nul \\u0000 bell \\u0007 high \\ud83d low \\ude00 pair 😀 /"',
     );
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'As JSON, as it was sent' }).click();
+    await page.getByRole('menuitem', { name: 'JSON, as sent' }).click();
     await page.getByText('JSON copied.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sent);
   });

@@ -17,7 +17,7 @@ export function testLongLists(system: BrowserSystem): void {
     await page.getByRole('heading', { name: 'Recent events' }).waitFor();
     const bodies = countCalls(page, 'events.get');
     await page.goto(`/s/${spaceId}/traces/${traceId}`);
-    const load = page.getByRole('button', { name: 'Load the trace again' });
+    const load = page.getByRole('button', { name: 'Reload the trace' });
     const whole = page.getByText('1K events').or(page.getByText('1,000 events')).first();
     // The second request may be stored a moment later.
     for (let tries = 0; tries < 40 && !(await whole.isVisible()); tries++) {
@@ -30,7 +30,7 @@ export function testLongLists(system: BrowserSystem): void {
     expect(await rows.count()).toBeLessThanOrEqual(60);
     expect(bodies()).toBe(0);
     await rows.nth(3).click();
-    const peek = page.getByRole('complementary', { name: 'The selected event' });
+    const peek = page.getByRole('complementary', { name: 'Selected event' });
     await peek.getByText('Started', { exact: true }).waitFor();
     expect(bodies()).toBe(1);
   });

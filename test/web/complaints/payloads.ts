@@ -59,7 +59,7 @@ export function testPayloads(system: BrowserSystem): void {
     }
     await page.getByRole('complementary', { name: 'Fields' }).getByText('9223372036854775807').waitFor();
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'As JSON, as it was sent' }).click();
+    await page.getByRole('menuitem', { name: 'JSON, as sent' }).click();
     await page.getByText('JSON copied.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sent);
   });

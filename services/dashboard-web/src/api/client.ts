@@ -10,14 +10,14 @@ import type { AppRouter } from '../../../dashboard-api/router.ts';
 
 const url = '/trpc';
 
-/** Calls in one request, and the length of its URL: the server takes no more. */
+/** The server's limits of calls in one request, and of the length of its URL. */
 const batchItemsMax = 20;
 const batchUrlCharsMax = 8_000;
 
 /** The wait before a stream is opened again, in milliseconds. */
 const reconnectMs = 2_000;
 
-/** Calls whose response may be megabytes, or whose time should not hold up the others. */
+/** Calls whose response may be large or slow, and must not delay others of the same request. */
 const alonePaths = new Set([
   'auth.signIn',
   'auth.redeemLink',
@@ -32,7 +32,7 @@ export const client = createTRPCUntypedClient<AppRouter>({
     splitLink({
       condition: ({ type }) => type === 'subscription',
       true: [
-        // A proxy's 502 closes an EventSource for good: a new one continues after the last id.
+        // A proxy's 502 closes an EventSource permanently; a new one continues after the last id.
         retryLink({ retry: () => true, retryDelayMs: () => reconnectMs }),
         httpSubscriptionLink({ url }),
       ],

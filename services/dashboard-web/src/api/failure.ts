@@ -28,7 +28,7 @@ export function describeFailure(error: unknown): Failure {
   return { kind: kinds[code] ?? 'broken', message: error.message };
 }
 
-/** Whether the same call may succeed a moment later. */
+/** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   return describeFailure(error).kind === 'unavailable';
 }

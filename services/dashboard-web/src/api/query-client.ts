@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { isTransient } from './failure.ts';
 
-/** Answers younger than this are shown without a new call, in milliseconds. */
+/** Responses younger than this are reused, in milliseconds. */
 const freshMs = 10_000;
 const retriesMax = 2;
 
@@ -10,7 +10,7 @@ export function openQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: freshMs,
-        // A list must not jump because its window was looked at again.
+        // Lists must not change when the window gets the focus.
         refetchOnWindowFocus: false,
         retry: (failures, error) => failures < retriesMax && isTransient(error),
       },

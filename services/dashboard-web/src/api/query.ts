@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import { client } from './client.ts';
 import type { Input, MutationPath, Output, QueryPath } from './paths.ts';
 
-/** Options for `useQuery` and its kin: the call of a procedure. It is cancelled when nobody waits for it any more. */
+/** Options of `useQuery` for a procedure. The call is cancelled when no component uses it any more. */
 export function apiQuery<Path extends QueryPath>(path: Path, input: Input<Path>) {
   return queryOptions({
     queryKey: [path, input] as const,
@@ -27,7 +27,7 @@ export async function callMutation<Path extends MutationPath>(
   return (await client.mutation(path, input)) as Output<Path>;
 }
 
-/** A mutation. After it succeeded the queries of the named procedures are loaded again. */
+/** A mutation. On success the queries of the named procedures are reloaded. */
 export function useApiMutation<Path extends MutationPath>(
   path: Path,
   { reload = [] }: { reload?: readonly QueryPath[] } = {},

@@ -4,17 +4,17 @@ import type { Input, Output } from './paths.ts';
 
 export interface StreamHandlers<Path extends 'live.tail'> {
   onStarted: () => void;
-  /** The connection was lost, or is made anew. */
+  /** The connection was lost and is being opened again. */
   onConnecting: () => void;
   onData: (message: Message<Path>) => void;
-  /** The stream has ended for good. */
+  /** The stream has ended and is not opened again. */
   onError: (error: unknown) => void;
 }
 
 /** A message with its id: a later subscription continues after it. */
 type Message<Path extends string> = Output<Path> extends AsyncIterable<infer Item> ? Item : never;
 
-/** Opens a stream. tRPC reconnects by itself, and continues after the last message. */
+/** Opens a stream. tRPC reconnects automatically and continues after the last message. */
 export function subscribe<Path extends 'live.tail'>(
   path: Path,
   input: Input<Path>,

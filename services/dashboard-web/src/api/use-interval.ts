@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from 'react';
 
-/** Runs something again and again while the window can be seen; not while `ms` is undefined. */
+/** Runs a function repeatedly while the window is visible; never while `ms` is undefined. */
 export function useInterval(run: () => void, ms: number | undefined): void {
   const onTime = useEffectEvent(() => {
     if (!document.hidden) run();

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Whether nobody can see the window: a stream in it would only keep a connection from other windows. */
+/** Whether the window is hidden. Streams of hidden windows would use up the browser's connections. */
 export function useIsHidden(): boolean {
   const [isHidden, setHidden] = useState(document.hidden);
   useEffect(() => {

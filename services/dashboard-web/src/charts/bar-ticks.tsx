@@ -1,9 +1,9 @@
 import { classes } from '../ui/classes.ts';
 
-/** As many as fit below one another's times. */
+/** The number of ticks that fit. */
 const ticksMax = 6;
 
-/** Where some of the bars begin. */
+/** Start times of some of the bars. */
 export function BarTicks({
   bars,
   name,

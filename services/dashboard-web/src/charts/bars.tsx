@@ -12,10 +12,10 @@ export interface Bar {
   isEstimate?: boolean;
 }
 
-/** Shortest drag, as a share of the width, that chooses a range. A shorter one is a click. */
+/** A shorter drag is a click, as a fraction of the width. */
 const dragShareMin = 0.01;
 
-/** Events over time, errors at the bottom of each bar. A drag over it, or a click at a bar, chooses a range. */
+/** Events over time, with errors at the bottom of each bar. A drag or a click on a bar selects a range. */
 export function Bars({
   bars,
   bucketMs,
@@ -29,7 +29,7 @@ export function Bars({
   onRange?: (from: number, to: number) => void;
   /** Whether errors are counted, too. */
   hasErrors?: boolean;
-  /** The bars are days of UTC, whatever the person's time zone is. */
+  /** The bars are UTC days, whatever the time zone setting is. */
   areDays?: boolean;
   className?: string;
 }) {

@@ -70,7 +70,7 @@ function readKept(): KeptNames {
   }
 }
 
-/** A colour as a canvas takes it, in the theme of now. */
+/** A colour for a canvas, in the current theme. */
 export function resolveColor(name: ColorName): string {
   const probe = document.createElement('span');
   probe.style.color = `var(--${name})`;
@@ -82,7 +82,7 @@ export function resolveColor(name: ColorName): string {
 
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 
-/** The theme in force. A canvas is painted again when it changes. */
+/** The current theme. Canvases are redrawn when it changes. */
 export function useScheme(): 'light' | 'dark' {
   const { theme } = useSettings();
   const system = useSyncExternalStore(

@@ -18,7 +18,7 @@ export interface Plot {
   onZoom: (range: { from: number; to: number }) => void;
 }
 
-/** Fewer pixels are a click, not a range. */
+/** A shorter drag is a click, in pixels. */
 const dragPixelsMin = 6;
 const wholeSteps = Array.from({ length: 15 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
@@ -117,7 +117,7 @@ function describeAxes({ starts, end, format, zone, isWhole }: Plot): uPlot.Axis[
       size: 54,
       space: 36,
       values: (_, splits) => splits.map(format),
-      // There is no half of an event.
+      // Counts have no fractions.
       ...(isWhole && { incrs: wholeSteps }),
     },
   ];

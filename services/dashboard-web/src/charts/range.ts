@@ -10,14 +10,14 @@ export interface ChartRange {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Longest ranges with a point a minute, and an hour: more points than pixels show nothing more. */
+/** Longest ranges with one point per minute and per hour: more points than pixels add nothing. */
 const minuteRangeMs = 6 * hourMs;
 const hourRangeMs = 15 * dayMs;
 
-/** Newer than now, so that the bucket of this minute is complete when it is asked for again. */
+/** Ranges end at the next full minute, so that the bucket of this minute is included. */
 const roundMs = 60_000;
 
-/** The range of an address: a chosen one, or one that ends now. */
+/** The range of an address: a custom range, or one that ends now. */
 export function readRange(search: Search, nowMs: number, fallback: Last): ChartRange {
   const end = Math.ceil(nowMs / roundMs) * roundMs;
   const [from, to] = [Number(search.from), Number(search.to)];

@@ -23,7 +23,7 @@ export interface Fold {
 /** Unchanged lines around a change that are shown. */
 const contextLines = 3;
 
-/** Lays the lines of two texts out as runs say: the runs hold counts only. */
+/** The rows of two texts from the runs of their comparison, which hold only counts. */
 export function toRows(
   before: readonly string[],
   after: readonly string[],

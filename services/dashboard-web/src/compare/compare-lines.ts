@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff';
 import type { LineRun } from './changes.ts';
 
-/** Texts that differ in very many lines take minutes; nobody waits longer than this. In milliseconds. */
+/** Timeout of a comparison, in milliseconds: texts that differ in very many lines would take minutes. */
 const timeoutMs = 3_000;
 
 /** The runs of lines that turn one text into another; undefined when they were not found in time. */

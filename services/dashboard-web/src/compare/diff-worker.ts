@@ -1,6 +1,6 @@
 import { compareLines } from './compare-lines.ts';
 
-/** Compares two texts in a thread of its own, so that the page stays usable. */
+/** Compares two texts off the main thread. */
 self.addEventListener('message', ({ data }: MessageEvent<{ before: string[]; after: string[] }>) => {
   self.postMessage(compareLines(data.before, data.after));
 });

@@ -4,7 +4,7 @@ const spaces = 'bg-[radial-gradient(circle,var(--color-faint)_1px,transparent_1.
 const tab =
   'bg-[linear-gradient(var(--color-faint),var(--color-faint))] bg-[length:90%_1px] bg-center bg-no-repeat';
 
-/** A changed line whose spaces and tabs are seen. They stay what they are: what is copied is the text. */
+/** A changed line with visible spaces and tabs. Copying it gives the original text. */
 export function ExactText({ text }: { text: string }) {
   return text.split(/( +|\t)/).map((part, index) => {
     if (!/^[ \t]/.test(part)) {

@@ -1,7 +1,7 @@
 import { readEventText } from '../event/event-text.ts';
 import { indentJson } from './indent-json.ts';
 
-/** What of two events can be compared. */
+/** The comparable parts of an event. */
 export const comparedParts = {
   prompt: 'Prompt',
   response: 'Response',

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type Me, meQuery } from '../space/me.ts';
 
-/** Goes to a page as a user who has just signed in. Nothing of another user stays in memory. */
+/** Opens a page after signing in, and clears all data of a previous user. */
 export function useEnter(): (me: Me | undefined, href: string) => Promise<void> {
   const navigate = useNavigate();
   const queries = useQueryClient();

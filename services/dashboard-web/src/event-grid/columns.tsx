@@ -9,7 +9,7 @@ import { ShownText } from '../text/shown-text.tsx';
 export interface EventColumn {
   id: string;
   title: string;
-  /** In pixels, until a person changes it. */
+  /** Default width in pixels. */
   width: number;
   isNumber?: boolean;
   cell: (event: ListedEvent, zone: Zone) => ReactNode;
@@ -28,7 +28,7 @@ export const columns: readonly EventColumn[] = [
   { id: 'name', title: 'Model or tool', width: 200, cell: (event) => <Name event={event} /> },
   {
     id: 'duration',
-    title: 'Took',
+    title: 'Duration',
     width: 78,
     isNumber: true,
     cell: ({ durationMs }) => formatDuration(durationMs),
@@ -68,7 +68,7 @@ function Name({ event: { type, state, name, flags } }: { event: ListedEvent }) {
       )}
       {state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
       {flags.length > 0 && (
-        <TriangleAlert aria-label="Contradictory times" className="size-3.5 shrink-0 text-warn" />
+        <TriangleAlert aria-label="Inconsistent data" className="size-3.5 shrink-0 text-warn" />
       )}
     </span>
   );

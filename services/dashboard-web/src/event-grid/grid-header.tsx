@@ -6,7 +6,7 @@ const widthMax = 900;
 /** Pixels of one press of an arrow key. */
 const keyStep = 16;
 
-/** The titles of the columns. The line right of a title changes the width, by pointer or by arrow keys. */
+/** The column titles. The line right of a title resizes the column, by pointer or arrow keys. */
 export function GridHeader({
   columns,
   template,

@@ -35,7 +35,7 @@ export function EventFields({ event, parts }: { event: WholeEvent; parts: EventT
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-0.5 text-sm">
       <Field label="Started">{formatTime(event.startTimeMs, zone)}</Field>
-      <Field label="Took">{formatDuration(event.durationMs)}</Field>
+      <Field label="Duration">{formatDuration(event.durationMs)}</Field>
       <Field label="Received">{formatTime(Date.parse(event.receivedAt), zone)}</Field>
       <Field label="Time zone">
         <span className="text-muted">{nameZone(zone)}</span>

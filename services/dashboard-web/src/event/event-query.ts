@@ -7,7 +7,7 @@ export type WholeEvent = Output<'events.get'>;
 /** Where the writer cuts a preview, in UTF-16 code units. */
 const previewCharsMax = 64;
 
-/** Whether a preview is, by its length, not the whole text. */
+/** Whether a preview is cut, by its length. */
 export function isCut(preview: string): boolean {
   return preview.length >= previewCharsMax;
 }
@@ -17,7 +17,7 @@ export function showPreview(preview: string): string {
   return isCut(preview) ? `${preview}…` : preview;
 }
 
-/** An event never changes: it is loaded once. It may be megabytes: few are kept. */
+/** Events never change, so they are loaded once. They may be megabytes, so they are cached only briefly. */
 export function eventQuery(spaceId: string, id: string) {
   return { ...apiQuery('events.get', { spaceId, id }), staleTime: Number.POSITIVE_INFINITY, gcTime: 60_000 };
 }

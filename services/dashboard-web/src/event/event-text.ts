@@ -13,11 +13,11 @@ export interface ToolCall {
   name: string;
   /** The provider's id of the call; the tool's event may name it too. */
   callId: string | undefined;
-  /** JSON, or the text that the model wrote in its place. */
+  /** JSON, or the text that the model wrote instead. */
   input: string | undefined;
 }
 
-/** What a page shows of an event, read from the text that was sent. Every value is JSON text or a decoded string. */
+/** The parts of an event that pages show, from its JSON as sent. Every value is JSON text or a decoded string. */
 export interface EventText {
   text: string;
   llm?: {

@@ -4,7 +4,7 @@ import { nodeAt } from '../json/node.ts';
 import { TextBlock } from '../text/text-block.tsx';
 import { Button } from '../ui/button.tsx';
 
-/** A payload of a tool: a tree when it is JSON, also JSON in a text, or else the text. */
+/** A tool's payload: a tree if it is JSON or a string of JSON, otherwise text. */
 export function Payload({ text, label }: { text: string; label: string }) {
   const isJson = isContainer(text);
   const [isRaw, setRaw] = useState(false);
@@ -14,7 +14,7 @@ export function Payload({ text, label }: { text: string; label: string }) {
       {isRaw ? <TextBlock text={text} isMono /> : <JsonTree text={text} label={label} isEmbedded />}
       <div className="mt-1.5 flex justify-end">
         <Button look="quiet" size="small" onClick={() => setRaw(!isRaw)}>
-          {isRaw ? 'As a tree' : 'As text'}
+          {isRaw ? 'Show as tree' : 'Show as text'}
         </Button>
       </div>
     </div>
@@ -35,5 +35,5 @@ function isContainer(text: string): boolean {
   }
 }
 
-/** Parsing a longer text would hold up the page. */
+/** Longer texts are not parsed, since that would block the page, in characters. */
 const parsedCharsMax = 200_000;

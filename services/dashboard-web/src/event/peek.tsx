@@ -8,13 +8,13 @@ import type { Search } from '../url/search.ts';
 import { eventQuery } from './event-query.ts';
 import { EventSummary } from './event-summary.tsx';
 
-/** An event beside a list. `filter` is what the list shows: the event's page steps through the same events. */
+/** An event beside a list. `filter` is the list's filter, which the event's page uses for its previous and next events. */
 export function Peek({ eventId, filter, onClose }: { eventId: string; filter: Search; onClose: () => void }) {
   const { id: spaceId } = useSpace();
   const { data, error, refetch } = useQuery(eventQuery(spaceId, eventId));
   return (
     <aside
-      aria-label="The selected event"
+      aria-label="Selected event"
       className="flex w-full shrink-0 flex-col border-line border-l bg-canvas max-lg:absolute max-lg:inset-0 max-lg:z-20 lg:w-[min(46%,640px)]"
     >
       <div className="flex h-11 shrink-0 items-center gap-2 border-line border-b px-3">

@@ -2,7 +2,7 @@ import { ChevronDown, type LucideIcon } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { classes } from '../ui/classes.ts';
 
-/** A part of a conversation: who speaks, and what. It can be folded. */
+/** A part of a conversation with its title. It can be folded. */
 export function Turn({
   icon: Icon,
   title,

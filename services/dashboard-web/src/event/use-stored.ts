@@ -6,10 +6,10 @@ import { useSpace } from '../space/space.ts';
 import type { ListedEvent } from './event-query.ts';
 
 /**
- * Follows the live stream of a filter while the window can be seen. `onStored` gets the events as they are stored. It gets none where
- * the stream begins, or has left some out: what was stored before is to be looked up.
+ * Follows the live stream of a filter while the window is visible. `onStored` gets the events as they are stored. It gets an empty
+ * list when the stream starts or has skipped events: then the caller has to query for events stored before.
  *
- * @returns whether it follows. If not, for now or for good, the page has to ask from time to time.
+ * @returns whether the stream is connected. If not, the page has to poll.
  */
 export function useStored(
   input: ListInput,
@@ -23,7 +23,7 @@ export function useStored(
   const report = useEffectEvent(onStored);
   const isOpen = isEnabled && !isHidden;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts a new stream.
   useEffect(() => {
     lastId.current = undefined;
   }, [key, spaceId]);
@@ -43,7 +43,7 @@ export function useStored(
           lastId.current = id;
           if (isNew || data.type === 'skipped') report([]);
           isNew = false;
-          // Delayed: the lists have what the stream still waits for.
+          // While the stream is delayed, queries have newer events.
           setFollowing(data.type !== 'status' || !data.isDelayed);
           if (data.type === 'events') report(data.events);
         },

@@ -1,7 +1,7 @@
 import type { Search } from '../url/search.ts';
 import { attributePrefix, type Condition, fieldNames, isField, notPrefix } from './fields.ts';
 
-/** The conditions in an address, in the order of the fields. A condition of an unknown field is ignored. */
+/** The conditions of an address, in field order. Unknown fields are ignored. */
 export function readConditions(search: Search): Condition[] {
   const found = Object.entries(search).flatMap(([name, value]): Condition[] => {
     const isExcluded = name.startsWith(notPrefix);
@@ -11,7 +11,7 @@ export function readConditions(search: Search): Condition[] {
   return found.sort((a, b) => rank(a) - rank(b));
 }
 
-/** The address with one more condition. It replaces another one of the same field. */
+/** The address with a condition added. It replaces one of the same field. */
 export function withCondition(search: Search, { field, value, isExcluded }: Condition): Search {
   const { [field]: _is, [notPrefix + field]: _not, ...rest } = search;
   return { ...rest, [isExcluded ? notPrefix + field : field]: value };
@@ -27,7 +27,7 @@ export function withoutFilter(search: Search): Search {
   return Object.fromEntries(Object.entries(search).filter(([name]) => !isFilter(name)));
 }
 
-/** The part of an address that chooses events. */
+/** The parameters of an address that filter events. */
 export function filterOf(search: Search): Search {
   return Object.fromEntries(Object.entries(search).filter(([name]) => isFilter(name)));
 }

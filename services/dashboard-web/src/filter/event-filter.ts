@@ -9,9 +9,9 @@ export type ListInput = NonNullable<Input<'events.list'>>;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * What the API is asked for an address.
+ * The API's filter for an address.
  *
- * @returns a sentence instead, when no event can match the address.
+ * @returns an error message instead, when the address has an invalid value.
  */
 export function toEventFilter(search: Search, nowMs: number): ListInput | string {
   const filter: Record<string, unknown> = {};
@@ -36,12 +36,12 @@ export function toEventFilter(search: Search, nowMs: number): ListInput | string
   return filter as ListInput;
 }
 
-/** The API refuses these; a list of no events with the reason is of more use than an error. */
+/** The API rejects these values; the message is more helpful than its error. */
 function findProblem(field: string, value: string): string | undefined {
   if (field === 'type' && value !== 'llm' && value !== 'tool')
-    return `There is no type “${value}”: it is llm or tool.`;
+    return `Unknown type “${value}”. Types are llm and tool.`;
   if (field === 'state' && value !== 'ok' && value !== 'error')
-    return `There is no state “${value}”: it is ok or error.`;
-  if (field === 'traceId' && !uuid.test(value)) return `“${value}” is no trace id: it is a UUID.`;
+    return `Unknown state “${value}”. States are ok and error.`;
+  if (field === 'traceId' && !uuid.test(value)) return `“${value}” is not a trace id. Trace ids are UUIDs.`;
   return undefined;
 }

@@ -24,7 +24,7 @@ export function isField(name: string): name is Field {
 export const attributePrefix = 'attr.';
 export const notPrefix = 'not.';
 
-/** One condition on events: a field or an additional property has a value, or has not. */
+/** A condition on events: a field or additional property has, or does not have, a value. */
 export interface Condition {
   /** A field, or `attr.` and the key of an additional property. */
   field: string;

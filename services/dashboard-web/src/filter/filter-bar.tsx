@@ -41,7 +41,7 @@ function QueryField({ filter: { search, set } }: { filter: Filter }) {
       <SearchIcon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
       <input
         ref={field}
-        // A new address shows its own text.
+        // A new address resets the text.
         key={search.text ?? ''}
         defaultValue={search.text ?? ''}
         aria-label="Search in previews, or filter by field:value"
@@ -62,8 +62,8 @@ function Chips({ filter }: { filter: Filter }) {
   const conditions = readConditions(search);
   const limits = [
     { name: 'text', label: `contains “${search.text}”` },
-    { name: 'minDurationMs', label: `takes ≥ ${search.minDurationMs} ms` },
-    { name: 'maxDurationMs', label: `takes ≤ ${search.maxDurationMs} ms` },
+    { name: 'minDurationMs', label: `duration ≥ ${search.minDurationMs} ms` },
+    { name: 'maxDurationMs', label: `duration ≤ ${search.maxDurationMs} ms` },
   ].filter(({ name }) => search[name] !== undefined && search[name] !== '');
   if (conditions.length + limits.length === 0) return null;
   return (

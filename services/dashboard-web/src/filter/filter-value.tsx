@@ -6,7 +6,7 @@ import { withCondition } from './conditions.ts';
 import { labelOf } from './fields.ts';
 import { useFilter } from './use-filter.ts';
 
-/** A value that filters the list when it is clicked; with Alt it excludes what has the value. */
+/** A value that filters the list on click; Alt-click excludes it. */
 export function FilterValue({
   field,
   value,
@@ -25,7 +25,7 @@ export function FilterValue({
   return (
     <button
       type="button"
-      title={`${shown}\nClick: only these. Alt-click: all but these.`}
+      title={`${shown}\nClick to show only these, Alt-click to exclude them.`}
       aria-label={`Only events with ${describeText(labelOf(field))} ${shown}`}
       className={classes(
         'max-w-full truncate rounded-sm text-left hover:underline hover:decoration-edge',
@@ -34,7 +34,7 @@ export function FilterValue({
       onClick={(click) => {
         click.stopPropagation();
         const condition = { field, value, isExcluded: click.altKey };
-        // On the page of one event the list is another page.
+        // On an event's page the filter opens the list.
         if (eventId === undefined) return add(condition);
         void navigate({
           to: '/s/$spaceId/events',

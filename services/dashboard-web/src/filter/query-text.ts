@@ -1,8 +1,7 @@
 import { attributePrefix, type Condition, isField } from './fields.ts';
 
 /**
- * Reads what a person typed into the search field: `field:value`, `-field:value`, values with spaces in quotes, and any
- * other words, which are searched for.
+ * Parses the search field: `field:value`, `-field:value`, quoted values with spaces. Other words are a text search.
  */
 export function parseQueryText(text: string): { conditions: Condition[]; text: string } {
   const conditions: Condition[] = [];
@@ -18,7 +17,7 @@ export function parseQueryText(text: string): { conditions: Condition[]; text: s
 
 const tokens = /(-)?([\w.]+):(?:"([^"]*)"|(\S+))|\S+/g;
 
-/** Short names that people try. */
+/** Aliases of fields. */
 const aliases: Record<string, string> = {
   model: 'name',
   tool: 'name',

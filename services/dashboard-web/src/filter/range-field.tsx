@@ -5,7 +5,7 @@ import { isLast, type Last, lasts } from './last.ts';
 const anyTime = 'any';
 const ownRange = 'own';
 
-/** Chooses a time range that ends now. Without a `fallback` any time can be chosen, too. */
+/** Selects a time range that ends now. Without a `fallback`, "any time" is an option too. */
 export function RangeField({
   search,
   fallback,
@@ -18,7 +18,7 @@ export function RangeField({
   const hasOwn = search.last === undefined && (search.from !== undefined || search.to !== undefined);
   const options = [
     ...(fallback === undefined ? [{ value: anyTime, label: 'Any time' }] : []),
-    ...(hasOwn ? [{ value: ownRange, label: 'Chosen range' }] : []),
+    ...(hasOwn ? [{ value: ownRange, label: 'Custom range' }] : []),
     ...Object.entries(lasts).map(([value, { label }]) => ({ value, label })),
   ];
   const value = hasOwn ? ownRange : isLast(search.last) ? search.last : (fallback ?? anyTime);

@@ -7,12 +7,12 @@ import { type ListInput, toEventFilter } from './event-filter.ts';
 import type { Condition } from './fields.ts';
 import { isLast, lasts } from './last.ts';
 
-/** A range that ends now moves in steps of this share of its length, so that its queries can be kept for a while. */
+/** A range that ends now moves in steps of this fraction of its length, so that its queries can be cached. */
 const stepsOfRange = 60;
 
 export interface Filter {
   search: Search;
-  /** What the API is asked; a sentence when no event can match. */
+  /** The API's filter, or an error message. */
   input: ListInput | string;
   add: (condition: Condition) => void;
   remove: (condition: Condition) => void;
@@ -27,7 +27,7 @@ export function useFilter(): Filter {
   const navigate = useNavigate();
   const now = search.last === undefined ? 0 : roundedNow(search.last);
   const input = useMemo(() => toEventFilter(search, now), [search, now]);
-  // `to: '.'` stays on the page, whichever it is.
+  // `to: '.'` stays on the current page.
   const show = (next: Search) => void navigate({ to: '.', search: next, replace: false });
   return {
     search,

@@ -10,7 +10,7 @@ import { readString, readStringHead, sourceOf } from './node.ts';
 import type { JsonDocument, JsonRow } from './rows.ts';
 
 const indentPx = 14;
-/** Deeper values are not indented further: they would leave the window. */
+/** Deeper values are not indented further, so that they stay in the window. */
 const indentDepthMax = 24;
 /** Characters of a text, and of the source of a number, in a closed line. */
 const headChars = 160;
@@ -119,10 +119,10 @@ function StringValue({ row: { node, isOpen }, document }: { row: JsonRow; docume
   );
 }
 
-/** Shorter texts are read, whatever they begin with. */
+/** Shorter texts are shown as text, whatever they start with. */
 const mediaChars = 80;
 
-/** Long, and nothing but digits of base64: no text that anybody reads. */
+/** Whether a text is long and consists of base64 digits only. */
 function isBase64(head: string, size: number): boolean {
   return size > 2_000 && head.length >= headChars && /^[A-Za-z0-9+/_-]+$/.test(head);
 }

@@ -109,7 +109,7 @@ export function JsonTree({
   );
 }
 
-/** The root, and the way to the value that is looked for. */
+/** The root and the ancestors of the value to show. */
 function initiallyOpen(focusPath: string | undefined): ReadonlySet<string> {
   const path = parsePath(focusPath ?? '');
   return new Set([
@@ -119,7 +119,7 @@ function initiallyOpen(focusPath: string | undefined): ReadonlySet<string> {
   ]);
 }
 
-/** What a key does in a tree: opens or closes the line, or moves by so many lines. */
+/** The action of a key in a tree: open or close the line, or move by a number of lines. */
 function actionOf(key: string, row: JsonRow | undefined): 'toggle' | 'first' | 'last' | number | undefined {
   const isOpen = row?.isOpen === true && row.chunk === undefined && !row.isClose;
   switch (key) {

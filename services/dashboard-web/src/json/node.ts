@@ -1,4 +1,4 @@
-/** The place of a JSON value in a source text: from its first character to the one after its last. */
+/** The position of a JSON value in a source text: its first character, and the one after its last. */
 export interface JsonNode {
   kind: 'object' | 'array' | 'string' | 'number' | 'literal';
   start: number;
@@ -9,7 +9,7 @@ export interface JsonNode {
 export interface JsonChild {
   /** The member's name, decoded; undefined for an element. */
   key: string | undefined;
-  /** Its place among the children. */
+  /** Its index among the children. */
   index: number;
   node: JsonNode;
 }
@@ -58,7 +58,7 @@ export function childrenOf(text: string, parent: JsonNode): JsonChild[] {
   return children;
 }
 
-/** A text whose objects and arrays are each read once: finding many values in megabytes would else scan them many times. */
+/** A text whose objects and arrays are each scanned once, however many values are looked up. */
 export interface JsonSource {
   text: string;
   childrenOf: (parent: JsonNode) => readonly JsonChild[];

@@ -1,4 +1,4 @@
-/** The way from the root to a value: names of members, and numbers of elements. */
+/** A path from the root to a value: member names and element indexes. */
 export type JsonPath = readonly (string | number)[];
 
 /** `properties.llm.input.tools[0]["odd name"]`, as JavaScript writes it. */

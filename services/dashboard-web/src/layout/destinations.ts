@@ -1,9 +1,9 @@
-/** Where the palette can lead. */
+/** An entry of the palette. */
 export interface Destination {
-  /** Distinct within its group. */
+  /** Unique within its group. */
   key: string;
   label: string;
-  /** What it is, at the right. */
+  /** The kind of the entry, shown at the right. */
   hint?: string;
   go: () => void;
 }

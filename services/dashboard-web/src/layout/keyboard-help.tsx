@@ -13,10 +13,10 @@ const groups: readonly KeyGroup[] = [
   {
     title: 'Everywhere',
     keys: [
-      [['?'], 'Show this help'],
-      [['Ctrl', 'K'], 'Go to a page, or paste any id'],
+      [['?'], 'Show keyboard shortcuts'],
+      [['Ctrl', 'K'], 'Go to a page or find an id'],
       [['/'], 'Search or filter'],
-      [['Esc'], 'Close what is open'],
+      [['Esc'], 'Close the open panel or dialog'],
     ],
   },
   {
@@ -50,7 +50,7 @@ const groups: readonly KeyGroup[] = [
       [['/'], 'Find in the thread'],
     ],
   },
-  { title: 'Live', keys: [[['p'], 'Pause, and go on']] },
+  { title: 'Live', keys: [[['p'], 'Pause or resume']] },
 ];
 
 /** The keyboard shortcuts, on `?`. */
@@ -68,7 +68,7 @@ export function KeyboardHelp() {
     <Dialog
       isOpen={isOpen}
       onClose={() => setOpen(false)}
-      title="Keyboard"
+      title="Keyboard shortcuts"
       width="wide"
       description="Single keys can be turned off in your profile."
     >

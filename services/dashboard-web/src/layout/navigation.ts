@@ -43,7 +43,7 @@ export interface NavigationGroup {
   entries: readonly NavigationEntry[];
 }
 
-/** The pages that a person moves between, in the order in which they are shown. */
+/** The pages of a space, in display order. */
 const navigation: readonly NavigationGroup[] = [
   {
     title: 'Observe',

@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
-/** Opens the palette on Ctrl-K or ⌘K. The keys work at once; the palette is loaded when it is opened first. */
+/** Opens the palette on Ctrl-K or ⌘K. Its code is loaded when it is first opened. */
 export function PaletteKey() {
   const [isOpen, setOpen] = useState(false);
   const [wasOpened, setWasOpened] = useState(false);

@@ -6,7 +6,7 @@ import { ShownText } from '../text/shown-text.tsx';
 import type { Destination, DestinationGroup } from './destinations.ts';
 import { useDestinations } from './use-destinations.ts';
 
-/** Go to a page or a space, or paste any id. */
+/** A search over pages, spaces and ids. */
 export function Palette({
   isOpen,
   onOpenChange,
@@ -51,8 +51,8 @@ function Choice({ onClose }: { onClose: () => void }) {
       <div className="flex items-center gap-2.5 border-line border-b px-4">
         <Search aria-hidden className="size-4 shrink-0 text-faint" />
         <Autocomplete.Input
-          aria-label="A page, a space, or any id"
-          placeholder="Go to a page, or paste the id of an event, trace, thread or user"
+          aria-label="Page, space, or id"
+          placeholder="Page, space, or the id of an event, trace, thread or user"
           className="h-12 w-full bg-transparent outline-none placeholder:text-faint"
           spellCheck={false}
           autoComplete="off"
@@ -60,7 +60,9 @@ function Choice({ onClose }: { onClose: () => void }) {
       </div>
       <Autocomplete.Empty className="text-center text-muted text-sm">
         <div className="px-4 py-8">
-          {isLooking ? 'Looking …' : 'No page has this name, and nothing in this space has this id.'}
+          {isLooking
+            ? 'Searching …'
+            : 'No page or space has this name, and nothing in this space has this id.'}
         </div>
       </Autocomplete.Empty>
       <Autocomplete.List className="max-h-[50vh] overflow-y-auto data-[empty]:hidden p-1.5">

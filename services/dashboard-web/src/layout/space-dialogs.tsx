@@ -12,7 +12,7 @@ interface DialogState {
   onClose: () => void;
 }
 
-/** Changes the name of the space that is shown. */
+/** Renames the current space. */
 export function RenameSpaceDialog({ isOpen, onClose }: DialogState) {
   const { id: spaceId, name } = useSpace();
   const { mutateAsync, error, isPending } = useApiMutation('spaces.rename', { reload: ['me'] });
@@ -22,12 +22,21 @@ export function RenameSpaceDialog({ isOpen, onClose }: DialogState) {
   };
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Rename the space">
-      {isOpen && <NameForm first={name} action="Rename" {...{ onName, error, isPending, onClose }} />}
+      {isOpen && (
+        <NameForm
+          first={name}
+          action="Rename"
+          onName={onName}
+          error={error}
+          isPending={isPending}
+          onClose={onClose}
+        />
+      )}
     </Dialog>
   );
 }
 
-/** Makes a space that the user owns, and goes there. */
+/** Creates a space owned by the user, and opens it. */
 export function CreateSpaceDialog({ isOpen, onClose }: DialogState) {
   const navigate = useNavigate();
   const { mutateAsync, error, isPending } = useApiMutation('spaces.create', { reload: ['me'] });
@@ -43,7 +52,16 @@ export function CreateSpaceDialog({ isOpen, onClose }: DialogState) {
       title="New space"
       description="It has events, keys and members of its own. You are its owner."
     >
-      {isOpen && <NameForm first="" action="Create" {...{ onName, error, isPending, onClose }} />}
+      {isOpen && (
+        <NameForm
+          first=""
+          action="Create"
+          onName={onName}
+          error={error}
+          isPending={isPending}
+          onClose={onClose}
+        />
+      )}
     </Dialog>
   );
 }

@@ -7,7 +7,7 @@ import { useSpace } from '../space/space.ts';
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx';
 import { CreateSpaceDialog, RenameSpaceDialog } from './space-dialogs.tsx';
 
-/** Shows the space, and changes to another one of the user's. Owners make new ones, admins change its name. */
+/** The current space, and a menu of the user's other spaces. Owners can create spaces, admins can rename the current one. */
 export function SpaceSwitcher() {
   const { spaces } = useMe();
   const current = useSpace();

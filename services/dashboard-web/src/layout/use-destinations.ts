@@ -6,7 +6,7 @@ import { type DestinationGroup, matchLabels } from './destinations.ts';
 import { navigationOf } from './navigation.ts';
 import { useFoundIds } from './use-found-ids.ts';
 
-/** Everything that the palette offers for a query: ids first, then pages, spaces and themes. */
+/** The palette's entries for a query: found ids first, then pages, spaces and themes. */
 export function useDestinations(query: string): { groups: DestinationGroup[]; isLooking: boolean } {
   const space = useSpace();
   const { spaces } = useMe();
@@ -19,16 +19,20 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
   const otherSpaces = spaces
     .filter(({ id }) => id !== space.id)
     .map(({ id, name }) => ({
-      ...{ key: id, label: name, hint: 'space' },
+      key: id,
+      label: name,
+      hint: 'space',
       go: () => void navigate({ to: '/s/$spaceId', params: { spaceId: id } }),
     }));
   const themes = (['system', 'light', 'dark'] as const).map((theme) => ({
-    ...{ key: theme, label: theme === 'system' ? 'As the system' : theme === 'light' ? 'Light' : 'Dark' },
+    key: theme,
+    label: theme === 'system' ? 'System' : theme === 'light' ? 'Light' : 'Dark',
     hint: 'theme',
     go: () => changeSettings({ theme }),
   }));
   const profile = {
-    ...{ key: 'profile', label: 'Profile' },
+    key: 'profile',
+    label: 'Profile',
     go: () => void navigate({ to: '/s/$spaceId/profile', params }),
   };
   const groups = [

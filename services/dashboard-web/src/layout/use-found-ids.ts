@@ -8,17 +8,17 @@ import type { Destination } from './destinations.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An id is looked up when the query has not changed for so long, in milliseconds. */
+/** An id is looked up once the query has not changed for this time, in milliseconds. */
 const settledMs = 150;
 
-/** The fields whose values people paste, and what a list of them shows. */
+/** Fields whose values can be looked up, and their names. */
 const listed = [
   ['threadId', 'thread'],
   ['userId', 'user'],
   ['agentId', 'agent'],
 ] as const;
 
-/** What has the query as its id: an event, a trace, a thread, a user, an agent. */
+/** The event, trace, thread, user or agent whose id is the query. */
 export function useFoundIds(query: string): { found: Destination[]; isLooking: boolean } {
   const { id: spaceId } = useSpace();
   const navigate = useNavigate();
@@ -43,7 +43,9 @@ export function useFoundIds(query: string): { found: Destination[]; isLooking: b
   const found: Destination[] = [];
   if (isUuid && event.data !== undefined) {
     found.push({
-      ...{ key: 'event', label: id, hint: 'event' },
+      key: 'event',
+      label: id,
+      hint: 'event',
       go: () =>
         void navigate({ to: '/s/$spaceId/events/$eventId', params: { spaceId, eventId: event.data.id } }),
     });

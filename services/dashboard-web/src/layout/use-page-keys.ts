@@ -5,10 +5,10 @@ import { isForPage } from '../settings/shortcuts.ts';
 import { useSpace } from '../space/space.ts';
 import { navigationOf } from './navigation.ts';
 
-/** How long after `g` the key of a page leads to it, in milliseconds. Later it is a key of the page that is shown. */
+/** Time after `g` in which the key of a page opens it, in milliseconds. */
 const secondKeyMs = 1_500;
 
-/** `g` and the key of a page lead to the page. */
+/** Opens a page by `g` and the page's key. */
 export function usePageKeys(): void {
   const { hasShortcuts } = useSettings();
   const { id: spaceId, role } = useSpace();
@@ -28,7 +28,7 @@ export function usePageKeys(): void {
   });
   useEffect(() => {
     if (!hasShortcuts) return;
-    // Before the page's own shortcuts: some of them are the same keys, and leave alone what is handled.
+    // Runs before the page's own shortcuts, which use some of the same keys and ignore handled events.
     document.addEventListener('keydown', onKey, { capture: true });
     return () => document.removeEventListener('keydown', onKey, { capture: true });
   }, [hasShortcuts]);

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useApiMutation } from '../api/query.ts';
 import { useToast } from '../ui/toasts.tsx';
 
-/** Signs out, and forgets all that was loaded: the next person at this browser must not see it. */
+/** Signs out and clears all loaded data, so that the next user of this browser does not see it. */
 export function useSignOut(): () => Promise<void> {
   const { mutateAsync } = useApiMutation('auth.signOut');
   const queries = useQueryClient();
@@ -13,7 +13,7 @@ export function useSignOut(): () => Promise<void> {
     try {
       await mutateAsync();
     } catch {
-      toast('Signing out failed: Weir cannot be reached. You are still signed in.');
+      toast('Sign-out failed because Weir cannot be reached. You are still signed in.');
       return;
     }
     await navigate({ to: '/sign-in' });

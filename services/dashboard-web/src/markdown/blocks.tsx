@@ -3,7 +3,7 @@ import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
 import { Inlines } from './inlines.tsx';
 
-/** Quotes and lists that are nested deeper are shown as they were written: nobody reads them, and drawing them would take long. */
+/** Deeper nested quotes and lists are shown as source text, to bound the time of drawing. */
 const depthMax = 12;
 
 /** The blocks of a Markdown text as elements. HTML is text, images are never loaded, and every text is a ShownText. */

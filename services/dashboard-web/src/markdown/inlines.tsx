@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import { safeLink } from './safe-link.ts';
 
-/** Emphasis and links that are nested deeper are shown as they were written. */
+/** Deeper nested emphasis and links are shown as source text. */
 const depthMax = 12;
 
 /** The parts of a paragraph. */
@@ -51,7 +51,7 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
         </TextLink>
       );
     case 'image':
-      // Loading it would tell a stranger who reads this, and could carry data away.
+      // Loading an image would reveal the reader to its host, and could leak data.
       return (
         <span className="inline-flex max-w-full items-baseline gap-1 rounded-sm bg-sunken px-1 text-muted">
           <ImageOff aria-label="An image that is not loaded:" className="size-3 shrink-0 self-center" />
@@ -66,7 +66,7 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
   }
 }
 
-/** A link that says where it leads; an address that is not of the web, or hides its host, is a text. */
+/** A link with its target visible. Other schemes and links that hide their host are shown as text. */
 function TextLink({
   address,
   text,

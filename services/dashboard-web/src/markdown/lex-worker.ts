@@ -1,6 +1,6 @@
 import { lexer } from 'marked';
 
-/** Reads Markdown in a thread of its own, so that the page stays usable. Nothing is sent for a text that cannot be read. */
+/** Parses Markdown off the main thread. Sends nothing for a text that cannot be parsed. */
 self.addEventListener('message', ({ data }: MessageEvent<string>) => {
   self.postMessage(lexer(data));
 });

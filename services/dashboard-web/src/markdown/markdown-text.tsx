@@ -2,7 +2,7 @@ import { TextBlock } from '../text/text-block.tsx';
 import { Blocks } from './blocks.tsx';
 import { useMarkdown } from './use-markdown.ts';
 
-/** A text as Markdown; as it is until it is read, and when it cannot be. */
+/** A text as Markdown; as plain text until it is parsed, and when parsing fails. */
 export function MarkdownText({ text }: { text: string }) {
   const markdown = useMarkdown(text);
   if (markdown.state === 'done') {
@@ -16,7 +16,7 @@ export function MarkdownText({ text }: { text: string }) {
     <>
       {markdown.state === 'failed' && (
         <p role="status" className="mb-2 text-muted text-xs">
-          This text cannot be shown as Markdown.
+          This text cannot be drawn as Markdown.
         </p>
       )}
       <TextBlock text={text} />

@@ -1,11 +1,11 @@
-/** Where a link of a text may lead. */
+/** An allowed link target. */
 export interface SafeLink {
   href: string;
-  /** What a person has to see of it: the host, or the address of a mail. */
+  /** The visible target: the host or the mail address. */
   target: string;
 }
 
-/** The link, if it is an absolute address of the web or a mail address: a script is none, and neither is a path of the dashboard. */
+/** The link, if it is an absolute web address or a mail address, and not a script or a path of the dashboard. */
 export function safeLink(address: string): SafeLink | undefined {
   const url = URL.parse(address.trim());
   if (url === null) return undefined;

@@ -4,12 +4,12 @@ import { useEffect, useState } from 'react';
 /** Longer texts are never shown as Markdown, in characters. */
 export const markdownCharsMax = 50_000;
 
-/** Some texts take a parser of Markdown minutes; nobody waits longer than this, in milliseconds. */
+/** Timeout of the Markdown parser, in milliseconds: some texts would take minutes. */
 const timeoutMs = 2_000;
 
 export type Markdown = { state: 'working' } | { state: 'failed' } | { state: 'done'; tokens: Token[] };
 
-/** Reads a text as Markdown in a worker. `failed`: it was not read in time, or not at all. */
+/** Parses a text as Markdown in a worker. `failed`: it timed out or could not be parsed. */
 export function useMarkdown(text: string): Markdown {
   const [markdown, setMarkdown] = useState<Markdown>({ state: 'working' });
   useEffect(() => {

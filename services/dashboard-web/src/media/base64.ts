@@ -1,7 +1,7 @@
-/** Images that are shown. Browsers decode them, and none of them can hold a script or a link, as SVG can. */
+/** Image types that are shown. Unlike SVG they cannot contain scripts or links. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
-/** How the base64 of each begins. The type is what the bytes are, whatever they are called. */
+/** The first base64 digits of each type. The bytes decide the type, not the declared name. */
 const beginnings: readonly [RegExp, ImageType][] = [
   [/^iVBORw0KGgo/, 'image/png'],
   [/^\/9j\//, 'image/jpeg'],
@@ -12,9 +12,9 @@ const beginnings: readonly [RegExp, ImageType][] = [
 /** The beginning of a data URL, up to its base64. */
 const dataUrl = /^data:([\w.+-]{1,80}\/[\w.+-]{1,80})(?:;[\w=.+-]{1,80}){0,4};base64,/;
 
-/** Base64 that nobody reads as text. */
+/** Base64 shown as a chip instead of text. */
 export interface Media {
-  /** What it is called: the type of a data URL, or what its bytes are. */
+  /** The type of the data URL, or the type of the bytes. */
   label: string;
   /** Set when it can be shown as an image. */
   image: ImageType | undefined;
@@ -49,7 +49,7 @@ const otherEscape = /\\(?!\/)/;
 
 export type TextPiece = { text: string; media?: Media };
 
-/** Splits a text into what is read, and base64 between it. The pieces together are the text. */
+/** Splits a text into readable text and base64. The pieces together are the text. */
 export function splitMedia(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let at = 0;

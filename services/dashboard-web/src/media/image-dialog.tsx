@@ -7,8 +7,8 @@ import type { ImageType } from './base64.ts';
 import { decodeImage } from './image.ts';
 
 /**
- * An image of a payload. Its bytes become a blob of the type that they have: nothing is fetched, and the browser decodes
- * nothing but this type.
+ * An image of a payload, shown from a blob with the type of its bytes: nothing is fetched, and the browser decodes only this
+ * type.
  */
 export function ImageDialog({
   type,

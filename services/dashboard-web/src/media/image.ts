@@ -10,7 +10,7 @@ export interface DecodedImage {
 /** A larger image would take more than 200 MB when it is drawn, however few bytes it has. */
 const pixelsMax = 50_000_000;
 
-/** @returns a sentence instead, when it cannot or should not be drawn. */
+/** @returns an error message when the image cannot or should not be drawn. */
 export function decodeImage(base64: string, type: ImageType): DecodedImage | string {
   const bytes = decodeBase64(base64);
   const size = bytes && sizeOf(new DataView(bytes.buffer), type);

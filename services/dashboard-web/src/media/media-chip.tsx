@@ -28,7 +28,7 @@ export function MediaChip({
         className={`${look} min-h-6 align-middle hover:border-edge hover:text-ink`}
         aria-label={`Show the image, ${title}`}
         onClick={(event) => {
-          // The chip may stand in a line that does something else on a click.
+          // The chip may be inside an element with its own click handler.
           event.stopPropagation();
           setOpen(true);
         }}

@@ -10,10 +10,10 @@ export function PageMissing() {
   return (
     <main className="grid min-h-full place-items-center">
       <h1 className="sr-only">Not found</h1>
-      <Notice icon={SearchX} title="There is nothing at this address">
-        <p>It may be misspelled, or belong to a space that you are not a member of.</p>
+      <Notice icon={SearchX} title="Page not found">
+        <p>The address may be wrong, or belong to a space that you are not a member of.</p>
         <Link to="/" className={`${buttonClasses()} mt-4`}>
-          Go to your space
+          Open your space
         </Link>
       </Notice>
     </main>

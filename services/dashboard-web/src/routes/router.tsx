@@ -27,7 +27,7 @@ const root = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
 });
 
-/** The user, or the way to the sign-in page and back. */
+/** The signed-in user, or a redirect to the sign-in page that returns to `href`. */
 async function loadUser({ queryClient }: RouterContext, href: string) {
   try {
     return await queryClient.ensureQueryData(meQuery);

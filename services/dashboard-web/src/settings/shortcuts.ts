@@ -1,12 +1,12 @@
 import { useEffect, useEffectEvent } from 'react';
 import { useSettings } from './settings.ts';
 
-/** What a key does: a character, or the name of another key in lower case, such as `enter`. */
+/** Actions by key: a character, or the name of another key in lower case, such as `enter`. */
 export type Shortcuts = Record<string, () => void>;
 
 const editable = 'input, textarea, select, [contenteditable]';
 
-/** Single-key shortcuts while the component is shown. They rest in text fields, dialogs and menus, and can be turned off. */
+/** Single-key shortcuts while the component is mounted. They are off in text fields, dialogs and menus, and by a setting. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const { hasShortcuts } = useSettings();
   const onKey = useEffectEvent((event: KeyboardEvent) => {
@@ -31,7 +31,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, [hasShortcuts]);
 }
 
-/** Whether a key is meant for the page: not for a text field, an open dialog or menu, or the browser. */
+/** Whether a key event is for the page, and not for a text field, an open dialog or menu, or the browser. */
 export function isForPage(event: KeyboardEvent): boolean {
   // Some keyboards have brackets on AltGr, which some systems report as Ctrl and Alt.
   const isModified = (event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph');

@@ -7,7 +7,7 @@ export type Me = Output<'me'>;
 /** The user who is signed in, with all spaces. */
 export const meQuery = { ...apiQuery('me', undefined), staleTime: 60_000 };
 
-/** Only below a route that has loaded `meQuery`. */
+/** Only for components below a route that has loaded `meQuery`. */
 export function useMe(): Me {
   return useSuspenseQuery(meQuery).data;
 }

@@ -23,7 +23,7 @@ const tokenStart = /\beyJ[\w-]{8}/;
 const invisible =
   /(?![\t\n])[\p{Cc}\p{Cs}\u2028\u2029\u115F\u1160\u3164\uFFA0]|(?!\u200D)\p{Cf}|(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F)\u200D/gu;
 
-/** Splits a text so that nothing of it is invisible, and no secret is shown by accident. */
+/** Splits a text into plain text, invisible characters and secrets. */
 export function splitText(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let at = 0;
@@ -94,7 +94,7 @@ function mergeRanges(sorted: readonly SecretRange[]): SecretRange[] {
   return merged;
 }
 
-/** A text as plain characters that are all visible, for titles and for labels of screen readers. */
+/** A text with visible characters only and masked secrets, for titles and accessible names. */
 export function describeText(text: string): string {
   return splitText(text)
     .map((part) =>

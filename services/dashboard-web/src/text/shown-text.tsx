@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { maskSecret, splitText, type TextPart } from './marks.ts';
 
-/** A text of a client: invisible characters are visible, secrets are masked until they are clicked. */
+/** A text from a client: invisible characters are made visible, secrets are masked until clicked. */
 export function ShownText({ text }: { text: string }) {
   const parts = splitText(text);
   const [only] = parts;
@@ -16,7 +16,7 @@ function Part({ part }: { part: TextPart }) {
   return (
     <span
       className="mx-px rounded-sm bg-warn-soft px-0.5 font-mono text-[0.85em] text-warn"
-      title="An invisible character"
+      title="Invisible character"
     >
       {part.name}
     </span>
@@ -29,8 +29,8 @@ function Secret({ text }: { text: string }) {
     <button
       type="button"
       className="rounded-sm bg-warn-soft px-1 font-mono text-warn [font-size:inherit]"
-      aria-label={isShown ? 'Hide the secret' : 'Show the masked secret'}
-      title={isShown ? 'Hide' : 'This looks like a secret. Click to show it.'}
+      aria-label={isShown ? 'Hide secret' : 'Show masked secret'}
+      title={isShown ? 'Hide' : 'Possible secret. Click to show it.'}
       onClick={(event) => {
         event.stopPropagation();
         setShown(!isShown);

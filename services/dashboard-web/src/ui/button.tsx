@@ -35,7 +35,7 @@ export function Button({
   return <button type={type} className={classes(buttonClasses(look, size), className)} {...rest} />;
 }
 
-/** A square button with an icon; `label` is its name for everybody who does not see the icon. */
+/** A square button with an icon; `label` is its accessible name and tooltip. */
 export function IconButton({ label, className, ...rest }: ComponentProps<'button'> & { label: string }) {
   return (
     <button

@@ -47,7 +47,7 @@ export function CopyButton({
   );
 }
 
-/** Copies a text to the clipboard, and says so when it cannot. */
+/** Copies a text to the clipboard; a toast reports a failure. */
 export function useCopy(): (text: string) => Promise<boolean> {
   const toast = useToast();
   return async (text) => {
@@ -55,7 +55,7 @@ export function useCopy(): (text: string) => Promise<boolean> {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      toast('The browser does not allow this page to copy.');
+      toast('The browser does not allow this page to use the clipboard.');
       return false;
     }
   };

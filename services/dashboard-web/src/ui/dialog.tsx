@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
-/** A modal dialog. Esc and a click beside it close it; the focus returns to where it was. */
+/** A modal dialog. Esc and a click outside close it; the focus returns to the previous element. */
 export function Dialog({
   isOpen,
   onClose,

@@ -8,7 +8,7 @@ interface FieldProps {
   label: string;
   /** A sentence below the field. */
   hint?: ReactNode;
-  /** Why the value is not accepted. */
+  /** Why the value is invalid. */
   problem?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function TextField({
   );
 }
 
-/** A choice among a few values, with its label. */
+/** A select field with its label. */
 export function SelectField<Value extends string>({
   label,
   hint,

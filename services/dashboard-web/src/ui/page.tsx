@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useEffect } from 'react';
 import { classes } from './classes.ts';
 
-/** A page: its title, in the window's title too, what can be done, and its content. */
+/** A page with its title (also of the window), actions and content. */
 export function Page({
   title,
   subtitle,
@@ -14,7 +14,7 @@ export function Page({
   subtitle?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
-  /** The content takes the whole window and scrolls by itself. */
+  /** The content fills the window and scrolls by itself. */
   isWide?: boolean;
 }) {
   useTitle(title);

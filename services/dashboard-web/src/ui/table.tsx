@@ -4,12 +4,12 @@ import { classes } from './classes.ts';
 export interface Column<Row> {
   title: string;
   cell: (row: Row) => ReactNode;
-  /** Numbers stand at the right. */
+  /** Right-aligned. */
   isNumber?: boolean;
   className?: string;
-  /** Buttons: they stay in sight where the table is wider than the window. */
+  /** For buttons: stays visible where the table is wider than the window. */
   isPinned?: boolean;
-  /** Left out in narrow windows: the other columns say what matters. */
+  /** Hidden in narrow windows. */
   isExtra?: boolean;
 }
 

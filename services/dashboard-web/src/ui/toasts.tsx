@@ -3,7 +3,7 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 
-/** Short messages at the edge of the window, announced by screen readers. */
+/** Short messages at the edge of the window, announced to screen readers. */
 export function Toasts({ children }: { children: ReactNode }) {
   return (
     <Toast.Provider timeout={4_000} limit={3}>

@@ -13,7 +13,7 @@ import { RollKeyDialog } from './roll-key-dialog.tsx';
 
 const tones: Record<ApiKey['state'], Tone> = { active: 'good', expired: 'neutral', revoked: 'bad' };
 
-/** Keys in force first, the newest of them first. */
+/** Active keys first, newest first. */
 export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
   const { zone } = useSettings();
   const [rolled, setRolled] = useState<ApiKey>();
@@ -90,7 +90,7 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
   );
 }
 
-/** The instant of a use is written a while after it; until then the day is known, by the events that were stored. */
+/** The time of the last use is written with a delay; until then the day is known from the stored events. */
 function nameLastDay(days: ApiKey['days']): string {
   return days.findLast(({ events }) => events > 0)?.day ?? 'never';
 }

@@ -15,7 +15,8 @@ export function RevokeKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefine
       typed={apiKey?.name ?? ''}
       onConfirm={() => mutateAsync({ spaceId, keyId: apiKey?.id ?? '' })}
     >
-      Whatever sends with this key gets 401 within a second. This cannot be undone; events that it sent stay.
+      Clients that use this key get 401 within a second. This cannot be undone. Events that were sent are
+      kept.
     </ConfirmDialog>
   );
 }

@@ -9,13 +9,13 @@ import type { ApiKey } from './api-key.ts';
 import { NewKey } from './new-key.tsx';
 
 const overlaps = [
-  { value: '0', label: 'At once' },
+  { value: '0', label: 'Immediately' },
   { value: '1', label: 'After an hour' },
   { value: '24', label: 'After a day' },
   { value: '168', label: 'After a week' },
 ] as const;
 
-/** Makes a key that takes another one's place. Both work until the old one ends. */
+/** Creates a replacement key. Both work until the old key ends. */
 export function RollKeyDialog({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
   return (
     <Dialog

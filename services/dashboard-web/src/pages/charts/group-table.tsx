@@ -16,7 +16,7 @@ const titles: Record<GroupBy, string> = {
   agent: 'Agent',
 };
 
-/** The list's conditions that give a group's events. */
+/** The filter for the events of a group. */
 const conditions: Partial<Record<GroupBy, (group: string) => Record<string, string>>> = {
   type: (type) => ({ type }),
   model: (name) => ({ type: 'llm', name }),
@@ -78,7 +78,7 @@ function GroupName({
 }) {
   const { id: spaceId } = useSpace();
   const label = groupBy === 'none' ? 'All events' : nameGroup(group);
-  // No list finds the events without a name, or all but the named ones.
+  // There is no filter for unnamed events or for all others.
   const isListed = groupBy === 'none' || (group !== null && group !== '');
   if (!isListed) return <span className="text-muted">{label}</span>;
   const time: Record<string, string> = last === undefined ? { from: String(from), to: String(to) } : { last };
@@ -88,7 +88,7 @@ function GroupName({
       params={{ spaceId }}
       search={{ ...(group === null ? {} : conditions[groupBy]?.(group)), ...time }}
       className="block truncate text-accent hover:underline"
-      title={`Show the events: ${describeText(label)}`}
+      title={`Show events: ${describeText(label)}`}
     >
       <ShownText text={label} />
     </Link>

@@ -21,7 +21,7 @@ import { type ChartRange, lastDefault, readRange } from './range.ts';
 import { type Chart, type ChartCard, describeCharts, type GroupBy } from './series.ts';
 
 const groups: readonly { value: GroupBy; label: string }[] = [
-  { value: 'none', label: 'All events together' },
+  { value: 'none', label: 'All events' },
   { value: 'type', label: 'By type' },
   { value: 'model', label: 'By model' },
   { value: 'tool', label: 'By tool' },
@@ -29,7 +29,7 @@ const groups: readonly { value: GroupBy; label: string }[] = [
   { value: 'agent', label: 'By agent' },
 ];
 
-/** Groups that are drawn apart: as many as there are colours, less one for all others. */
+/** Groups with a series of their own; one colour is left for all others. */
 const groupsMax = 7;
 
 const formats: Record<ChartCard['unit'], (value: number) => string> = {
@@ -38,7 +38,7 @@ const formats: Record<ChartCard['unit'], (value: number) => string> = {
   tokens: formatCompact,
 };
 
-/** Events, durations, tokens and costs over time. The address says which; dragging over a chart narrows the time. */
+/** Events, durations, tokens and costs over time, for the range and grouping of the address. Dragging over a chart selects a range. */
 export function ChartsPage() {
   const { search, set } = useFilter();
   const { id: spaceId } = useSpace();
@@ -58,7 +58,7 @@ export function ChartsPage() {
   return (
     <Page
       title="Charts"
-      subtitle={`By ${step}, ${nameZone(zone)}. Events that have expired count too.`}
+      subtitle={`By ${step}, ${nameZone(zone)}. Includes expired events.`}
       actions={<Controls range={range} groupBy={groupBy} onChange={set} />}
     >
       {query.error !== null ? (
@@ -66,8 +66,8 @@ export function ChartsPage() {
       ) : query.data === undefined ? (
         <Loading />
       ) : query.data.series.length === 0 ? (
-        <Notice icon={ChartNoAxesColumn} title="No events in this time">
-          <p>Choose a longer range, or send some events.</p>
+        <Notice icon={ChartNoAxesColumn} title="No events in this range">
+          <p>Choose a longer range.</p>
         </Notice>
       ) : (
         <div className="flex flex-col gap-4">
@@ -101,7 +101,7 @@ function Controls({
 }) {
   const { id: spaceId } = useSpace();
   const ranges = [
-    ...(last === undefined ? [{ value: chosenRange, label: 'Chosen range' }] : []),
+    ...(last === undefined ? [{ value: chosenRange, label: 'Custom range' }] : []),
     ...Object.entries(lasts).map(([value, { label }]) => ({ value, label })),
   ];
   const onRange = (value: string) => {
@@ -132,7 +132,7 @@ function Controls({
         search={last === undefined ? { from: String(from), to: String(to) } : { last }}
         className={buttonClasses()}
       >
-        Show the events
+        Show events
       </Link>
     </>
   );

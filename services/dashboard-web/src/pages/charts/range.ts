@@ -8,7 +8,7 @@ export interface ChartRange {
   from: number;
   to: number;
   step: Step;
-  /** Undefined for a range that was chosen by dragging. */
+  /** Undefined for a custom range. */
   last: Last | undefined;
 }
 

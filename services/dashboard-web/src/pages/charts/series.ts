@@ -16,7 +16,7 @@ export interface ChartCard {
 
 export function nameGroup(group: string | null): string {
   if (group === null) return 'All others';
-  return group === '' ? 'Without a name' : group;
+  return group === '' ? 'Unnamed' : group;
 }
 
 /** The cards of the charts page: of all events together, or by group. */

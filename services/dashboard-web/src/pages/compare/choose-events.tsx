@@ -20,7 +20,7 @@ export function ChooseEvents({ a, b }: { a: string; b: string }) {
         {(['a', 'b'] as const).map((name) => (
           <TextField
             key={name}
-            label={name === 'a' ? 'Id of the event before' : 'Id of the event after'}
+            label={name === 'a' ? 'Id of the first event' : 'Id of the second event'}
             value={ids[name]}
             required
             spellCheck={false}

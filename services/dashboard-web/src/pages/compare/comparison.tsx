@@ -15,7 +15,7 @@ import { classes } from '../../ui/classes.ts';
 import { Page } from '../../ui/page.tsx';
 import { Loading } from '../../ui/states.tsx';
 
-/** Two events, a part at a time. Part and look are in the address. */
+/** Compares one part of two events. The part and the layout are in the address. */
 export function Comparison({ before, after }: { before: WholeEvent; after: WholeEvent }) {
   const { search, set } = useFilter();
   const [old, now] = useMemo(() => [readParts(before.event), readParts(after.event)], [before, after]);
@@ -84,7 +84,7 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
         {diff.state === 'working' && <Loading rows={10} label="Comparing" />}
         {diff.state === 'failed' && (
           <p role="alert" className="p-6 text-center text-muted text-sm">
-            These texts differ in too many lines to be compared.
+            These texts differ in too many lines to compare.
           </p>
         )}
         {diff.state === 'done' && (
@@ -108,7 +108,7 @@ function summarize(runs: readonly { kind: string; count: number }[]): string {
   const count = (kind: string) =>
     runs.filter((run) => run.kind === kind).reduce((sum, run) => sum + run.count, 0);
   const [removed, added] = [count('removed'), count('added')];
-  if (removed + added === 0) return 'They are the same, character by character.';
+  if (removed + added === 0) return 'The texts are identical.';
   const lines = (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'line' : 'lines'}`;
   return `${lines(removed)} removed, ${lines(added)} added.`;
 }

@@ -7,12 +7,12 @@ import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 
-/** Ways to another event to compare this one with. */
+/** Menu to compare this event with another one. */
 export function CompareMenu({ event }: { event: WholeEvent }) {
   const { id: spaceId } = useSpace();
   const navigate = useNavigate();
   const { id, threadId, type } = event;
-  // Of the same type: a prompt has nothing in common with the call of a tool.
+  // Only events of the same type: a prompt and a tool call have nothing in common.
   const { data } = useQuery({
     ...apiQuery('events.neighbours', { spaceId, id, type, threadId: threadId ?? '' }),
     enabled: threadId !== null && threadId !== '',
@@ -33,12 +33,12 @@ export function CompareMenu({ event }: { event: WholeEvent }) {
       {previous !== undefined && (
         <MenuItem onSelect={() => open({ a: previous, b: id })}>
           <History aria-hidden />
-          With the one before in the thread
+          With the previous event of the thread
         </MenuItem>
       )}
       <MenuItem onSelect={() => open({ b: id })}>
         <GitCompareArrows aria-hidden />
-        With an event by its id
+        With another event by id
       </MenuItem>
     </Menu>
   );

@@ -8,7 +8,7 @@ import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 import { toCurl } from './curl.ts';
 
-/** Ways to take an event elsewhere. */
+/** Menu to copy an event in several formats. */
 export function CopyMenu({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const copy = useCopy();
   const toast = useToast();
@@ -27,15 +27,15 @@ export function CopyMenu({ event, parts }: { event: WholeEvent; parts: EventText
     >
       <MenuItem onSelect={offer('JSON', () => event.event)}>
         <Braces aria-hidden />
-        As JSON, as it was sent
+        JSON, as sent
       </MenuItem>
       <MenuItem onSelect={offer('Markdown', () => toMarkdown(parts))}>
         <FileText aria-hidden />
-        As Markdown
+        Markdown
       </MenuItem>
       <MenuItem onSelect={offer('curl command', () => toCurl(event.event))}>
         <Terminal aria-hidden />
-        As curl, to send it again
+        curl command to resend it
       </MenuItem>
       <MenuItem onSelect={offer('Link', () => window.location.href)}>
         <Link2 aria-hidden />

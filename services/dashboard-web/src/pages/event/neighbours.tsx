@@ -8,7 +8,7 @@ import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';
 import { IconButton } from '../../ui/button.tsx';
 
-/** Steps to the events before and after this one in the list that the address describes, also on `[` and `]`. */
+/** Buttons for the previous and next event of the list in the address, also on `[` and `]`. */
 export function Neighbours({ event }: { event: WholeEvent }) {
   const { id: spaceId } = useSpace();
   const { input, search } = useFilter();

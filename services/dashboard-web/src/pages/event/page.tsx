@@ -6,7 +6,7 @@ import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { EventDetails } from './event-details.tsx';
 
-/** One event, at an address of its own. */
+/** The page of one event. */
 export function EventPage() {
   const { eventId = '' } = useParams({ strict: false });
   const { id: spaceId } = useSpace();

@@ -8,7 +8,7 @@ import { Loading } from '../../ui/states.tsx';
 /** Characters in a line. Longer lines are wrapped. */
 const lineChars = 120;
 
-/** The whole conversation as numbered lines, each with an address. */
+/** The whole conversation as numbered lines, each with its own address. */
 export function TextView({
   parts,
   line,

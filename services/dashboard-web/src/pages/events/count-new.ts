@@ -1,10 +1,10 @@
-/** What is needed of an event to know its place in a list. */
+/** The fields of an event that give its position in a list. */
 export interface PlacedEvent {
   id: string;
   startTimeMs: number;
 }
 
-/** How many events are not in a list, newest first, and belong into it: before its end, unless the list is whole. */
+/** Counts events missing from a list (newest first) that belong before its end, or anywhere if the list is complete. */
 export function countNew(
   shown: readonly PlacedEvent[],
   { isWhole, others }: { isWhole: boolean; others: Iterable<PlacedEvent> },

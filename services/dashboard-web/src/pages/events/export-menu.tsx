@@ -5,12 +5,12 @@ import { Button } from '../../ui/button.tsx';
 import { Menu, MenuDownload, MenuLabel } from '../../ui/menu.tsx';
 
 const formats = [
-  { format: 'events', label: 'Events as they were sent, NDJSON' },
+  { format: 'events', label: 'Events as sent, NDJSON' },
   { format: 'ndjson', label: 'Columns, NDJSON' },
   { format: 'csv', label: 'Columns, CSV' },
 ] as const;
 
-/** Downloads all events of the list's filter, also those that are not loaded. */
+/** Downloads all events of the list's filter, including those not loaded. */
 export function ExportMenu({ input }: { input: ListInput }) {
   const { id: spaceId } = useSpace();
   const filter = encodeURIComponent(JSON.stringify(input));

@@ -9,7 +9,7 @@ import { useSpace } from '../../space/space.ts';
 
 const buckets = 72;
 
-/** The list's events over time. A drag chooses a range. */
+/** The list's events over time. Dragging selects a range. */
 export function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | undefined }) {
   const { id: spaceId } = useSpace();
   const { search, set } = useFilter();
@@ -24,7 +24,7 @@ export function Histogram({ input, newestMs }: { input: ListInput; newestMs: num
     return range;
   }, [search, now, newestMs]);
   const { data } = useQuery(apiQuery('events.histogram', { ...input, spaceId, from, to, buckets }));
-  // The place is kept, so that nothing moves when it is loaded.
+  // Reserves the height, so that nothing moves when the data arrives.
   if (data === undefined) return <div className="h-19" />;
   return (
     <Bars

@@ -10,14 +10,14 @@ import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
 import { countNew } from './count-new.ts';
 
-/** How often the list asks for newer events where there is no live stream, in milliseconds. */
+/** How often the list polls for newer events without a live stream, in milliseconds. */
 const pollMs = 5_000;
-/** More are not counted. */
+/** New events are counted up to this number. */
 const newestMax = 100;
 
 /**
- * Says how many events a list does not show yet, by the live stream of its filter. A component of its own: new events draw
- * this, and not the list.
+ * The number of new events that a list does not show yet, from the live stream of its filter. A separate component, so that
+ * new events do not render the list.
  */
 export function NewPill({
   input,
@@ -26,9 +26,9 @@ export function NewPill({
   onShow,
 }: {
   input: ListInput;
-  /** What the list shows. */
+  /** The events in the list. */
   events: readonly ListedEvent[];
-  /** Whether no later page follows. */
+  /** Whether the list has no further page. */
   isWhole: boolean;
   onShow: () => void;
 }) {
@@ -37,7 +37,7 @@ export function NewPill({
   const isFollowing = useStored(input, {
     isEnabled: true,
     onStored: (arrived) => {
-      // Between the list and the begin of its stream some may have been stored.
+      // Events may have been stored between loading the list and the start of the stream.
       if (arrived.length === 0) void newest.refetch();
       else setStored((before) => [...before, ...arrived].slice(-newestMax));
     },

@@ -21,7 +21,7 @@ import { Histogram } from './histogram.tsx';
 import { NewPill } from './new-pill.tsx';
 import { useEventPages } from './use-event-pages.ts';
 
-/** The list of events. Its address is its whole state. */
+/** The list of events. All its state is in the address. */
 export function EventsPage() {
   const { input } = useFilter();
   return (
@@ -30,7 +30,7 @@ export function EventsPage() {
         <FilterBar />
       </div>
       {typeof input === 'string' ? (
-        <Notice icon={SearchX} title="No event can match">
+        <Notice icon={SearchX} title="Invalid filter">
           <p>{input}</p>
         </Notice>
       ) : (
@@ -40,7 +40,7 @@ export function EventsPage() {
   );
 }
 
-/** Events after the selected one that are loaded before they are asked for. */
+/** Events after the selected one that are prefetched. */
 const prefetched = 2;
 
 function EventList({ input }: { input: ListInput }) {
@@ -97,14 +97,14 @@ function EventList({ input }: { input: ListInput }) {
           {events.length === 0 && !hasNextPage ? (
             <Notice
               icon={isFiltered ? SearchX : Inbox}
-              title={isFiltered ? 'No event matches' : 'No events yet'}
+              title={isFiltered ? 'No matching events' : 'No events yet'}
             >
               {isFiltered ? (
                 <Button className="mt-3" onClick={clear}>
                   Clear the filter
                 </Button>
               ) : (
-                <p>Send one, and it is here a moment later.</p>
+                <p>New events appear here within a second.</p>
               )}
             </Notice>
           ) : (
@@ -128,13 +128,13 @@ function EventList({ input }: { input: ListInput }) {
   );
 }
 
-/** A filter that matches few events is searched in steps; this says how far. */
+/** How far back the list was searched: filters with few matches are searched in steps. */
 function SearchedUntil({ ms }: { ms: number | null }) {
   const { zone } = useSettings();
   if (ms === null) return null;
   return (
     <p role="status" className="shrink-0 border-line border-t px-4 py-1.5 text-muted text-xs">
-      Searched back to {formatTime(ms, zone)}. Scroll down to search further.
+      Searched back to {formatTime(ms, zone)}. Scroll down to continue.
     </p>
   );
 }

@@ -6,7 +6,7 @@ import { useSpace } from '../../space/space.ts';
 
 const pageEvents = 100;
 
-/** The events of a filter, page by page, newest first. Rows that are shown never move: newer ones are counted only. */
+/** The events of a filter, page by page, newest first. Visible rows never move: newer events are only counted. */
 export function useEventPages(input: ListInput) {
   const { id: spaceId } = useSpace();
   const pages = useInfiniteQuery({

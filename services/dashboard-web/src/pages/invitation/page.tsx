@@ -12,7 +12,7 @@ import { TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 
-/** What somebody sees who was invited. The token is in the fragment of the address. */
+/** The page of an invitation. The token is in the fragment of the address. */
 export function InvitationPage() {
   useTitle('Invitation');
   const [token] = useState(takeToken);
@@ -22,7 +22,7 @@ export function InvitationPage() {
     retry: false,
   });
   return (
-    <EntryFrame title="You are invited">
+    <EntryFrame title="Accept the invitation">
       {invitation.error !== null ? (
         <FailureNotice error={invitation.error} isSmall />
       ) : invitation.data === undefined ? (
@@ -87,7 +87,7 @@ function Acceptance({ token, invitation }: { token: string; invitation: Output<'
 
 const storageKey = 'weir.invitation';
 
-/** The token of the address's fragment, or of before the sign-in. It is in no URL that a server sees. */
+/** The token from the fragment, or the one stored before the sign-in. No server sees it in a URL. */
 function takeToken(): string {
   const kept = sessionStorage.getItem(storageKey) ?? '';
   return window.location.hash.slice(1) || kept;

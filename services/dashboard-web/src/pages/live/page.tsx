@@ -21,7 +21,7 @@ export function LivePage() {
   if (typeof input !== 'string') return <LiveTail input={input} />;
   return (
     <Page title="Live" isWide>
-      <Notice icon={SearchX} title="No event can match">
+      <Notice icon={SearchX} title="Invalid filter">
         <p>{input}</p>
       </Notice>
     </Page>

@@ -11,7 +11,7 @@ import { FailureNotice } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 
-/** The invitations that nobody has accepted yet; nothing when there are none. */
+/** Open invitations; renders nothing when there are none. */
 export function InvitationList() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

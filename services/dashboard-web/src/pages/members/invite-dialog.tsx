@@ -8,13 +8,13 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 
-/** Makes an invitation. Weir sends no mail: the person who invites sends the link, which is shown once. */
+/** Creates an invitation. Weir sends no mail: the inviting user sends the link, which is shown once. */
 export function InviteDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
-      title="Invite somebody"
+      title="Invite a member"
       description="You get a link, and send it to them yourself."
     >
       {isOpen && <InviteForm onClose={onClose} />}
@@ -37,9 +37,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
     const link = `${window.location.origin}/invitation#${data.token}`;
     return (
       <div className="flex flex-col gap-4">
-        <p className="text-muted text-sm">
-          Send this link to {email}. It works once, and is not shown again.
-        </p>
+        <p className="text-muted text-sm">Send this link to {email}. It works once and is not shown again.</p>
         <div className="flex items-center gap-2">
           <code className="min-w-0 flex-1 truncate rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs">
             {link}
@@ -75,7 +73,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
         <Button look="primary" type="submit" disabled={isPending}>
-          Make the link
+          Create the link
         </Button>
       </div>
     </form>

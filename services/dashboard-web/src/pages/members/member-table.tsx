@@ -23,11 +23,11 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
   const { id: spaceId } = useSpace();
   const canManage = hasRole(role, 'admin');
   const owners = members.filter((member) => member.role === 'owner').length;
-  /** Why a member stays as it is; undefined when this role may change it. */
+  /** Why a member cannot be changed; undefined when this role may change it. */
   const findObstacle = (member: Member) => {
     if (member.role !== 'owner') return undefined;
-    if (!hasRole(role, 'owner')) return 'Only an owner changes an owner.';
-    return owners === 1 ? 'A space has an owner: make somebody else one first.' : undefined;
+    if (!hasRole(role, 'owner')) return 'Only an owner can change an owner.';
+    return owners === 1 ? 'A space needs an owner. Make another member an owner first.' : undefined;
   };
   return (
     <>
@@ -57,7 +57,7 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
               ),
           },
           {
-            title: 'May',
+            title: 'Permissions',
             className: 'text-muted',
             isExtra: true,
             cell: (member) => roleTexts[member.role],
@@ -93,7 +93,7 @@ function RoleField({ member }: { member: Member }) {
   const { id: spaceId, role: own } = useSpace();
   const toast = useToast();
   const { mutateAsync } = useApiMutation('members.setRole', { reload: ['members.list', 'me'] });
-  // Only an owner may make or change an owner.
+  // Only owners may assign or remove the role owner.
   const options = roles.filter((role) => hasRole(own, role) || role === member.role);
   const onChange = async (role: Role) => {
     try {

@@ -11,7 +11,7 @@ import { InvitationList } from './invitation-list.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { MemberTable } from './member-table.tsx';
 
-/** Who is in the space, with which role, and who is invited. */
+/** The members of the space with their roles, and open invitations. */
 export function MembersPage() {
   const { id: spaceId, role, name } = useSpace();
   const { data, error, refetch } = useQuery(apiQuery('members.list', { spaceId }));

@@ -9,7 +9,7 @@ export function NoSpacePage() {
     <main className="grid min-h-full place-items-center">
       <h1 className="sr-only">No space</h1>
       <Notice icon={UserX} title="You are not a member of any space">
-        <p>Ask an owner of a space to invite you. Then reload this page.</p>
+        <p>Ask the owner of a space to invite you, then reload this page.</p>
       </Notice>
     </main>
   );

@@ -18,7 +18,7 @@ import { useFresh } from './use-fresh.ts';
 const topMax = 6;
 const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** What happened in the range: figures, events over time, and the models and tools with the most events. */
+/** Figures of the range, events over time, and the models and tools with the most events. */
 export function Dashboard() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -28,7 +28,7 @@ export function Dashboard() {
   const range = useMemo(() => readRange(search, now, '24h'), [search, now]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const input = { spaceId, ...range, timeZone };
-  // While a range moves on, the figures of the one before stay.
+  // While a new range is loaded, the previous figures stay.
   const kept = { placeholderData: keepPreviousData };
   const all = useQuery({ ...apiQuery('charts.events', input), ...kept });
   const models = useQuery({

@@ -15,7 +15,7 @@ import { classes } from '../../ui/classes.ts';
 type Total = Output<'charts.events'>['series'][number]['total'];
 type Cost = Output<'charts.costs'>['total'];
 
-/** The figures of a range at a glance. */
+/** The main figures of a range. */
 export function Figures({ total, costs }: { total: Total | undefined; costs: Cost | undefined }) {
   const events = total?.events ?? 0;
   const errors = total?.errors ?? 0;
@@ -52,7 +52,7 @@ export function Figures({ total, costs }: { total: Total | undefined; costs: Cos
   );
 }
 
-/** How much of the tokens is in the cost: a sum of a part must not pass for the whole. */
+/** The share of tokens that the cost includes, so that a partial sum is not taken for the whole. */
 function PricedShare({ costs: { cost, tokens, pricedTokens } }: { costs: Cost }) {
   const { id: spaceId } = useSpace();
   if (tokens === 0) return 'No tokens';
@@ -62,7 +62,7 @@ function PricedShare({ costs: { cost, tokens, pricedTokens } }: { costs: Cost })
       params={{ spaceId }}
       className="underline decoration-line hover:decoration-current"
     >
-      {cost === null ? 'No token has a price' : `${formatShare(pricedTokens / tokens)} of tokens priced`}
+      {cost === null ? 'No prices set' : `${formatShare(pricedTokens / tokens)} of tokens have a price`}
     </Link>
   );
 }

@@ -7,16 +7,16 @@ import { Dashboard } from './dashboard.tsx';
 import { FirstEvent } from './first-event.tsx';
 import { Recent } from './recent.tsx';
 
-/** How often a space without events is asked for its first one, in milliseconds. */
+/** Poll interval of a space without events, in milliseconds. */
 const waitingPollMs = 1_000;
 const recentEvents = 8;
 
-/** A space at a glance; before its first event, how to send one. */
+/** The overview of a space; before its first event, instructions for sending one. */
 export function OverviewPage() {
   const { id: spaceId, name } = useSpace();
   const { data, error, refetch } = useQuery({
     ...apiQuery('events.list', { spaceId, limit: recentEvents }),
-    // Any event ends the wait, however it came.
+    // Any stored event ends the wait.
     refetchInterval: ({ state }) => (state.data?.events.length === 0 ? waitingPollMs : false),
   });
   if (error !== null) {

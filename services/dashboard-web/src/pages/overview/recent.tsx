@@ -10,7 +10,7 @@ import { buttonClasses } from '../../ui/button.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 
-/** The events that came last. */
+/** The newest events. */
 export function Recent({ events }: { events: readonly ListedEvent[] }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -49,7 +49,7 @@ export function Recent({ events }: { events: readonly ListedEvent[] }) {
             ),
           },
           { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
-          { title: 'Took', isNumber: true, cell: ({ durationMs }) => formatDuration(durationMs) },
+          { title: 'Duration', isNumber: true, cell: ({ durationMs }) => formatDuration(durationMs) },
         ]}
       />
     </Card>

@@ -8,7 +8,7 @@ import { Table } from '../../ui/table.tsx';
 
 type Series = Output<'charts.events'>['series'];
 
-/** The models or tools with the most events. A name leads to its events. */
+/** The models or tools with the most events. A name links to its events. */
 export function TopList({ title, series }: { title: string; series: Series }) {
   const { id: spaceId } = useSpace();
   const named = series.filter(({ group }) => group !== null && group !== '');

@@ -3,17 +3,17 @@ import { useEffect, useRef, useState } from 'react';
 import { useInterval } from '../../api/use-interval.ts';
 import { useStored } from '../../event/use-stored.ts';
 
-/** What the overview shows of events. */
+/** Queries of the overview that depend on events. */
 const shownQueries = ['events.list', 'charts.events', 'charts.costs', 'usage.current'];
 
-/** How often it is loaded again at most while events come, and how often where there is no live stream, in milliseconds. */
+/** Shortest time between reloads while events arrive, and the poll interval without a live stream, in milliseconds. */
 const restMs = 1_500;
 const pollMs = 10_000;
 
 /**
- * Keeps the overview fresh: its queries are loaded again when the live stream has events, the first one at once.
+ * Reloads the queries of the overview when the live stream has events, immediately for the first one.
  *
- * @returns the time at which they were last loaded again: ranges that end now end there.
+ * @returns the time of the last reload, at which ranges that end now end.
  */
 export function useFresh(): number {
   const queries = useQueryClient();
@@ -26,7 +26,7 @@ export function useFresh(): number {
   };
   const wait = useRef({ isResting: false, hasMore: false }).current;
   const onStored = (events: readonly unknown[]) => {
-    // The stream begins: only events of the last moment can be missing.
+    // At the start of the stream only the newest events can be missing.
     if (events.length === 0) return void queries.invalidateQueries({ queryKey: ['events.list'] });
     if (wait.isResting) {
       wait.hasMore = true;

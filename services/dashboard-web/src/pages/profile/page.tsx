@@ -6,7 +6,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 
-/** What a person chooses for this browser, and the account. */
+/** Settings of this browser, and the account. */
 export function ProfilePage() {
   const { user } = useMe();
   return (
@@ -22,7 +22,7 @@ export function ProfilePage() {
 
 const browserZone = 'browser';
 const themes: { value: Theme; label: string }[] = [
-  { value: 'system', label: 'As the system' },
+  { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ];
@@ -30,7 +30,7 @@ const themes: { value: Theme; label: string }[] = [
 function Appearance() {
   const { theme, zone, hasShortcuts } = useSettings();
   const zones = [
-    { value: browserZone, label: `This browser’s: ${nameZone(undefined)}` },
+    { value: browserZone, label: `Browser: ${nameZone(undefined)}` },
     { value: 'UTC', label: 'UTC' },
     ...Intl.supportedValuesOf('timeZone').map((name) => ({ value: name, label: name })),
   ];

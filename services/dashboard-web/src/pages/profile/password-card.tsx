@@ -23,7 +23,7 @@ export function PasswordCard() {
     if (!isDone) return;
     setCurrent('');
     setNext('');
-    toast('The password is changed. All other sessions have ended.');
+    toast('Password changed. All other sessions have ended.');
   };
   return (
     <Card title="Password">
@@ -48,7 +48,7 @@ export function PasswordCard() {
         <FormFailure error={error} />
         <div>
           <Button type="submit" disabled={isPending}>
-            Change the password
+            Change password
           </Button>
         </div>
       </form>

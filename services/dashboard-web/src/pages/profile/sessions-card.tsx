@@ -12,7 +12,7 @@ import { Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 import { nameBrowser } from './browser-name.ts';
 
-/** Where the user is signed in. */
+/** The sessions of the user. */
 export function SessionsCard() {
   const { zone } = useSettings();
   const toast = useToast();

@@ -3,7 +3,7 @@ import { useEnter } from '../../entry/use-enter.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
 
-/** Signs in with a link, when a person asks for it: a program that only looks at links does not use it up. */
+/** Signs in with a link on a click, so that link scanners do not use it up. */
 export function LinkSignIn({ token, href, onGiveUp }: { token: string; href: string; onGiveUp: () => void }) {
   const enter = useEnter();
   const { mutateAsync, isPending, error } = useApiMutation('auth.redeemLink');
@@ -13,7 +13,7 @@ export function LinkSignIn({ token, href, onGiveUp }: { token: string; href: str
   };
   return (
     <div className="flex flex-col gap-4">
-      <p className="text-muted text-sm">This link signs you in once.</p>
+      <p className="text-muted text-sm">This link works once.</p>
       <FormFailure error={error} />
       <Button look="primary" disabled={isPending} onClick={() => void onSignIn()}>
         {isPending ? 'Signing in …' : 'Sign in with this link'}

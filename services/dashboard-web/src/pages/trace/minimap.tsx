@@ -5,17 +5,16 @@ import type { Trace } from './trace-rows.ts';
 import type { Span } from './zoom.ts';
 
 const heightMax = 56;
-/** Pixels of a lane, where they fit: the calls of models above, those of tools below. */
+/** Height of a lane in pixels, if there is room: LLM calls above, tool calls below. */
 const laneMax = 24;
 const barMax = 8;
 const barMin = 3;
 
-/** A pointer that moves less has clicked. */
+/** A shorter drag is a click, in pixels. */
 const dragPx = 4;
 
 /**
- * The whole trace at a glance: thousands of events in one drawing. A click selects the event that is nearest in time, a drag
- * zooms.
+ * The whole trace in one drawing. A click selects the event nearest in time, a drag zooms.
  */
 export function Minimap({
   trace,
@@ -28,7 +27,7 @@ export function Minimap({
   trace: Trace;
   /** The time of the whole trace. */
   span: Span;
-  /** The part that is shown below. */
+  /** The visible part. */
   zoom: Span | undefined;
   selectedId: string | undefined;
   onSelect: (id: string | undefined) => void;
@@ -48,7 +47,7 @@ export function Minimap({
     return () => observer.disconnect();
   }, [trace, span, selectedId, scheme, height]);
   const [drag, setDrag] = useState<{ from: number; to: number }>();
-  /** The place of a pointer, as a share of the width. */
+  /** The position of a pointer as a fraction of the width. */
   const placeOf = ({ currentTarget, clientX }: PointerEvent<HTMLCanvasElement>) => {
     const box = currentTarget.getBoundingClientRect();
     return Math.min(1, Math.max(0, (clientX - box.left) / box.width));
@@ -105,7 +104,7 @@ function shareOf(ms: number, { startMs, endMs }: Span): number {
   return (ms - startMs) / (endMs - startMs);
 }
 
-/** What is not shown below is covered. */
+/** Dims the parts outside the visible part. */
 function Shade({ part }: { part: { from: number; to: number } | undefined }) {
   if (part === undefined) return null;
   const [from, to] = part.from < part.to ? [part.from, part.to] : [part.to, part.from];
@@ -152,7 +151,7 @@ function draw(
     const wide = Math.max(1.5, x(event.endTimeMs) - left);
     context.fillStyle = (event.state === 'error' ? bad : event.type === 'llm' ? llm : tool) ?? '';
     context.fillRect(left, y, wide, bar);
-    // Not by colour alone: an error has a tick above its bar.
+    // Errors have a tick above their bar, so that colour is not the only sign.
     if (event.state === 'error') context.fillRect(left, y - 2, 2, bar + 4);
     if (event.id !== selectedId) continue;
     context.strokeStyle = marked ?? '';

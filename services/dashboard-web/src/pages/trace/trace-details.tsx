@@ -80,7 +80,7 @@ export function TraceDetails({
             {formatCounted(trace.events.length, 'event')}
           </span>
           {idleMs > 0 && (
-            <span title="Times in which no event of the trace ran">{formatDuration(idleMs)} idle</span>
+            <span title="Time during which no event of the trace ran">{formatDuration(idleMs)} idle</span>
           )}
         </span>
       }
@@ -103,7 +103,7 @@ export function TraceDetails({
           <Button size="small" onClick={() => set({ view: isText ? undefined : 'text' })}>
             {isText ? 'Waterfall' : 'Text'}
           </Button>
-          <IconButton label="Load the trace again" onClick={onReload}>
+          <IconButton label="Reload the trace" onClick={onReload}>
             <RefreshCw aria-hidden />
           </IconButton>
         </>
@@ -146,7 +146,7 @@ function Warnings({ trace: { isComplete, eventsMax, areToolCallsComplete, events
   const missing = events.filter(({ missingParentId }) => missingParentId !== null).length;
   const texts = [
     !isComplete && `The trace has more events: the newest ${formatCount(eventsMax)} are shown.`,
-    !areToolCallsComplete && 'Not all tool calls were read: some inferred parents are missing.',
+    !areToolCallsComplete && 'Not all tool calls were read, so some inferred parents are missing.',
     missing > 0 &&
       `${formatCounted(missing, 'event')} ${missing === 1 ? 'names' : 'name'} a parent that has not arrived.`,
   ].filter((text) => text !== false);
@@ -154,7 +154,7 @@ function Warnings({ trace: { isComplete, eventsMax, areToolCallsComplete, events
   return <p className="shrink-0 bg-warn-soft px-4 py-1.5 text-sm text-warn md:px-6">{texts.join(' ')}</p>;
 }
 
-/** What the colours of the bars mean, and names in italics. */
+/** Explains the colours of the bars and names in italics. */
 function Legend({ trace: { events } }: { trace: Trace }) {
   const bars = [
     { label: 'LLM call', color: 'bg-llm-line' },
@@ -171,7 +171,7 @@ function Legend({ trace: { events } }: { trace: Trace }) {
       ))}
       {events.some(({ parent }) => parent?.isInferred) && (
         <span>
-          <i>Italics</i>: the parent was inferred, as the client named none
+          <i>Italics</i>: inferred parent (the client sent none)
         </span>
       )}
     </p>

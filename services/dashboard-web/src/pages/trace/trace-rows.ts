@@ -5,7 +5,7 @@ export type Trace = Output<'traces.get'>;
 export type TraceEvent = Trace['events'][number];
 export type Lane = Trace['lanes'][number];
 
-/** A line of the waterfall: the head of a lane, or an event at its depth below its parents. */
+/** A row of the waterfall: a lane header, or an event with its depth below its parents. */
 export type TraceRow = { kind: 'lane'; lane: Lane } | { kind: 'event'; event: TraceEvent; depth: number };
 
 /** Deeper events are not indented further. */
@@ -20,7 +20,7 @@ export function toTraceRows({ events, lanes }: Trace): TraceRow[] {
     const depthOf = (event: TraceEvent): number => {
       const known = depths.get(event.id);
       if (known !== undefined) return known;
-      // Parents are above in time, and no event is above itself: the API sees to it. A broken chain ends here.
+      // The API guarantees that parents are earlier and without cycles. A broken chain ends here.
       depths.set(event.id, 0);
       const parent =
         event.parent === null || !own.has(event.parent.id) ? undefined : byId.get(event.parent.id);
@@ -36,15 +36,15 @@ export function toTraceRows({ events, lanes }: Trace): TraceRow[] {
   });
 }
 
-/** How a lane is called: by its agent, its thread, or both. */
+/** The name of a lane: its agent, its thread, or both. */
 export function nameLane({ agentGroupId, agentId, threadId }: Lane): string {
   return (
     [agentGroupId, agentId, threadId].filter((part) => part !== null && part !== '').join(' › ') ||
-    'Without agent and thread'
+    'No agent or thread'
   );
 }
 
-/** The time of a trace. An event that ends before it starts does not turn it around. */
+/** The time span of a trace. Events that end before they start do not invert it. */
 export function spanOf({ events }: Trace): { startMs: number; endMs: number } {
   const startMs = events.reduce(
     (first, event) => Math.min(first, event.startTimeMs),

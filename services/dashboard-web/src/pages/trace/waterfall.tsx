@@ -106,7 +106,7 @@ function LaneHead({
   );
 }
 
-/** Why an event stands below another one that it does not name. */
+/** How the parent of an event was inferred. */
 const inferredBy: Partial<Record<NonNullable<TraceEvent['parent']>['by'], string>> = {
   tool_call: 'Inferred: the call above asked for this tool.',
   containment: 'Inferred: it ran within the time of the call above.',
@@ -134,12 +134,12 @@ function Name({ event, depth }: { event: TraceEvent; depth: number }) {
   );
 }
 
-/** From this share of the width on, the duration stands left of the bar. */
+/** Bars that end after this fraction of the width have the duration at their left. */
 const leftFrom = 0.75;
 
 function Bar({ event, span }: { event: TraceEvent; span: { startMs: number; endMs: number } }) {
   const totalMs = span.endMs - span.startMs;
-  // What reaches out of the span is cut.
+  // Parts outside the span are cut off.
   const share = (ms: number) => Math.min(1, Math.max(0, (ms - span.startMs) / totalMs));
   const left = share(event.startTimeMs);
   const width = Math.max(0, share(event.endTimeMs) - left);

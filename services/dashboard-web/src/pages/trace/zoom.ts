@@ -6,10 +6,10 @@ export interface Span {
   endMs: number;
 }
 
-/** A shorter part of a trace shows nothing more: times are in milliseconds. */
+/** The shortest visible part, in milliseconds, which is the resolution of times. */
 const leastMs = 1;
 
-/** The part of a trace that an address names; undefined for the whole. */
+/** The part of a trace named by an address; undefined for all of it. */
 export function readZoom({ from, to }: Search, whole: Span): Span | undefined {
   if (from === undefined || to === undefined) return undefined;
   const startMs = Math.max(whole.startMs, Number(from));

@@ -6,12 +6,15 @@ import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { PlanCard } from './plan-card.tsx';
 import { UsageDays } from './usage-days.tsx';
 
-/** The month's usage, the limit, and what happens when it is reached. */
+/** The month's usage, the limit, and the effect of reaching it. */
 export function UsagePage() {
   const { id: spaceId } = useSpace();
   const { data, error, refetch } = useQuery(apiQuery('usage.current', { spaceId }));
   return (
-    <Page title="Usage & plan" subtitle="Events are counted when they are stored, once each, by UTC month.">
+    <Page
+      title="Usage & plan"
+      subtitle="Each stored event counts once, in the UTC month in which it was stored."
+    >
       {error !== null ? (
         <FailureNotice error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (

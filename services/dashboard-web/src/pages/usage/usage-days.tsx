@@ -10,7 +10,7 @@ import { Table } from '../../ui/table.tsx';
 const dayMs = 86_400_000;
 const shownDays = 30;
 
-/** The last days and months. */
+/** Usage of the last days and months. */
 export function UsageDays() {
   const { id: spaceId } = useSpace();
   const days = useQuery(apiQuery('usage.daily', { spaceId }));
@@ -31,7 +31,7 @@ export function UsageDays() {
         <Bars bars={bars} bucketMs={dayMs} hasErrors={false} areDays />
         {repeats > 0 && (
           <p className="mt-2 text-faint text-xs">
-            {formatCount(repeats)} events were received again: neither stored twice nor counted.
+            {formatCount(repeats)} repeated events were received. They are neither stored again nor counted.
           </p>
         )}
       </Card>
