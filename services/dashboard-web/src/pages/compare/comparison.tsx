@@ -50,53 +50,72 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
         </Button>
       }
     >
-      <div
-        role="tablist"
-        aria-label="Parts"
-        className="flex shrink-0 items-center gap-1 overflow-x-auto border-line border-b px-4 md:px-6"
-      >
-        {parts.map((one) => (
-          <button
-            key={one}
-            type="button"
-            role="tab"
-            id={`tab-${one}`}
-            aria-selected={one === part}
-            aria-controls="differences"
-            onClick={() => set({ part: one })}
-            className={classes(
-              '-mb-px h-9 border-b-2 px-2.5 text-sm',
-              one === part
-                ? 'border-accent font-medium text-ink'
-                : 'border-transparent text-muted hover:text-ink',
-            )}
-          >
-            {comparedParts[one]}
-          </button>
-        ))}
-      </div>
+      <PartTabs parts={parts} part={part} onChoose={(one) => set({ part: one })} />
       <div
         id="differences"
         role="tabpanel"
         aria-labelledby={`tab-${part}`}
         className="flex min-h-0 flex-1 flex-col"
       >
-        {diff.state === 'working' && <Loading rows={10} label="Comparing" />}
-        {diff.state === 'failed' && (
-          <p role="alert" className="p-6 text-center text-muted text-sm">
-            These texts differ in too many lines to compare.
-          </p>
-        )}
-        {diff.state === 'done' && (
+        {diff.state === 'done' ? (
           <>
             <p role="status" className="shrink-0 border-line border-b px-4 py-1.5 text-muted text-xs md:px-6">
               {summarize(diff.runs)}
             </p>
             <DiffView key={part} before={left} after={right} runs={diff.runs} look={look} />
           </>
+        ) : (
+          <NoDiff isWorking={diff.state === 'working'} />
         )}
       </div>
     </Page>
+  );
+}
+
+function PartTabs({
+  parts,
+  part,
+  onChoose,
+}: {
+  parts: readonly ComparedPart[];
+  part: ComparedPart;
+  onChoose: (part: ComparedPart) => void;
+}) {
+  return (
+    <div
+      role="tablist"
+      aria-label="Parts"
+      className="flex shrink-0 items-center gap-1 overflow-x-auto border-line border-b px-4 md:px-6"
+    >
+      {parts.map((one) => (
+        <button
+          key={one}
+          type="button"
+          role="tab"
+          id={`tab-${one}`}
+          aria-selected={one === part}
+          aria-controls="differences"
+          onClick={() => onChoose(one)}
+          className={classes(
+            '-mb-px h-9 border-b-2 px-2.5 text-sm',
+            one === part
+              ? 'border-accent font-medium text-ink'
+              : 'border-transparent text-muted hover:text-ink',
+          )}
+        >
+          {comparedParts[one]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function NoDiff({ isWorking }: { isWorking: boolean }) {
+  if (isWorking) return <Loading rows={10} label="Comparing" />;
+  return (
+    <p role="alert" className="p-6 text-center text-muted text-sm">
+      These texts differ in too many lines to compare.
+    </p>
   );
 }
 

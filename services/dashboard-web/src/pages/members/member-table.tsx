@@ -10,11 +10,12 @@ import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toasts.tsx';
 
 type Member = Output<'members.list'>[number];
 
+/** The members and their roles. Admins can change roles and remove members. */
 export function MemberTable({ members }: { members: readonly Member[] }) {
   const { role, name } = useSpace();
   const { user } = useMe();
@@ -36,32 +37,11 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
         rows={members}
         keyOf={({ userId }) => userId}
         columns={[
-          {
-            title: 'E-mail address',
-            cell: ({ email, userId }) => (
-              <span className="flex items-center gap-2 font-medium">
-                {email}
-                {userId === user.id && <Badge tone="accent">you</Badge>}
-              </span>
-            ),
-          },
-          {
-            title: 'Role',
-            cell: (member) =>
-              canManage && findObstacle(member) === undefined ? (
-                <RoleField member={member} />
-              ) : (
-                <span title={findObstacle(member)}>
-                  <Badge>{member.role}</Badge>
-                </span>
-              ),
-          },
-          {
-            title: 'Permissions',
-            className: 'text-muted',
-            isExtra: true,
-            cell: (member) => roleTexts[member.role],
-          },
+          ...memberColumns(
+            user.id,
+            (member) => canManage && findObstacle(member) === undefined,
+            findObstacle,
+          ),
           {
             title: 'Actions',
             isPinned: true,
@@ -83,10 +63,46 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
         action="Remove"
         onConfirm={() => remove.mutateAsync({ spaceId, userId: removed?.userId ?? '' })}
       >
-        {removed?.email} loses access to {name} at once. API keys that they made keep working.
+        {removed?.email} loses access to {name} immediately. API keys created by this member keep working.
       </ConfirmDialog>
     </>
   );
+}
+
+/** The address, role and permissions of a member. */
+function memberColumns(
+  userId: string,
+  canChange: (member: Member) => boolean,
+  findObstacle: (member: Member) => string | undefined,
+): Column<Member>[] {
+  return [
+    {
+      title: 'E-mail address',
+      cell: (member) => (
+        <span className="flex items-center gap-2 font-medium">
+          {member.email}
+          {member.userId === userId && <Badge tone="accent">you</Badge>}
+        </span>
+      ),
+    },
+    {
+      title: 'Role',
+      cell: (member) =>
+        canChange(member) ? (
+          <RoleField member={member} />
+        ) : (
+          <span title={findObstacle(member)}>
+            <Badge>{member.role}</Badge>
+          </span>
+        ),
+    },
+    {
+      title: 'Permissions',
+      className: 'text-muted',
+      isExtra: true,
+      cell: (member) => roleTexts[member.role],
+    },
+  ];
 }
 
 function RoleField({ member }: { member: Member }) {

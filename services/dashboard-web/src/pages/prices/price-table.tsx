@@ -7,7 +7,7 @@ import { ShownText } from '../../text/shown-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { allTime, type Price, priceOn, withCents } from './price.ts';
 
 /** All prices of the space and of the operator, current and past. */
@@ -23,11 +23,6 @@ export function PriceTable({
   const { id: spaceId } = useSpace();
   const [removed, setRemoved] = useState<Price>();
   const { mutateAsync } = useApiMutation('prices.remove', { reload: ['prices.list', 'charts.costs'] });
-  const today = new Date().toISOString().slice(0, 10);
-  const stateOf = (price: Price) => {
-    if (priceOn(prices, price.model, today) === price) return <Badge tone="good">in force</Badge>;
-    return price.validFrom > today ? <Badge tone="accent">later</Badge> : <Badge>replaced</Badge>;
-  };
   return (
     <>
       <Table
@@ -35,69 +30,9 @@ export function PriceTable({
         rows={prices}
         keyOf={({ model, validFrom, spaceId: ofSpace }) => `${model} ${validFrom} ${ofSpace}`}
         columns={[
-          {
-            title: 'Model',
-            className: 'min-w-36 max-w-72 font-medium [overflow-wrap:anywhere]',
-            cell: ({ model }) => <ShownText text={model} />,
-          },
-          { title: 'State', cell: stateOf },
-          {
-            title: 'From, UTC',
-            cell: ({ validFrom }) => (
-              <span className="whitespace-nowrap text-muted">
-                {validFrom === allTime ? 'all time' : validFrom}
-              </span>
-            ),
-          },
-          {
-            title: 'Set by',
-            cell: ({ spaceId: ofSpace }) => (
-              <span className="whitespace-nowrap text-muted">
-                {ofSpace === null ? 'operator, for all spaces' : 'this space'}
-              </span>
-            ),
-          },
-          { title: 'Input', isNumber: true, cell: ({ input }) => `$${withCents(input)}` },
-          { title: 'Output', isNumber: true, cell: ({ output }) => `$${withCents(output)}` },
-          {
-            title: 'Cache read',
-            isNumber: true,
-            cell: ({ cacheRead, input }) => <CachePrice price={cacheRead} input={input} />,
-          },
-          {
-            title: 'Cache write',
-            isNumber: true,
-            cell: ({ cacheWrite, input }) => <CachePrice price={cacheWrite} input={input} />,
-          },
-          ...(canSet
-            ? [
-                {
-                  title: 'Actions',
-                  isPinned: true,
-                  isNumber: true,
-                  cell: (price: Price) => (
-                    <span className="inline-flex">
-                      <IconButton
-                        label={`Change the price of ${describeText(price.model)} from ${price.validFrom}`}
-                        onClick={() => onEdit(price)}
-                      >
-                        <Pencil aria-hidden />
-                      </IconButton>
-                      {price.spaceId === null ? (
-                        <span className="size-7" />
-                      ) : (
-                        <IconButton
-                          label={`Remove the price of ${describeText(price.model)} from ${price.validFrom}`}
-                          onClick={() => setRemoved(price)}
-                        >
-                          <Trash2 aria-hidden />
-                        </IconButton>
-                      )}
-                    </span>
-                  ),
-                },
-              ]
-            : []),
+          ...validityColumns(prices),
+          ...amountColumns,
+          ...(canSet ? [actionColumn(onEdit, setRemoved)] : []),
         ]}
       />
       <ConfirmDialog
@@ -114,6 +49,81 @@ export function PriceTable({
       </ConfirmDialog>
     </>
   );
+}
+
+/** The model, and when and for whom a price applies. */
+function validityColumns(prices: readonly Price[]): Column<Price>[] {
+  const today = new Date().toISOString().slice(0, 10);
+  const stateOf = (price: Price) => {
+    if (priceOn(prices, price.model, today) === price) return <Badge tone="good">in force</Badge>;
+    return price.validFrom > today ? <Badge tone="accent">later</Badge> : <Badge>replaced</Badge>;
+  };
+  return [
+    {
+      title: 'Model',
+      className: 'min-w-36 max-w-72 font-medium [overflow-wrap:anywhere]',
+      cell: ({ model }) => <ShownText text={model} />,
+    },
+    { title: 'State', cell: stateOf },
+    {
+      title: 'From, UTC',
+      cell: ({ validFrom }) => (
+        <span className="whitespace-nowrap text-muted">{validFrom === allTime ? 'all time' : validFrom}</span>
+      ),
+    },
+    {
+      title: 'Set by',
+      cell: ({ spaceId }) => (
+        <span className="whitespace-nowrap text-muted">
+          {spaceId === null ? 'operator, for all spaces' : 'this space'}
+        </span>
+      ),
+    },
+  ];
+}
+
+const amountColumns: readonly Column<Price>[] = [
+  { title: 'Input', isNumber: true, cell: ({ input }) => `$${withCents(input)}` },
+  { title: 'Output', isNumber: true, cell: ({ output }) => `$${withCents(output)}` },
+  {
+    title: 'Cache read',
+    isNumber: true,
+    cell: ({ cacheRead, input }) => <CachePrice price={cacheRead} input={input} />,
+  },
+  {
+    title: 'Cache write',
+    isNumber: true,
+    cell: ({ cacheWrite, input }) => <CachePrice price={cacheWrite} input={input} />,
+  },
+];
+
+/** Buttons to change a price, and to remove one of the space. */
+function actionColumn(onEdit: (price: Price) => void, onRemove: (price: Price) => void): Column<Price> {
+  return {
+    title: 'Actions',
+    isPinned: true,
+    isNumber: true,
+    cell: (price) => (
+      <span className="inline-flex">
+        <IconButton
+          label={`Change the price of ${describeText(price.model)} from ${price.validFrom}`}
+          onClick={() => onEdit(price)}
+        >
+          <Pencil aria-hidden />
+        </IconButton>
+        {price.spaceId === null ? (
+          <span className="size-7" />
+        ) : (
+          <IconButton
+            label={`Remove the price of ${describeText(price.model)} from ${price.validFrom}`}
+            onClick={() => onRemove(price)}
+          >
+            <Trash2 aria-hidden />
+          </IconButton>
+        )}
+      </span>
+    ),
+  };
 }
 
 function CachePrice({ price, input }: { price: string | null; input: string }) {

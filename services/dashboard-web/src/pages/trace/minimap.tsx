@@ -13,9 +13,7 @@ const barMin = 3;
 /** A shorter drag is a click, in pixels. */
 const dragPx = 4;
 
-/**
- * The whole trace in one drawing. A click selects the event nearest in time, a drag zooms.
- */
+/** The whole trace in one drawing. A click selects the event nearest in time, a drag zooms. */
 export function Minimap({
   trace,
   span,
@@ -61,17 +59,9 @@ export function Minimap({
     const from = drag?.from ?? placeOf(event);
     const to = placeOf(event);
     setDrag(undefined);
-    if (Math.abs(to - from) * event.currentTarget.clientWidth < dragPx) selectAt(msAt(to));
+    if (Math.abs(to - from) * event.currentTarget.clientWidth < dragPx)
+      onSelect(findNearest(trace, msAt(to)));
     else onZoom({ startMs: msAt(Math.min(from, to)), endMs: msAt(Math.max(from, to)) });
-  };
-  const selectAt = (at: number) => {
-    const distance = ({ startTimeMs, endTimeMs }: Trace['events'][number]) =>
-      Math.max(startTimeMs - at, at - endTimeMs, 0);
-    const nearest = trace.events.reduce<Trace['events'][number] | undefined>(
-      (best, one) => (best === undefined || distance(one) < distance(best) ? one : best),
-      undefined,
-    );
-    onSelect(nearest?.id);
   };
   return (
     <div className="shrink-0 border-line border-b px-4 pt-2 pb-1 md:px-6">
@@ -98,6 +88,17 @@ export function Minimap({
       </div>
     </div>
   );
+}
+
+/** The id of the event nearest in time. */
+function findNearest({ events }: Trace, atMs: number): string | undefined {
+  const distance = ({ startTimeMs, endTimeMs }: Trace['events'][number]) =>
+    Math.max(startTimeMs - atMs, atMs - endTimeMs, 0);
+  const nearest = events.reduce<Trace['events'][number] | undefined>(
+    (best, one) => (best === undefined || distance(one) < distance(best) ? one : best),
+    undefined,
+  );
+  return nearest?.id;
 }
 
 function shareOf(ms: number, { startMs, endMs }: Span): number {

@@ -25,42 +25,9 @@ export function TraceDetails({
   traceId: string;
   onReload: () => void;
 }) {
-  const { zone } = useSettings();
   const { search, set } = useFilter();
-  const allRows = useMemo(() => toTraceRows(trace), [trace]);
-  const whole = useMemo(() => spanOf(trace), [trace]);
-  const zoom = readZoom(search, whole);
-  const span = zoom ?? whole;
-  const { startMs, endMs } = span;
-  const rows = useMemo(
-    () =>
-      startMs === whole.startMs && endMs === whole.endMs ? allRows : rowsWithin(allRows, { startMs, endMs }),
-    [allRows, whole, startMs, endMs],
-  );
-  const shown = useMemo(() => rows.flatMap((row) => (row.kind === 'event' ? [row.event] : [])), [rows]);
-  const errors = useMemo(() => shown.filter(({ state }) => state === 'error'), [shown]);
-  const place = shown.findIndex(({ id }) => id === search.peek);
-  const select = (id: string | undefined) => id !== undefined && set({ peek: id });
-  const showError = () => {
-    const next = shown.slice(place + 1).find(({ state }) => state === 'error') ?? errors[0];
-    select(next?.id);
-  };
-  const zoomTo = (next: Span | undefined) =>
-    set(next === undefined ? { from: undefined, to: undefined } : writeZoom(next));
-  const zoomCloser = () => {
-    const selected = shown[place];
-    const around = selected ?? { startTimeMs: startMs, endTimeMs: endMs };
-    zoomTo(zoomIn(span, (around.startTimeMs + around.endTimeMs) / 2));
-  };
-  useShortcuts({
-    '+': zoomCloser,
-    '-': () => zoom !== undefined && zoomTo(undefined),
-    j: () => select(shown[place + 1]?.id),
-    k: () => select(shown[Math.max(0, place - 1)]?.id),
-    e: showError,
-    escape: () => search.peek !== undefined && set({ peek: undefined }),
-  });
-  const idleMs = trace.gaps.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+  const { whole, span, zoom, rows, shown, errors, select, showError, zoomTo, zoomCloser } =
+    useTraceView(trace);
   const isText = search.view === 'text';
   const lines = useMemo(() => (isText ? toTraceText(rows, whole.startMs) : []), [isText, rows, whole]);
   return (
@@ -68,21 +35,12 @@ export function TraceDetails({
       title="Trace"
       isWide
       subtitle={
-        <span className="flex flex-wrap items-center gap-x-3">
-          <span className="flex items-center gap-1 font-mono text-xs">
-            {traceId}
-            <CopyButton label="Copy the trace id" text={traceId} />
-          </span>
-          <span>{formatTime(whole.startMs, zone)}</span>
-          <span>{formatDuration(whole.endMs - whole.startMs)}</span>
-          <span>
-            {zoom !== undefined && `${formatCount(shown.length)} of `}
-            {formatCounted(trace.events.length, 'event')}
-          </span>
-          {idleMs > 0 && (
-            <span title="Time during which no event of the trace ran">{formatDuration(idleMs)} idle</span>
-          )}
-        </span>
+        <TraceSummary
+          trace={trace}
+          traceId={traceId}
+          span={whole}
+          visible={zoom === undefined ? undefined : shown.length}
+        />
       }
       actions={
         <>
@@ -94,12 +52,7 @@ export function TraceDetails({
           <IconButton label="Zoom in (+)" onClick={zoomCloser}>
             <ZoomIn aria-hidden />
           </IconButton>
-          {errors.length > 0 && (
-            <Button size="small" look="danger" aria-keyshortcuts="e" onClick={showError}>
-              <CircleX aria-hidden />
-              {formatCounted(errors.length, 'error')} <kbd aria-hidden>e</kbd>
-            </Button>
-          )}
+          {errors.length > 0 && <ErrorButton count={errors.length} onClick={showError} />}
           <Button size="small" onClick={() => set({ view: isText ? undefined : 'text' })}>
             {isText ? 'Waterfall' : 'Text'}
           </Button>
@@ -139,6 +92,87 @@ export function TraceDetails({
         )}
       </div>
     </Page>
+  );
+}
+
+/** The visible part of a trace and the selection, both from the address, with their keys. */
+function useTraceView(trace: Trace) {
+  const { search, set } = useFilter();
+  const allRows = useMemo(() => toTraceRows(trace), [trace]);
+  const whole = useMemo(() => spanOf(trace), [trace]);
+  const zoom = readZoom(search, whole);
+  const span = zoom ?? whole;
+  const { startMs, endMs } = span;
+  const rows = useMemo(
+    () =>
+      startMs === whole.startMs && endMs === whole.endMs ? allRows : rowsWithin(allRows, { startMs, endMs }),
+    [allRows, whole, startMs, endMs],
+  );
+  const shown = useMemo(() => rows.flatMap((row) => (row.kind === 'event' ? [row.event] : [])), [rows]);
+  const errors = useMemo(() => shown.filter(({ state }) => state === 'error'), [shown]);
+  const place = shown.findIndex(({ id }) => id === search.peek);
+  const select = (id: string | undefined) => id !== undefined && set({ peek: id });
+  const showError = () => {
+    const next = shown.slice(place + 1).find(({ state }) => state === 'error') ?? errors[0];
+    select(next?.id);
+  };
+  const zoomTo = (next: Span | undefined) =>
+    set(next === undefined ? { from: undefined, to: undefined } : writeZoom(next));
+  const zoomCloser = () => {
+    const selected = shown[place];
+    const around = selected ?? { startTimeMs: startMs, endTimeMs: endMs };
+    zoomTo(zoomIn(span, (around.startTimeMs + around.endTimeMs) / 2));
+  };
+  useShortcuts({
+    '+': zoomCloser,
+    '-': () => zoom !== undefined && zoomTo(undefined),
+    j: () => select(shown[place + 1]?.id),
+    k: () => select(shown[Math.max(0, place - 1)]?.id),
+    e: showError,
+    escape: () => search.peek !== undefined && set({ peek: undefined }),
+  });
+  return { whole, span, zoom, rows, shown, errors, select, showError, zoomTo, zoomCloser };
+}
+
+/** The id, start, duration and size of the trace. `visible` is the number of events in the zoomed part. */
+function TraceSummary({
+  trace: { events, gaps },
+  traceId,
+  span,
+  visible,
+}: {
+  trace: Trace;
+  traceId: string;
+  span: Span;
+  visible: number | undefined;
+}) {
+  const { zone } = useSettings();
+  const idleMs = gaps.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+  return (
+    <span className="flex flex-wrap items-center gap-x-3">
+      <span className="flex items-center gap-1 font-mono text-xs">
+        {traceId}
+        <CopyButton label="Copy the trace id" text={traceId} />
+      </span>
+      <span>{formatTime(span.startMs, zone)}</span>
+      <span>{formatDuration(span.endMs - span.startMs)}</span>
+      <span>
+        {visible !== undefined && `${formatCount(visible)} of `}
+        {formatCounted(events.length, 'event')}
+      </span>
+      {idleMs > 0 && (
+        <span title="Time during which no event of the trace ran">{formatDuration(idleMs)} idle</span>
+      )}
+    </span>
+  );
+}
+
+function ErrorButton({ count, onClick }: { count: number; onClick: () => void }) {
+  return (
+    <Button size="small" look="danger" aria-keyshortcuts="e" onClick={onClick}>
+      <CircleX aria-hidden />
+      {formatCounted(count, 'error')} <kbd aria-hidden>e</kbd>
+    </Button>
   );
 }
 
