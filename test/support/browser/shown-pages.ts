@@ -43,8 +43,7 @@ export const shownPages: readonly ShownPage[] = [
     name: 'events-filtered',
     path: ({ spaceId, events }) =>
       `/s/${spaceId}/events?type=tool&not.name=get_order&last=7d&peek=${failedTool(events)?.id}`,
-    ready: (page) =>
-      page.getByRole('complementary', { name: 'Selected event' }).getByText('Input').waitFor(),
+    ready: (page) => page.getByRole('complementary', { name: 'Selected event' }).getByText('Input').waitFor(),
   },
   {
     name: 'events-none',
@@ -90,8 +89,7 @@ export const shownPages: readonly ShownPage[] = [
     name: 'trace-selected',
     path: ({ spaceId, events }) =>
       `/s/${spaceId}/traces/${failedTool(events)?.traceId}?peek=${failedTool(events)?.id}`,
-    ready: (page) =>
-      page.getByRole('complementary', { name: 'Selected event' }).getByText('Input').waitFor(),
+    ready: (page) => page.getByRole('complementary', { name: 'Selected event' }).getByText('Input').waitFor(),
   },
   {
     name: 'compare',

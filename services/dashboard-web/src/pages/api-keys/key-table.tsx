@@ -1,11 +1,11 @@
 import { RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { formatAgo, formatDay, formatMinute } from '../../format/time.ts';
+import { formatAgo, formatDay, formatMinute, type Zone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import type { ApiKey } from './api-key.ts';
 import { KeyDays } from './key-days.tsx';
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
@@ -29,41 +29,7 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
         rows={rows}
         keyOf={({ id }) => id}
         columns={[
-          {
-            title: 'Name',
-            cell: ({ name, prefix, lastFour }) => (
-              <div className="min-w-36">
-                <div className="font-medium">
-                  <ShownText text={name} />
-                </div>
-                <code className="font-mono text-faint text-xs">
-                  {prefix}…{lastFour}
-                </code>
-              </div>
-            ),
-          },
-          { title: 'State', cell: (key) => <State apiKey={key} /> },
-          {
-            title: 'Created',
-            cell: ({ createdAt, createdBy }) => (
-              <div className="whitespace-nowrap text-muted">
-                <div>{formatDay(Date.parse(createdAt), zone)}</div>
-                <div className="text-faint text-xs">{createdBy ?? 'operator'}</div>
-              </div>
-            ),
-          },
-          {
-            title: 'Last used',
-            cell: ({ lastUsedAt, days }) => (
-              <span
-                className="whitespace-nowrap text-muted"
-                title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt), zone)}
-              >
-                {lastUsedAt === null ? nameLastDay(days) : formatAgo(Date.parse(lastUsedAt), Date.now())}
-              </span>
-            ),
-          },
-          { title: 'Events, 30 days', cell: ({ days }) => <KeyDays days={days} /> },
+          ...keyColumns(zone),
           {
             title: 'Actions',
             isPinned: true,
@@ -88,6 +54,47 @@ export function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
       <RevokeKeyDialog apiKey={revoked} onClose={() => setRevoked(undefined)} />
     </>
   );
+}
+
+/** The name, state and use of a key. */
+function keyColumns(zone: Zone): Column<ApiKey>[] {
+  return [
+    {
+      title: 'Name',
+      cell: ({ name, prefix, lastFour }) => (
+        <div className="min-w-36">
+          <div className="font-medium">
+            <ShownText text={name} />
+          </div>
+          <code className="font-mono text-faint text-xs">
+            {prefix}…{lastFour}
+          </code>
+        </div>
+      ),
+    },
+    { title: 'State', cell: (key) => <State apiKey={key} /> },
+    {
+      title: 'Created',
+      cell: ({ createdAt, createdBy }) => (
+        <div className="whitespace-nowrap text-muted">
+          <div>{formatDay(Date.parse(createdAt), zone)}</div>
+          <div className="text-faint text-xs">{createdBy ?? 'operator'}</div>
+        </div>
+      ),
+    },
+    {
+      title: 'Last used',
+      cell: ({ lastUsedAt, days }) => (
+        <span
+          className="whitespace-nowrap text-muted"
+          title={lastUsedAt === null ? '' : formatMinute(Date.parse(lastUsedAt), zone)}
+        >
+          {lastUsedAt === null ? nameLastDay(days) : formatAgo(Date.parse(lastUsedAt), Date.now())}
+        </span>
+      ),
+    },
+    { title: 'Events, 30 days', cell: ({ days }) => <KeyDays days={days} /> },
+  ];
 }
 
 /** The time of the last use is written with a delay; until then the day is known from the stored events. */

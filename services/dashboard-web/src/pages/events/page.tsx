@@ -44,14 +44,57 @@ export function EventsPage() {
 const prefetched = 2;
 
 function EventList({ input }: { input: ListInput }) {
-  const { search, set, clear } = useFilter();
+  const { search, set } = useFilter();
+  const list = useEventPages(input);
+  const { events, hasNextPage } = list;
+  const { select, open } = useSelection(events);
+  const loadMore = useCallback(() => void list.fetchNextPage(), [list.fetchNextPage]);
+  if (list.isPending) return <Loading rows={12} label="Loading events" />;
+  if (list.isError) return <FailureNotice error={list.error} onRetry={() => void list.refetch()} />;
+  return (
+    <>
+      <div className="shrink-0 px-4 pb-2 md:px-6">
+        <Histogram input={input} newestMs={events[0]?.startTimeMs} />
+      </div>
+      <div className="relative flex min-h-0 flex-1">
+        <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
+          <NewPill
+            key={JSON.stringify(input)}
+            input={input}
+            events={events}
+            isWhole={!hasNextPage}
+            onShow={() => void list.refetch()}
+          />
+          {events.length === 0 && !hasNextPage ? (
+            <NoEvents />
+          ) : (
+            <EventGrid
+              events={events}
+              selectedId={search.peek}
+              hasMore={hasNextPage}
+              isLoadingMore={list.isFetchingNextPage}
+              onLoadMore={loadMore}
+              onSelect={select}
+              onOpen={open}
+            />
+          )}
+          <SearchedUntil ms={list.data.pages.at(-1)?.searchedUntilMs ?? null} />
+        </div>
+        {search.peek !== undefined && search.peek !== '' && (
+          <Peek eventId={search.peek} filter={filterOf(search)} onClose={() => set({ peek: undefined })} />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The event beside the list, with its keys. The events after it are prefetched. */
+function useSelection(events: readonly ListedEvent[]) {
+  const { search, set } = useFilter();
   const { id: spaceId } = useSpace();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const list = useEventPages(input);
-  const { events, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const place = events.findIndex(({ id }) => id === search.peek);
-
   const select = (event: ListedEvent | undefined) => {
     if (event !== undefined)
       void navigate({ to: '.', search: { ...search, peek: event.id }, replace: search.peek !== undefined });
@@ -75,56 +118,23 @@ function EventList({ input }: { input: ListInput }) {
     for (const { id } of events.slice(place + 1, place + 1 + prefetched))
       void queries.prefetchQuery(eventQuery(spaceId, id));
   }, [place, events, queries, spaceId]);
-  const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
+  return { select, open };
+}
 
-  if (list.isPending) return <Loading rows={12} label="Loading events" />;
-  if (list.isError) return <FailureNotice error={list.error} onRetry={() => void list.refetch()} />;
-  const isFiltered = Object.keys(filterOf(search)).length > 0;
+function NoEvents() {
+  const { search, clear } = useFilter();
+  if (Object.keys(filterOf(search)).length === 0)
+    return (
+      <Notice icon={Inbox} title="No events yet">
+        <p>New events appear here within a second.</p>
+      </Notice>
+    );
   return (
-    <>
-      <div className="shrink-0 px-4 pb-2 md:px-6">
-        <Histogram input={input} newestMs={events[0]?.startTimeMs} />
-      </div>
-      <div className="relative flex min-h-0 flex-1">
-        <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
-          <NewPill
-            key={JSON.stringify(input)}
-            input={input}
-            events={events}
-            isWhole={!hasNextPage}
-            onShow={() => void list.refetch()}
-          />
-          {events.length === 0 && !hasNextPage ? (
-            <Notice
-              icon={isFiltered ? SearchX : Inbox}
-              title={isFiltered ? 'No matching events' : 'No events yet'}
-            >
-              {isFiltered ? (
-                <Button className="mt-3" onClick={clear}>
-                  Clear the filter
-                </Button>
-              ) : (
-                <p>New events appear here within a second.</p>
-              )}
-            </Notice>
-          ) : (
-            <EventGrid
-              events={events}
-              selectedId={search.peek}
-              hasMore={hasNextPage}
-              isLoadingMore={isFetchingNextPage}
-              onLoadMore={loadMore}
-              onSelect={select}
-              onOpen={open}
-            />
-          )}
-          <SearchedUntil ms={list.data.pages.at(-1)?.searchedUntilMs ?? null} />
-        </div>
-        {search.peek !== undefined && search.peek !== '' && (
-          <Peek eventId={search.peek} filter={filterOf(search)} onClose={() => set({ peek: undefined })} />
-        )}
-      </div>
-    </>
+    <Notice icon={SearchX} title="No matching events">
+      <Button className="mt-3" onClick={clear}>
+        Clear the filter
+      </Button>
+    </Notice>
   );
 }
 

@@ -99,6 +99,8 @@ export function TurnList({
     // A click into a turn has focused it, and must not scroll.
     if (turn?.contains(document.activeElement)) return;
     turn?.focus({ preventScroll: true });
+    // A text that is measured before the scroll event would scroll back to the end.
+    isAtEnd.current = false;
     list.scrollToIndex(current, { align: 'start' });
   }, [key, current, list, release]);
   const step = (by: number) => {
