@@ -26,6 +26,7 @@ interface SnapshotTable {
 
 interface SnapshotIndex {
   name: string;
+  isUnique: boolean;
   method: string;
   where?: string;
   with: Record<string, number>;
@@ -72,14 +73,14 @@ function describe(table: SnapshotTable): Described {
   };
 }
 
-function describeIndex({ name, method, where, columns, with: options }: SnapshotIndex): string {
+function describeIndex({ name, isUnique, method, where, columns, with: options }: SnapshotIndex): string {
   const names = columns.map(({ expression, asc }) => (asc ? expression : `${expression} DESC NULLS LAST`));
   const condition = where?.replaceAll(/"\w+"\.|"/g, '');
   const settings = Object.entries(options).map(([key, value]) => `${key}='${value}'`);
   return [
-    `${name} USING ${method} (${names.join(', ')})`,
+    `${name}${isUnique ? ' UNIQUE' : ''} USING ${method} (${names.join(', ')})`,
     settings.length > 0 && `WITH (${settings.join(', ')})`,
-    condition !== undefined && `WHERE (${condition})`,
+    condition !== undefined && `WHERE ${condition.replaceAll(/[()]/g, '')}`,
   ]
     .filter(Boolean)
     .join(' ');
@@ -99,8 +100,9 @@ async function describeDatabase(sql: Sql): Promise<Record<string, Described>> {
             JOIN pg_attribute USING (attnum) WHERE attrelid = conrelid) || ')' END AS shown
           FROM pg_constraint WHERE conrelid = pg_class.oid AND contype IN ('p', 'u', 'f', 'c')) AS named) AS constraints,
       (SELECT coalesce(json_agg(definition ORDER BY definition COLLATE "C"), '[]') FROM (
-          SELECT regexp_replace(pg_get_indexdef(indexrelid), '^CREATE INDEX (\\w+) ON .*? USING', '\\1 USING') AS definition
-          FROM pg_index WHERE indrelid = pg_class.oid AND NOT indisunique) AS indexes) AS indexes
+          SELECT regexp_replace(pg_get_indexdef(indexrelid), '^CREATE( UNIQUE|) INDEX (\\w+) ON .*? USING', '\\2\\1 USING') AS definition
+          FROM pg_index WHERE indrelid = pg_class.oid
+            AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)) AS indexes) AS indexes
     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`;
   return Object.fromEntries(rows.map(({ name, ...described }) => [name, described]));
 }
@@ -117,7 +119,10 @@ test('the migrations make the tables, keys, checks and indexes of the schema', a
   expect(withoutCasts(await describeDatabase(sql))).toEqual(expected);
 });
 
-/** Postgres shows the default 'active' as 'active'::text. */
+/** Postgres shows the default 'active' as 'active'::text, and conditions of indexes with parentheses around each part. */
 function withoutCasts(described: Record<string, Described>): unknown {
-  return JSON.parse(JSON.stringify(described).replaceAll(/('\w+')::text/g, '$1'));
+  const text = JSON.stringify(described)
+    .replaceAll(/('\w+')::text/g, '$1')
+    .replaceAll(/WHERE [^"]*/g, (condition) => condition.replaceAll(/[()]/g, ''));
+  return JSON.parse(text);
 }
