@@ -12,7 +12,10 @@ const operator = new Operator();
 const email = 'a@example.org';
 
 /** What is prepared, and the command; `log`: whether its row is in the space's log, or in that of no space. */
-const changes: Record<string, { prepare?: string[][]; args: string[]; log: 'space' | 'no space' }> = {
+const changes: Record<
+  string,
+  { prepare?: string[][]; args: string[]; log: 'space' | 'no space'; rows?: number }
+> = {
   'space create': { args: ['--name', 'x'], log: 'space' },
   'space set': { args: ['SPACE', '--monthly-events', '5'], log: 'space' },
   'key create': { args: ['--space', 'SPACE'], log: 'space' },
@@ -20,6 +23,8 @@ const changes: Record<string, { prepare?: string[][]; args: string[]; log: 'spac
   'user create': { args: ['--email', 'b@example.org', '--password-stdin'], log: 'no space' },
   'user password': { args: ['--email', email, '--password-stdin'], log: 'no space' },
   'user link': { args: ['--email', email, '--url', 'http://x'], log: 'no space' },
+  // The second row is that of the link.
+  'user reclaim': { args: ['--email', email, '--url', 'http://x'], log: 'no space', rows: 2 },
   'user disable': { args: ['--email', email], log: 'no space' },
   'user enable': {
     prepare: [['user', 'disable', '--email', email]],
@@ -62,21 +67,24 @@ test('every command is known here', () => {
 const passwords = { stdin: 'a long password\n' };
 const readLog = () => operator.database.select().from(auditLog).orderBy(auditLog.id);
 
-test.each(Object.entries(changes))('weir %s has an audit row', async (name, { prepare = [], args, log }) => {
-  const spaceId = await operator.createSpace();
-  const { keyId } = await operator.weir('key', 'create', '--space', spaceId);
-  await operator.run(['user', 'create', '--email', email, '--password-stdin'], passwords);
-  for (const command of prepare) await operator.weir(...command);
-  if (name === 'quarantine replay') await addToQuarantine(spaceId);
-  const before = await readLog();
-  const filled = args.map((arg) => ({ SPACE: spaceId, KEY: keyId })[arg] ?? arg);
-  await operator.run([...name.split(' '), ...filled], passwords);
-  await operator.database.delete(quarantine);
-  const added = (await readLog()).slice(before.length);
-  expect(added).toHaveLength(1);
-  expect(added[0]).toMatchObject({ actor: 'operator', address: null });
-  expect([name, added[0]?.spaceId === noSpace]).toEqual([name, log === 'no space']);
-});
+test.each(Object.entries(changes))(
+  'weir %s has an audit row',
+  async (name, { prepare = [], args, log, rows = 1 }) => {
+    const spaceId = await operator.createSpace();
+    const { keyId } = await operator.weir('key', 'create', '--space', spaceId);
+    await operator.run(['user', 'create', '--email', email, '--password-stdin'], passwords);
+    for (const command of prepare) await operator.weir(...command);
+    if (name === 'quarantine replay') await addToQuarantine(spaceId);
+    const before = await readLog();
+    const filled = args.map((arg) => ({ SPACE: spaceId, KEY: keyId })[arg] ?? arg);
+    await operator.run([...name.split(' '), ...filled], passwords);
+    await operator.database.delete(quarantine);
+    const added = (await readLog()).slice(before.length);
+    expect(added).toHaveLength(rows);
+    expect(added[0]).toMatchObject({ actor: 'operator', address: null });
+    expect([name, added[0]?.spaceId === noSpace]).toEqual([name, log === 'no space']);
+  },
+);
 
 async function addToQuarantine(spaceId: string): Promise<void> {
   await operator.database.insert(quarantine).values({

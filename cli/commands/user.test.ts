@@ -155,9 +155,10 @@ test('the list shows every user with the spaces of each, and no hash', async () 
   await user(['create', '--email', alone]);
   const listed: { email: string }[] = await user(['list']);
   const shown = { userId: expect.any(String), createdAt: expect.stringMatching(/Z$/), disabledAt: null };
+  const verified = { emailVerifiedAt: expect.stringMatching(/Z$/) };
   const spaces = [{ spaceId, name: expect.any(String), role: 'viewer' }];
-  expect(listed).toContainEqual({ ...shown, email, spaces });
-  expect(listed).toContainEqual({ ...shown, email: alone, spaces: [] });
+  expect(listed).toContainEqual({ ...shown, ...verified, email, spaces });
+  expect(listed).toContainEqual({ ...shown, ...verified, email: alone, spaces: [] });
   expect(JSON.stringify(listed)).not.toContain('argon2');
 });
 
@@ -223,4 +224,33 @@ test('a disabled user is signed out and cannot sign in, has no way back, and kee
   await user(['enable', '--email', email]);
   await client.trpc.auth.signIn.mutate({ email, password });
   expect((await client.trpc.me.query()).spaces).toMatchObject([{ id: spaceId, role: 'owner' }]);
+});
+
+test('an account that somebody else made of an invitation is warned about, and goes to the person of the address', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const email = newEmail();
+  const { token } = await client.trpc.invitations.create.mutate({ email, role: 'admin' });
+  const impostor = openClient(dashboard.url);
+  await impostor.trpc.invitations.accept.mutate({ token, password: 'of the impostor' });
+  const guest = await impostor.trpc.invitations.create.mutate({ email: newEmail(), role: 'viewer' });
+  const url = ['--url', dashboard.url];
+  const warned = await run(['link', '--email', email, ...url]);
+  expect(warned).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining(`user reclaim --email ${email}`),
+  });
+  const { link, password } = await user(['reclaim', '--email', email, ...url]);
+  await expect(impostor.trpc.me.query()).rejects.toMatchObject(unauthorized);
+  const stranger = openClient(dashboard.url).trpc;
+  await expect(stranger.auth.signIn.mutate({ email, password: 'of the impostor' })).rejects.toMatchObject(
+    unauthorized,
+  );
+  await expect(stranger.invitations.look.mutate({ token: guest.token })).rejects.toMatchObject({
+    data: { code: 'NOT_FOUND' },
+  });
+  const { trpc } = openClient(dashboard.url);
+  await trpc.auth.redeemLink.mutate({ token: link.split('#link=')[1] });
+  expect((await trpc.me.query()).spaces).toMatchObject([{ id: spaceId, role: 'admin' }]);
+  await trpc.auth.changePassword.mutate({ currentPassword: password, newPassword: 'of the person' });
+  expect((await run(['link', '--email', email, ...url])).stderr).toBe('');
 });

@@ -3,7 +3,15 @@ import { type Membership, removeRole, setRole } from '../../lib/accounts/members
 import { generatePassword } from '../../lib/accounts/password.ts';
 import type { Role } from '../../lib/accounts/role.ts';
 import { createSignInLink } from '../../lib/accounts/sign-in-links.ts';
-import { createUser, findUserId, listUsers, setDisabled, setPassword } from '../../lib/accounts/users.ts';
+import {
+  createUser,
+  findUserId,
+  isEmailVerified,
+  listUsers,
+  reclaimUser,
+  setDisabled,
+  setPassword,
+} from '../../lib/accounts/users.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { readConnection } from '../../lib/local-system.ts';
 import { parseEmail, parseHttpUrl, parseId, parseRole, parseRoleOrNone } from '../arguments.ts';
@@ -11,7 +19,7 @@ import { readConfig, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 import { readPassword } from '../password-input.ts';
 
-/** `user create`, `password`, `link`, `role`, `disable`, `enable` and `list`: who may sign in to the dashboard. */
+/** `user create`, `password`, `link`, `role`, `reclaim`, `disable`, `enable` and `list`: who may sign in to the dashboard. */
 export function addUserCommands(program: Command, host: Host): void {
   const user = program.command('user').description('users of the dashboard');
   addCreate(user, host);
@@ -30,12 +38,14 @@ export function addUserCommands(program: Command, host: Host): void {
         const spaceId = parseId('space', options.space);
         await requireSpace(database, spaceId);
         const userId = await requireUser(database, email);
+        if (role !== 'none') await warnUnlessVerified(host, database, { userId, email });
         if (role === 'none') await removeRole(database, spaceId, userId);
         else await setRole(database, spaceId, { userId, role });
         await printJson(host, { userId, email, spaceId, role: role === 'none' ? null : role });
       }),
     );
 
+  addReclaim(user, host);
   addDisable(user, host);
 
   user
@@ -96,13 +106,52 @@ function addLink(user: Command, host: Host): void {
     .option('--url <url>', 'address of the dashboard; by default the one that `npm start` runs', parseHttpUrl)
     .action(({ email, url }: { email: string; url?: string }) =>
       withDatabase(host, async (database) => {
-        const dashboardUrl = url ?? readConnection(readConfig(host).WEIR_DATA_DIR)?.dashboardUrl;
-        if (dashboardUrl === undefined) throw new CommandError('Give the address of the dashboard: --url.');
+        const dashboardUrl = findDashboardUrl(host, url);
         const userId = await requireUser(database, email);
-        const link = await createSignInLink(database, userId, dashboardUrl.replace(/\/+$/, ''));
+        await warnUnlessVerified(host, database, { userId, email });
+        const link = await createSignInLink(database, userId, dashboardUrl);
         await printJson(host, { userId, email, link });
       }),
     );
+}
+
+function addReclaim(user: Command, host: Host): void {
+  user
+    .command('reclaim')
+    .description(
+      'give an account to the person whose address it has: a new password, and a link that signs in once',
+    )
+    .requiredOption('--email <email>', 'the address', parseEmail)
+    .option('--url <url>', 'address of the dashboard; by default the one that `npm start` runs', parseHttpUrl)
+    .action(({ email, url }: { email: string; url?: string }) =>
+      withDatabase(host, async (database) => {
+        const dashboardUrl = findDashboardUrl(host, url);
+        const userId = await requireUser(database, email);
+        const password = generatePassword();
+        await reclaimUser(database, userId, password);
+        const link = await createSignInLink(database, userId, dashboardUrl);
+        await printJson(host, { userId, email, link, password });
+      }),
+    );
+}
+
+function findDashboardUrl(host: Host, url: string | undefined): string {
+  const dashboardUrl = url ?? readConnection(readConfig(host).WEIR_DATA_DIR)?.dashboardUrl;
+  if (dashboardUrl === undefined) throw new CommandError('Give the address of the dashboard: --url.');
+  return dashboardUrl.replace(/\/+$/, '');
+}
+
+/** Warns about a user who may not be the person that the e-mail address belongs to. */
+async function warnUnlessVerified(
+  host: Host,
+  database: Database,
+  user: { userId: string; email: string },
+): Promise<void> {
+  if (await isEmailVerified(database, user.userId)) return;
+  host.stderr.write(
+    `Warning: ${user.email} joined by an invitation, and nobody has verified that the address belongs to this user. ` +
+      `If it does not: weir user reclaim --email ${user.email}\n`,
+  );
 }
 
 function addDisable(user: Command, host: Host): void {

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
+import { identities, memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
 import { operator, runAudited, type Transaction } from './audit/audit.ts';
 import { normalizeEmail } from './email.ts';
 import { type Membership, setRole } from './memberships.ts';
@@ -12,6 +12,8 @@ export interface UserInfo {
   userId: string;
   email: string;
   createdAt: Date;
+  /** When the operator or an OpenID provider vouched for the address; null for one that only accepted an invitation. */
+  emailVerifiedAt: Date | null;
   /** Since when the user cannot sign in; null for one who can. */
   disabledAt: Date | null;
   spaces: (Membership & { name: string })[];
@@ -34,7 +36,7 @@ export async function createUser(
       .as(
         transaction
           .insert(users)
-          .values({ email, passwordHash })
+          .values({ email, passwordHash, emailVerifiedAt: sql`now()` })
           .onConflictDoNothing()
           .returning({ userId: users.id }),
       );
@@ -103,6 +105,39 @@ export async function setDisabled(database: Database, userId: string, isDisabled
 }
 
 /**
+ * Gives an account to the person whose e-mail address it has, when somebody else accepted an invitation to it first: the account gets
+ * a new password, and its single sign-on, sessions, sign-in links and open invitations end. Memberships stay.
+ */
+export async function reclaimUser(database: Database, userId: string, password: string): Promise<void> {
+  const passwordHash = await hashPassword(password);
+  await database.transaction(async (transaction) => {
+    const changed = transaction
+      .$with('changed')
+      .as(
+        transaction
+          .update(users)
+          .set({ passwordHash, emailVerifiedAt: sql`now()` })
+          .where(eq(users.id, userId))
+          .returning({ userId: users.id }),
+      );
+    const lost = { from: changed, spaceId: undefined, userId, role: undefined, actor: operator };
+    const entry = { userId: changed.userId, actor: operator, action: 'user.reclaim', target: userId };
+    await runAudited(transaction, changed, entry, { after: revokeInvitations(transaction, lost) });
+    await transaction.delete(identities).where(eq(identities.userId, userId));
+    await endSessions(transaction, userId);
+  });
+}
+
+/** Whether the operator or an OpenID provider has vouched for the user's e-mail address. */
+export async function isEmailVerified(database: Database, userId: string): Promise<boolean> {
+  const [user] = await database
+    .select({ emailVerifiedAt: users.emailVerifiedAt })
+    .from(users)
+    .where(eq(users.id, userId));
+  return user !== undefined && user.emailVerifiedAt !== null;
+}
+
+/**
  * Makes a user the owner of a space. A user who exists gets the new password, and every session opened with the old one
  * ends.
  *
@@ -121,7 +156,7 @@ export async function createOwner(
       .as(
         transaction
           .insert(users)
-          .values({ email, passwordHash })
+          .values({ email, passwordHash, emailVerifiedAt: sql`now()` })
           .onConflictDoUpdate({ target: users.email, set: { passwordHash } })
           .returning({ userId: users.id }),
       );
@@ -154,6 +189,7 @@ export async function listUsers(database: Database): Promise<UserInfo[]> {
         userId: users.id,
         email: users.email,
         createdAt: users.createdAt,
+        emailVerifiedAt: users.emailVerifiedAt,
         disabledAt: users.disabledAt,
       },
       spaceId: spaces.id,

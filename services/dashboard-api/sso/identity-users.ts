@@ -59,7 +59,7 @@ async function link(
   const changed = database.$with('changed').as(
     database
       .update(users)
-      .set({ passwordHash: null })
+      .set({ passwordHash: null, emailVerifiedAt: sql`now()` })
       .where(
         and(
           eq(users.id, userId),
@@ -109,7 +109,7 @@ async function create(
     .as(
       database
         .insert(users)
-        .values({ id: randomUUID(), email })
+        .values({ id: randomUUID(), email, emailVerifiedAt: sql`now()` })
         .onConflictDoNothing()
         .returning({ userId: users.id }),
     );
