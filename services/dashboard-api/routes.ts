@@ -135,6 +135,8 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     basePath: trpcPath,
     maxBodySize: dashboardBodyBytesMax,
     maxBatchSize: dashboardCallsMax,
+    // The pages send queries in bodies: addresses are kept in logs of proxies and in histories of browsers.
+    allowMethodOverride: true,
     createContext: ({ req, res }) => openContext(services, readRequest(req, res, services.findAddress)),
     // tRPC lets caches keep a live stream.
     responseMeta: ({ type }) =>

@@ -54,6 +54,9 @@ export const unknownKeysMax = 10_000;
 /** How long ingest waits for Postgres to know an API key before it answers 503, and for the usage of a space. */
 export const keyLookupTimeoutMs = 2_000;
 
+/** Most API keys whose hashes ingest reads at its start, some 15 MB. They are looked up before keys that may be invented. */
+export const knownKeysMax = 100_000;
+
 /** Most API keys never seen before that ingest asks Postgres about at a time, of its four connections. */
 export const unknownKeyLookupsMax = 2;
 

@@ -290,3 +290,15 @@ test.each<[string, NonNullable<ListInput>]>([
     data: { code: 'BAD_REQUEST' },
   });
 });
+
+test('a query can be sent in a body, so that user ids and search texts are in no address', async () => {
+  const space = await dashboard.addSpace();
+  const [id] = await addEvents(dashboard.sql, space.spaceId, [{ userId: 'u-1' }, { userId: 'u-2' }]);
+  const response = await fetch(`${dashboard.url}/trpc/events.list`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', cookie: space.client.cookie ?? '' },
+    body: JSON.stringify({ limit: 5, userId: 'u-1' }),
+  });
+  const { result } = (await response.json()) as { result: { data: { events: { id: string }[] } } };
+  expect(result.data.events.map((event) => event.id)).toEqual([id]);
+});

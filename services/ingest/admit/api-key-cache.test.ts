@@ -50,3 +50,17 @@ test('a new key is found behind a flood of unknown ones', async () => {
   expect(await cache.find(apiKey)).toMatchObject({ spaceId });
   await Promise.all(flood);
 });
+
+test('after a restart a key that existed before does not wait behind a flood of invented ones', async () => {
+  const database = openDatabase(other);
+  const { id: spaceId } = await createSpace(database, 'test', {});
+  const { apiKey } = await issueApiKey(database, spaceId, { name: 'test', pepper });
+  const cache = new ApiKeyCache(openDatabase(sql), pepper);
+  let settled = 0;
+  const flood = Array.from({ length: 2_000 }, () => Promise.allSettled([cache.find(createApiKey())]));
+  for (const one of flood) void one.then(() => (settled += 1));
+  expect(await cache.find(apiKey)).toMatchObject({ spaceId });
+  // Two look-ups at a time: the flood has only begun.
+  expect(settled).toBeLessThan(flood.length / 2);
+  await Promise.all(flood);
+});

@@ -8,6 +8,7 @@ import { TimeoutError, withTimeout } from '../../../lib/timeout.ts';
 import {
   keyCacheMs,
   keyLookupTimeoutMs,
+  knownKeysMax,
   unknownKeyCacheMs,
   unknownKeyLookupsMax,
   unknownKeysMax,
@@ -37,7 +38,10 @@ interface CachedKey {
  */
 export class ApiKeyCache {
   readonly #pepper: string;
+  readonly #database: Database;
   readonly #statement: LookupStatement;
+  /** The hashes of keys that existed when this process first needed them; undefined until Postgres has told. */
+  #known: Promise<ReadonlySet<string>> | undefined;
   readonly #cached = new Map<string, CachedKey>();
   /** Invalid keys, with the `performance.now()` until which they are rejected without a query. */
   readonly #invalid = new Map<string, number>();
@@ -46,6 +50,7 @@ export class ApiKeyCache {
   #invalidations = 0;
 
   constructor(database: Database, pepper: string) {
+    this.#database = database;
     this.#statement = prepareLookup(database);
     this.#pepper = pepper;
   }
@@ -84,8 +89,7 @@ export class ApiKeyCache {
     const invalidationsBefore = this.#invalidations;
     let row: LookupRow | undefined;
     try {
-      const query = this.#cached.has(apiKey) ? this.#query(hash) : this.#queryUnknownKey(hash);
-      row = await withTimeout(keyLookupTimeoutMs, query);
+      row = await withTimeout(keyLookupTimeoutMs, this.#queryInTurn(apiKey, hash));
     } catch (error) {
       return this.#lastKnown(apiKey, error);
     }
@@ -107,7 +111,22 @@ export class ApiKeyCache {
     return principal;
   }
 
-  /** Anybody can invent keys: look-ups of keys not cached leave connections free for other queries. */
+  /** Keys that existed when this process started do not wait behind those that anybody can invent. */
+  async #queryInTurn(apiKey: string, hash: Buffer): Promise<LookupRow | undefined> {
+    const isKnown = this.#cached.has(apiKey) || (await this.#readKnown()).has(hash.toString('hex'));
+    return isKnown ? this.#query(hash) : this.#queryUnknownKey(hash);
+  }
+
+  /** @throws an error of the driver. The next look-up tries again. */
+  #readKnown(): Promise<ReadonlySet<string>> {
+    this.#known ??= readKnownHashes(this.#database).catch((error: unknown) => {
+      this.#known = undefined;
+      throw error;
+    });
+    return this.#known;
+  }
+
+  /** Anybody can invent keys: look-ups of keys not known leave connections free for other queries. */
   #queryUnknownKey(hash: Buffer) {
     const latestMs = performance.now() + keyLookupTimeoutMs;
     return this.#unknownKeyLookups(async () => {
@@ -142,6 +161,17 @@ export class ApiKeyCache {
     if (this.#invalid.size >= unknownKeysMax && oldest !== undefined) this.#invalid.delete(oldest);
     this.#invalid.set(apiKey, performance.now() + unknownKeyCacheMs);
   }
+}
+
+/** Those that were used last, if there are too many. */
+async function readKnownHashes(database: Database): Promise<ReadonlySet<string>> {
+  const rows = await database
+    .select({ hash: apiKeys.hash })
+    .from(apiKeys)
+    .where(isNull(apiKeys.revokedAt))
+    .orderBy(sql`${apiKeys.lastUsedAt} DESC NULLS LAST`)
+    .limit(knownKeysMax);
+  return new Set(rows.map(({ hash }) => hash.toString('hex')));
 }
 
 function prepareLookup(database: Database) {

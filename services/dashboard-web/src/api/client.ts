@@ -10,9 +10,11 @@ import type { AppRouter } from '../../../dashboard-api/router.ts';
 
 const url = '/trpc';
 
-/** The server's limits of calls in one request, and of the length of its URL. */
+/** The server's limit of calls in one request. */
 const batchItemsMax = 20;
-const batchUrlCharsMax = 8_000;
+
+/** Queries too: user ids and search texts belong into bodies, since proxies and browsers keep addresses. */
+const methodOverride = 'POST';
 
 /** The wait before a stream is opened again, in milliseconds. */
 const reconnectMs = 2_000;
@@ -38,8 +40,8 @@ export const client = createTRPCUntypedClient<AppRouter>({
       ],
       false: splitLink({
         condition: ({ path }) => alonePaths.has(path),
-        true: httpLink({ url }),
-        false: httpBatchLink({ url, maxItems: batchItemsMax, maxURLLength: batchUrlCharsMax }),
+        true: httpLink({ url, methodOverride }),
+        false: httpBatchLink({ url, methodOverride, maxItems: batchItemsMax }),
       }),
     }),
   ],
