@@ -29,7 +29,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'main',
-          include: ['{lib,services,cli,launcher,harness,sdk,examples,test}/**/*.test.ts'],
+          include: ['{lib,operations,services,cli,launcher,harness,sdk,examples,test}/**/*.test.ts'],
           // The SDK's folder of client versions has packages with tests of their own.
           exclude: ['**/node_modules/**', ...external],
         },

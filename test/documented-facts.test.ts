@@ -159,7 +159,7 @@ test('docs/cluster.md says of every variable which services read it, and permits
     codeSpans(permitted).some(
       (one) => one === subject || (one.endsWith('>') && subject.startsWith(one.slice(0, -1))),
     );
-  const subjects = globSync('{lib,services}/**/*.ts', { cwd: root })
+  const subjects = globSync('{lib,operations,services}/**/*.ts', { cwd: root })
     .map(read)
     .flatMap((text) =>
       [...text.matchAll(/^const subject = '(weir\.\w+)'/gm)].map(([, subject = '']) => subject),

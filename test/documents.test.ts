@@ -9,7 +9,7 @@ const glob = (pattern: string) =>
   globSync(pattern, { cwd: root, exclude: (name) => /node_modules|sdk\/typescript\/dist/.test(name) });
 // The changelog also names files of the past.
 const documents = glob('{*.md,docs/**/*.md,examples/**/*.md}').filter((path) => path !== 'CHANGELOG.md');
-const sources = glob('{lib,services,cli,launcher,harness,sdk,examples,test}/**/*.{ts,tsx,mjs}');
+const sources = glob('{lib,operations,services,cli,launcher,harness,sdk,examples,test}/**/*.{ts,tsx,mjs}');
 
 const rooms = readdirSync(join(root, 'services/ingest'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { reportStorage } from '../../lib/retention/storage-report.ts';
+import { reportStorage } from '../../operations/storage/storage-report.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 

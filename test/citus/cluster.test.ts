@@ -24,10 +24,10 @@ import type { Part } from '../../lib/queue/group.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
 import { type ExpireResult, expireData } from '../../lib/retention/expire.ts';
 import { RetentionClock } from '../../lib/retention/retention-clock.ts';
-import { reportStorage } from '../../lib/retention/storage-report.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
 import { insertParts, storeParts } from '../../lib/write/store.ts';
+import { reportStorage } from '../../operations/storage/storage-report.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { citusUrl, createCitusDatabase } from './citus-database.ts';
 

@@ -9,7 +9,6 @@ import { openPostgres } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { ensurePartitions } from '../../lib/db/partitions.ts';
 import { eventIds, events, segments } from '../../lib/db/schema.ts';
-import { eraseEvents } from '../../lib/erasure/erase.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import type { EventFilter } from '../../lib/read/event-filter.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
@@ -17,6 +16,7 @@ import { expireData } from '../../lib/retention/expire.ts';
 import { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
 import { insertParts } from '../../lib/write/store.ts';
+import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { startNats } from '../support/test-servers.ts';
 import { citusUrl, createCitusDatabase } from './citus-database.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { llmEvent } from '../../harness/fixtures/events.ts';
-import type { Subject } from '../../lib/erasure/subject.ts';
+import type { Subject } from '../../operations/erasure/subject.ts';
 
 /** An event of a random request: few ids, users, threads and times, so that requests meet each other. */
 export interface RandomEvent {

@@ -1,11 +1,11 @@
 import { zstdCompressSync } from 'node:zlib';
 import { create } from '@bufbuild/protobuf';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
-import { splitElements, unquoteElement } from '../event/text.ts';
-import { decodePart, type Part } from '../queue/group.ts';
-import { decompressSegment } from '../segment/parsed-event.ts';
-import { pickEvents } from '../write/slice.ts';
-import { requireWellFormed } from '../write/well-formed.ts';
+import { splitElements, unquoteElement } from '../../lib/event/text.ts';
+import { decodePart, type Part } from '../../lib/queue/group.ts';
+import { decompressSegment } from '../../lib/segment/parsed-event.ts';
+import { pickEvents } from '../../lib/write/slice.ts';
+import { requireWellFormed } from '../../lib/write/well-formed.ts';
 import { isOfElement, type Subject, subjectColumn } from './subject.ts';
 
 export interface WipedPart {

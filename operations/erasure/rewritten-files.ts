@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableName, sql } from 'drizzle-orm';
-import type { Database } from '../db/database.ts';
-import { hasCitus } from '../db/distribution.ts';
-import { serverTimeMs } from '../db/partitions.ts';
-import { events, quarantine, segments } from '../db/schema.ts';
-import { isLockConflict } from '../retention/delete-expired.ts';
-import { expireLock } from '../retention/expire.ts';
-import { rewrittenEventsMax } from '../retention/limits.ts';
-import { readFill } from '../retention/partition-fill.ts';
-import { copyPartitions } from '../retention/partition-rewrite.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { hasCitus } from '../../lib/db/distribution.ts';
+import { serverTimeMs } from '../../lib/db/partitions.ts';
+import { events, quarantine, segments } from '../../lib/db/schema.ts';
+import { isLockConflict } from '../../lib/retention/delete-expired.ts';
+import { expireLock } from '../../lib/retention/expire.ts';
+import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
+import { readFill } from '../../lib/retention/partition-fill.ts';
+import { copyPartitions } from '../../lib/retention/partition-rewrite.ts';
 import {
   defaultEvents,
   defaultSegments,
   listWeekPartitions,
   type WeekPartitions,
-} from '../retention/week-partitions.ts';
+} from '../../lib/retention/week-partitions.ts';
 import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
 import {
   retentionPollMs,

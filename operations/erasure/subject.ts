@@ -1,6 +1,6 @@
 import { and, type SQL } from 'drizzle-orm';
-import { asStored } from '../event/text.ts';
-import { type EventFilter, matchTime, matchValues, termsOf } from '../read/event-filter.ts';
+import { asStored } from '../../lib/event/text.ts';
+import { type EventFilter, matchTime, matchValues, termsOf } from '../../lib/read/event-filter.ts';
 
 /** Whose events are erased: those of a user, of a thread, or all that started before an instant. */
 export type Subject =

@@ -4,19 +4,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { bodyPart, partOf } from '../../harness/fixtures/part.ts';
+import { createSpace } from '../../lib/accounts/spaces.ts';
+import { openPostgres, type Sql } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
+import { ensurePartitions } from '../../lib/db/partitions.ts';
+import {
+  auditLog,
+  erasures,
+  eventIds,
+  eventStats,
+  events,
+  segments,
+  usageMonths,
+} from '../../lib/db/schema.ts';
+import { anyTerm, inSpace } from '../../lib/event/terms.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { readEventPage } from '../../lib/read/event-page.ts';
+import { expireData } from '../../lib/retention/expire.ts';
+import { RetentionClock } from '../../lib/retention/retention-clock.ts';
+import { readEventTexts } from '../../lib/segment/read.ts';
+import { insertParts } from '../../lib/write/store.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
-import { createSpace } from '../accounts/spaces.ts';
-import { openPostgres, type Sql } from '../db/connect.ts';
-import { type Database, openDatabase } from '../db/database.ts';
-import { ensurePartitions } from '../db/partitions.ts';
-import { auditLog, erasures, eventIds, eventStats, events, segments, usageMonths } from '../db/schema.ts';
-import { anyTerm, inSpace } from '../event/terms.ts';
-import { connectQueue } from '../queue/connect.ts';
-import { readEventPage } from '../read/event-page.ts';
-import { expireData } from '../retention/expire.ts';
-import { RetentionClock } from '../retention/retention-clock.ts';
-import { readEventTexts } from '../segment/read.ts';
-import { insertParts } from '../write/store.ts';
 import { type EraseOptions, ErasureRunningError, eraseEvents } from './erase.ts';
 import { previewErasure } from './preview.ts';
 import type { Subject } from './subject.ts';

@@ -1,6 +1,6 @@
 import { getTableName, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../../lib/db/database.ts';
 import {
   agentStats,
   agentStatsRollups,
@@ -11,14 +11,14 @@ import {
   segments,
   spaces,
   usageMonths,
-} from '../db/schema.ts';
-import { effectiveRetentionDays, expiryOf } from './policy.ts';
+} from '../../lib/db/schema.ts';
+import { effectiveRetentionDays, expiryOf } from '../../lib/retention/policy.ts';
 import {
   defaultEvents,
   defaultSegments,
   listWeekPartitions,
   type WeekPartitions,
-} from './week-partitions.ts';
+} from '../../lib/retention/week-partitions.ts';
 
 /** What the database holds, for an operator. Bytes include indexes and TOAST. */
 export interface StorageReport {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { and, asc, eq, gt } from 'drizzle-orm';
-import { auditNow, operator } from '../accounts/audit/audit.ts';
-import { listSpaces } from '../accounts/spaces.ts';
-import type { Database } from '../db/database.ts';
-import { segments } from '../db/schema.ts';
-import { divideSegments } from '../segment/batches.ts';
+import { auditNow, operator } from '../../lib/accounts/audit/audit.ts';
+import { listSpaces } from '../../lib/accounts/spaces.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { segments } from '../../lib/db/schema.ts';
+import { divideSegments } from '../../lib/segment/batches.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
 

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, lte, or, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../db/database.ts';
-import { segments } from '../db/schema.ts';
-import { readWatermarks, type Watermark } from '../queue/watermark.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { segments } from '../../lib/db/schema.ts';
+import { readWatermarks, type Watermark } from '../../lib/queue/watermark.ts';
 
 /**
  * The start of an erasure, in the terms of the database and of the queue: what was stored then, and how far each stream had got.

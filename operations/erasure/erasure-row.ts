@@ -1,7 +1,7 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
-import { operator } from '../accounts/audit/audit.ts';
-import type { Database, Transaction } from '../db/database.ts';
-import { auditLog, erasures } from '../db/schema.ts';
+import { operator } from '../../lib/accounts/audit/audit.ts';
+import type { Database, Transaction } from '../../lib/db/database.ts';
+import { auditLog, erasures } from '../../lib/db/schema.ts';
 import type { ErasureStart } from './start.ts';
 import { type Subject, termOf } from './subject.ts';
 

@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import { inBoundedTransaction } from '../db/bounded-transaction.ts';
-import type { Database, Transaction } from '../db/database.ts';
-import { eventIds, quarantine } from '../db/schema.ts';
-import { encodePart } from '../queue/group.ts';
+import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
+import type { Database, Transaction } from '../../lib/db/database.ts';
+import { eventIds, quarantine } from '../../lib/db/schema.ts';
+import { encodePart } from '../../lib/queue/group.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { statisticsTable } from './rewritten-files.ts';
 import { wasEntryAcceptedBefore } from './start.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { countQueued, type Watermark } from '../queue/watermark.ts';
+import { countQueued, type Watermark } from '../../lib/queue/watermark.ts';
 import { queuePollMs, queueStuckMs } from './limits.ts';
 
 /** Messages of before the start stay in the queue: no writer runs, or Postgres and its quarantine refuse them. */

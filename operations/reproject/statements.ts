@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { events } from '../db/schema.ts';
+import { events } from '../../lib/db/schema.ts';
 import {
   arrayParameter,
   type CompiledStatement,
@@ -7,8 +7,8 @@ import {
   listOf,
   nameOf,
   namesOf,
-} from '../db/statement.ts';
-import { columnTypes, storedColumnNames } from '../event/columns.ts';
+} from '../../lib/db/statement.ts';
+import { columnTypes, storedColumnNames } from '../../lib/event/columns.ts';
 
 /** Parameters of the statements beside the columns, which have their names. */
 export const parameterNames = { spaceId: 'space', segmentId: 'segment', indexes: 'indexes' } as const;

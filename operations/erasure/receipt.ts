@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../../lib/db/database.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
 import type { RewrittenFiles } from './rewritten-files.ts';
 

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eq, sql } from 'drizzle-orm';
-import type { Database } from '../db/database.ts';
-import { noSpace } from '../db/limits.ts';
-import { quarantine } from '../db/schema.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { noSpace } from '../../lib/db/limits.ts';
+import { quarantine } from '../../lib/db/schema.ts';
 import { listBatches } from './candidates.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
 import { eraseBatch } from './erased-segments.ts';
