@@ -6,7 +6,6 @@ import type { Context } from '../trpc/context.ts';
 import { publicProcedure, requirePasswords, router, userProcedure } from '../trpc/trpc.ts';
 import { newPassword, password, token } from './account-inputs.ts';
 import { describeUser, type Me, shownUser } from './me.ts';
-import { nothing } from './nothing.ts';
 import { attemptToken } from './token-attempt.ts';
 
 const credentials = z.object({
@@ -59,7 +58,7 @@ export const auth = router({
     }),
 
   /** Deletes the session and its cookie. Without a session it does nothing. */
-  signOut: publicProcedure.output(nothing).mutation(async ({ ctx }) => {
+  signOut: publicProcedure.output(z.void()).mutation(async ({ ctx }) => {
     const { token, address } = ctx.request;
     if (token !== undefined) await ctx.sessions.close(token, address);
     ctx.request.setSession(undefined);
@@ -68,7 +67,7 @@ export const auth = router({
   /** Sets a new password, and ends all other sessions of the user. */
   changePassword: userProcedure
     .input(z.object({ currentPassword: password, newPassword }))
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx, input }) => {
       requirePasswords(ctx);
       const passwords = { current: input.currentPassword, next: input.newPassword };

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { isPrice } from '../../../lib/prices/decimal.ts';
 import type { ListedPrice } from '../../../lib/prices/prices.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-import { nothing } from './nothing.ts';
 
 const price = z
   .string()
@@ -51,7 +50,7 @@ export const prices = router({
         cacheWrite: price.nullable().default(null),
       }),
     )
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx, input: { model, validFrom, input, output, cacheRead, cacheWrite } }) => {
       const changed = { model, validFrom, input, output, cacheRead, cacheWrite };
       await ctx.space.prices.set(ctx.actor, changed);
@@ -60,7 +59,7 @@ export const prices = router({
   /** Removes a price of the space's own. NOT_FOUND when there is none. */
   remove: spaceProcedure('owner')
     .input(z.object(priceKey))
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx, input: { model, validFrom } }) => {
       if (await ctx.space.prices.remove(ctx.actor, { model, validFrom })) return;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such price.' });

@@ -5,7 +5,6 @@ import { listedApiKey } from '../../admin/key-list.ts';
 import { keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
-import { nothing } from '../nothing.ts';
 
 const hourMs = 60 * 60 * 1_000;
 
@@ -65,7 +64,7 @@ export const apiKeys = router({
   /** Revokes a key for ever. Revoking twice changes nothing. */
   revoke: spaceProcedure('admin')
     .input(z.object({ keyId: z.guid() }))
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx, input }) => {
       if (await ctx.admin.revokeKey(input.keyId)) return;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such key.' });

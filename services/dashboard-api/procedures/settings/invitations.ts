@@ -9,7 +9,6 @@ import { invitationTtlHoursDefault, invitationTtlHoursMax } from '../../limits.t
 import { publicProcedure, requirePasswords, router, spaceProcedure } from '../../trpc/trpc.ts';
 import { email, newPassword, role, token } from '../account-inputs.ts';
 import { startSession } from '../auth.ts';
-import { nothing } from '../nothing.ts';
 import { attemptToken } from '../token-attempt.ts';
 
 export const invitations = router({
@@ -51,7 +50,7 @@ export const invitations = router({
   /** Makes an open invitation useless. */
   revoke: spaceProcedure('admin')
     .input(z.object({ id: z.guid() }))
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx, input }) => {
       if (!(await ctx.admin.revokeInvitation(input.id))) {
         throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such open invitation.' });

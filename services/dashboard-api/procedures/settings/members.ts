@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { type MemberChange, member } from '../../admin/members.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { role } from '../account-inputs.ts';
-import { nothing } from '../nothing.ts';
 
 export const members = router({
   /** The members of the space, by e-mail address. */
@@ -14,7 +13,7 @@ export const members = router({
   /** Changes a member's role. Only owners change owners, or make one; the last owner stays one. */
   setRole: spaceProcedure('admin')
     .input(z.object({ userId: z.guid(), role }))
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx, input: { userId, role } }) => {
       throwUnlessChanged(await ctx.admin.changeRole({ userId, role }));
     }),
@@ -22,7 +21,7 @@ export const members = router({
   /** Removes a member from the space. Only owners remove owners; the last owner stays. */
   remove: spaceProcedure('admin')
     .input(z.object({ userId: z.guid() }))
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx, input }) => {
       throwUnlessChanged(await ctx.admin.removeMember(input.userId));
     }),

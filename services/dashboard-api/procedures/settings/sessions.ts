@@ -2,7 +2,6 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { listedSession } from '../../accounts/session-list.ts';
 import { router, userProcedure } from '../../trpc/trpc.ts';
-import { nothing } from '../nothing.ts';
 
 /** The user's own sessions. */
 export const sessions = router({
@@ -12,7 +11,7 @@ export const sessions = router({
   /** Ends one of them, which may be the one of this call. */
   revoke: userProcedure
     .input(z.object({ id: z.guid() }))
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx, input }) => {
       if (!(await ctx.sessionList.revoke(ctx.actor, input.id))) {
         throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no such session.' });

@@ -6,7 +6,6 @@ import { spacesOwnedMax } from '../../limits.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
 import { ownSpace } from '../me.ts';
-import { nothing } from '../nothing.ts';
 
 const shownSpace = z
   .object({
@@ -57,7 +56,7 @@ export const spaces = router({
 
   /** Makes the space the one of calls without a `spaceId`, in this session. */
   switch: spaceProcedure('viewer')
-    .output(nothing)
+    .output(z.void())
     .mutation(async ({ ctx }) => {
       await ctx.sessionList.switchSpace(ctx.user.sessionId, ctx.space.spaceId);
     }),
