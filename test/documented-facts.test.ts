@@ -7,6 +7,7 @@ import { configSchema, parseConfig } from '../lib/config.ts';
 import { type ErrorId, errorTable, IngestError } from '../lib/errors.ts';
 import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../lib/limits.ts';
 import { firstStream, secondStream } from '../lib/queue/settings.ts';
+import { accountConnectionsMax, dashboardConnectionsMax } from '../services/dashboard-api/limits.ts';
 import { toExportError } from '../services/ingest/otlp/answer/export-error.ts';
 import { spansMax } from '../services/ingest/otlp/limits.ts';
 
@@ -128,6 +129,11 @@ test('docs/cluster.md starts the services as npm start does, and so does its env
   const shared = nodeOptionsOf('ingest').map((option) => option.replace(/=file:.*\/lib\//, '=./lib/'));
   expect(cluster).toContain(`OPTIONS='${shared.join(' ')}'`);
   for (const option of nodeOptionsOf('dashboard-api').slice(shared.length)) expect(cluster).toContain(option);
+  const connections = dashboardConnectionsMax + accountConnectionsMax;
+  const { WRITER_CONNECTIONS } = parseConfig({});
+  expect(cluster).toContain(
+    `a dashboard-api up to ${connections}, a writer \`WRITER_CONNECTIONS\` (${WRITER_CONNECTIONS})`,
+  );
   const malloc = Object.entries(mallocVariables).map(([name, value]) => `${name}=${value}`);
   expect(cluster).toContain(malloc.join(' '));
   const lines = read('examples/cluster/weir.env')
