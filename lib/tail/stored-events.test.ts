@@ -1,13 +1,20 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asc, eq } from 'drizzle-orm';
+import { asc, eq, getTableName } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
+import { startOnFreePorts } from '../../launcher/provision/ports.ts';
+import { startPostgres } from '../../launcher/provision/postgres/postgres.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
-import { commitCounters, events, spaceCommits } from '../db/schema.ts';
+import { migrateDatabase } from '../db/migrate.ts';
+import { commitCounters, eventIds, events, segments, spaceCommits } from '../db/schema.ts';
 import type { Part } from '../queue/group.ts';
 import { slicePart } from '../write/slice.ts';
 import { storeParameters, storeStatement } from '../write/statement.ts';
@@ -37,11 +44,14 @@ afterAll(() => resources.disposeAsync());
 const columns = { id: events.id, startTimeMs: events.startTimeMs, name: events.name };
 
 /** Everything after a position, page by page, with the position as a client would send it back. */
-async function readAll(spaceId: string, from: TailPosition, rowsMax?: number) {
+async function readAll(
+  spaceId: string,
+  start: TailPosition,
+  { from = database, ...options }: { from?: Database; rowsMax?: number } = {},
+) {
   const ids: string[] = [];
-  for (let after = from; ; ) {
-    const query = rowsMax === undefined ? { columns, after } : { columns, after, rowsMax };
-    const page = await readStoredPage(database, spaceId, query);
+  for (let after = start; ; ) {
+    const page = await readStoredPage(from, spaceId, { columns, after, ...options });
     if (page === undefined) throw new Error(`the position ${JSON.stringify(after)} is not known`);
     ids.push(...page.events.map(({ row }) => row.id));
     const parsed = parsePosition(formatPosition(page.end));
@@ -87,7 +97,7 @@ test('events come in the order in which they were stored, and each page goes on 
   await insertParts(database, [partOf(randomUUIDv7(), someEvents(3))]);
   const first = await readAll(spaceId, start);
   expect(first.ids).toEqual(lists.flatMap(idsOf));
-  expect((await readAll(spaceId, start, 70)).ids).toEqual(first.ids);
+  expect((await readAll(spaceId, start, { rowsMax: 70 })).ids).toEqual(first.ids);
   expect(first.end).toEqual(await readEdge(database, spaceId));
   const more = someEvents(2);
   await insertParts(database, [partOf(spaceId, more)]);
@@ -147,7 +157,7 @@ test('slices of one part appear once each, in the order of their statements, als
   for (const parts of [[a], [b], [a, b, c], [whole]]) await insertParts(database, parts);
   const rest = idsOf([...list.slice(0, 3), ...list.slice(6)]);
   expect((await readAll(spaceId, first.end)).ids).toEqual(rest);
-  expect((await readAll(spaceId, firstPosition, 4)).ids).toEqual([...first.ids, ...rest]);
+  expect((await readAll(spaceId, firstPosition, { rowsMax: 4 })).ids).toEqual([...first.ids, ...rest]);
   expect((await commitsOf(spaceId)).map(({ eventCount }) => eventCount)).toEqual([3, 3, 3]);
 });
 
@@ -177,6 +187,50 @@ test('a position that the records do not reach back to, or that is of another hi
   expect(await isKnown(firstPosition)).toBe(false);
   expect(await readStoredPage(database, spaceId, { columns, after: firstPosition })).toBeUndefined();
   expect(await isKnown(edge)).toBe(true);
+});
+
+test('a position is good after a logical restore into a cluster whose transaction ids are lower', async () => {
+  const spaceId = randomUUIDv7();
+  const [seen, unseen, later] = [someEvents(3), someEvents(4), someEvents(5)];
+  await insertParts(database, [partOf(spaceId, seen)]);
+  const position = await readEdge(database, spaceId);
+  await insertParts(database, [partOf(spaceId, unseen)]);
+  await sql`DO $$ BEGIN FOR i IN 1..2000 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$`.simple();
+
+  const directory = mkdtempSync(join(tmpdir(), 'weir-restore-'));
+  await using restored = new AsyncDisposableStack();
+  restored.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const server = restored.use(
+    await startOnFreePorts(1, ([port = 0]) =>
+      startPostgres({
+        dataDir: join(directory, 'data'),
+        logFile: join(directory, 'postgres.log'),
+        password: 'test',
+        port,
+      }),
+    ),
+  );
+  const options = { applicationName: 'test', connectionsMax: 2, statementTimeoutMs: 30_000 };
+  const other = restored.use(openPostgres(server.url, options));
+  const target = openDatabase(other);
+  await migrateDatabase(server.url);
+  for (const table of [eventIds, events, segments, commitCounters, spaceCommits].map(getTableName)) {
+    const from = sql`COPY (SELECT * FROM ${sql(table)} WHERE space_id = ${sql.unsafe(`'${spaceId}'`)}) TO STDOUT`;
+    await pipeline(await from.readable(), await other`COPY ${other(table)} FROM STDIN`.writable());
+  }
+  const idIn = async (one: Sql) =>
+    (await one<{ id: string }[]>`SELECT pg_current_xact_id()::text AS id`)[0]?.id;
+  expect(Number(await idIn(other))).toBeLessThan(Number(await idIn(sql)));
+
+  const known = await readAll(spaceId, position, { from: target });
+  expect(known.ids).toEqual(idsOf(unseen));
+  await insertParts(target, [partOf(spaceId, later)]);
+  expect((await readAll(spaceId, known.end, { from: target })).ids).toEqual(idsOf(later));
+  // A client that had seen more than the backup has is told so, and so is one whose number is given out again.
+  await insertParts(database, [partOf(spaceId, someEvents(1))]);
+  expect(await isKnownPosition(target, spaceId, await readEdge(database, spaceId))).toBe(false);
+  await insertParts(database, [partOf(spaceId, someEvents(1))]);
+  expect(await isKnownPosition(target, spaceId, await readEdge(database, spaceId))).toBe(false);
 });
 
 test('old records are deleted, those beyond the bound too, and the last one of a space stays', async () => {
@@ -234,19 +288,19 @@ test('readers beside many writers have every event once and in order, whatever t
   const writing = Promise.all([1, 2, 3, 4, 5].map(write)).finally(() => {
     isWriting = false;
   });
-  const read = async (spaceId: string, rowsMax: number | undefined) => {
+  const read = async (spaceId: string, options: { rowsMax?: number }) => {
     const seen: string[] = [];
     let after = firstPosition;
     for (let isLast = false; !isLast; ) {
       isLast = !isWriting;
-      const { ids, end } = await readAll(spaceId, after, rowsMax);
+      const { ids, end } = await readAll(spaceId, after, options);
       seen.push(...ids);
       after = end;
     }
     return seen;
   };
   const reading = spaceIds.flatMap((spaceId) =>
-    [undefined, 7].map(async (rowsMax) => ({ spaceId, seen: await read(spaceId, rowsMax) })),
+    [{}, { rowsMax: 7 }].map(async (options) => ({ spaceId, seen: await read(spaceId, options) })),
   );
   const readers = await Promise.all(reading);
   await writing;

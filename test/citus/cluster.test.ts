@@ -25,6 +25,9 @@ import { readEventPage } from '../../lib/read/event-page.ts';
 import { type ExpireResult, expireData } from '../../lib/retention/expire.ts';
 import { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
+import { firstPosition } from '../../lib/tail/position.ts';
+import { deleteOldCommits } from '../../lib/tail/space-commits.ts';
+import { readStoredPage } from '../../lib/tail/stored-events.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
 import { insertParts, storeParts } from '../../lib/write/store.ts';
 import { reportStorage } from '../../operations/storage/storage-report.ts';
@@ -101,6 +104,43 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     const inserted = await Promise.all(statements.map((parts) => storeUntilDone(database, parts)));
     expect(inserted.reduce((sum, rows) => sum + rows)).toBe(500);
     for (const spaceId of spaceIds) expect(await totals(spaceId)).toEqual(exactly(100));
+  });
+
+  test('a live tail beside statements of several spaces has every event once', async () => {
+    const spaceIds = Array.from({ length: 3 }, () => randomUUIDv7());
+    const sent = new Map<string, string[]>(spaceIds.map((spaceId) => [spaceId, []]));
+    let isWriting = true;
+    const write = async () => {
+      for (let i = 0; i < 20; i++) {
+        const parts = spaceIds.map((spaceId) => {
+          const list = someEvents(i % 5 === 0 ? 200 : 1);
+          sent.get(spaceId)?.push(...list.map(({ id }) => String(id)));
+          return partOf(spaceId, list);
+        });
+        await storeUntilDone(database, parts);
+      }
+    };
+    const writing = Promise.all([write(), write()]).finally(() => {
+      isWriting = false;
+    });
+    const read = async (spaceId: string) => {
+      const seen: string[] = [];
+      let after = firstPosition;
+      for (let isLast = false; !isLast; ) {
+        const isOver = !isWriting;
+        const page = await readStoredPage(database, spaceId, { columns: { id: events.id }, after });
+        if (page === undefined) throw new Error('the position is not known');
+        seen.push(...page.events.map(({ row }) => row.id));
+        after = page.end;
+        isLast = isOver && page.isComplete;
+      }
+      return seen;
+    };
+    const seen = await Promise.all(spaceIds.map(read));
+    await writing;
+    for (const [at, spaceId] of spaceIds.entries())
+      expect(seen[at]?.toSorted()).toEqual(sent.get(spaceId)?.toSorted());
+    await deleteOldCommits(database);
   });
 
   test('an event that Postgres refuses goes to quarantine with its SQLSTATE, alone, and is replayed', async () => {
