@@ -49,8 +49,6 @@ const statistics = new Map<PgTable, ColumnList>([
       [segments.spaceId, segmentsOfSpace],
       [segments.id, uniqueUuid],
       [segments.maxStartMs, uniqueTime],
-      // Whoever asks for later transactions finds few.
-      [segments.storedXid, { ...uniqueTime, more: sql`${inOrder()}, 'histogram_bounds', '{0,1}'::text` }],
       // No term has this value, and every other one counts as rarer than it: the index on terms is used for all of them.
       [
         segments.terms,
