@@ -30,8 +30,7 @@ CREATE TABLE sessions (
   last_used_at timestamptz NOT NULL DEFAULT now(),
   user_agent text,
   address text,
-  space_id uuid,
-  authenticated_at timestamptz NOT NULL DEFAULT now()
+  space_id uuid
 );
 CREATE INDEX sessions_by_user ON sessions (user_id);
 

@@ -54,8 +54,6 @@ export const sessions = pgTable(
     address: text('address'),
     /** The space that the user switched to. */
     spaceId: uuid('space_id'),
-    /** When the user last proved who they are: by a password, a link, an invitation or single sign-on. */
-    authenticatedAt: instant('authenticated_at').notNull().default(sql`now()`),
   },
   (table) => [index('sessions_by_user').on(table.userId)],
 );

@@ -98,7 +98,6 @@ async function openSession(
       userAgent: sql<string | null>`${userAgent}::text`.as(sessions.userAgent.name),
       address: sql<string>`${address}::text`.as(sessions.address.name),
       spaceId: sql<string | null>`NULL::uuid`.as(sessions.spaceId.name),
-      authenticatedAt: sql<Date>`now()`.as(sessions.authenticatedAt.name),
     })
     .from(verified);
   const opened = database
