@@ -44,7 +44,13 @@ async function install(root, node, env) {
     await run(['npm', 'ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund'], root, env);
   }
   if (!existsSync(node)) {
-    // npm is configured to skip install scripts. This one downloads Node, which everything needs.
+    if (await areScriptsDisabled(root, env)) {
+      throw new InstallError(
+        'npm is configured to skip install scripts (ignore-scripts), and the one of the package `node` downloads Node 26, which Weir runs on. ' +
+          'Allow it for one start: `npm_config_ignore_scripts=false npm start`.',
+      );
+    }
+    // A newer npm skips the scripts that a lockfile does not allow by name. This one downloads Node, which everything needs.
     process.stderr.write('weir: fetching Node 26 …\n');
     await run(['node', 'installArchSpecificPackage.js'], join(root, 'node_modules', 'node'), env);
   }
@@ -53,6 +59,18 @@ async function install(root, node, env) {
       'npm did not install Node 26 (node_modules/node/bin/node). Allow install scripts (`npm config set ignore-scripts false`) and start again.',
     );
   }
+}
+
+/**
+ * Whether the user forbids install scripts: then no script of a dependency is run by us either.
+ *
+ * @param {string} root
+ * @param {Environment} env
+ * @returns {Promise<boolean>}
+ */
+export async function areScriptsDisabled(root, env) {
+  // Beside the value, npm may print warnings.
+  return /^true$/m.test(await run(['npm', 'config', 'get', 'ignore-scripts'], root, env));
 }
 
 /**
@@ -73,7 +91,7 @@ function withoutNodeModules(root, env) {
  * @param {[string, ...string[]]} command
  * @param {string} cwd
  * @param {Environment} env
- * @returns {Promise<void>}
+ * @returns {Promise<string>} what it printed
  */
 function run(command, cwd, env) {
   const [file, ...args] = command;
@@ -89,7 +107,7 @@ function run(command, cwd, env) {
       reject(new InstallError(`${file} cannot be executed (${error.message}). Install Node ≥ 20 with npm.`)),
     );
     child.once('close', (code) => {
-      if (code === 0) resolve();
+      if (code === 0) resolve(output);
       else reject(new InstallError(`\`${command.join(' ')}\` failed:\n${errorLines(output)}`));
     });
   });

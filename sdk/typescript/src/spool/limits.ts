@@ -13,3 +13,6 @@ export const heartbeatMs = 60_000;
 
 /** … and after this time without a touch a directory of another host counts as abandoned. */
 export const abandonedMs = 5 * 60_000;
+
+/** Most bytes of a segment that is read, packed or not. A single event can be larger than `segmentBytesMax`, by less than that. */
+export const readBytesMax = 2 * segmentBytesMax;

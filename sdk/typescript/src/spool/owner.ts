@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -54,7 +54,17 @@ export function findOrphans(root: string): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(root, name))
-    .filter(isOrphan);
+    .filter((directory) => isOwn(directory) && isOrphan(directory));
+}
+
+/** Another user may write to the root, as to /tmp: what is theirs is not sent with our key. Windows has no such owner. */
+function isOwn(directory: string): boolean {
+  const user = process.getuid?.();
+  try {
+    return user === undefined || lstatSync(directory).uid === user;
+  } catch {
+    return false;
+  }
 }
 
 function isOrphan(directory: string): boolean {

@@ -1,8 +1,9 @@
 import { readFileSync, renameSync, statSync, unlinkSync, utimesSync } from 'node:fs';
-import { readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { QueuedEvent } from '../queue/queue.ts';
+import { readBytesMax } from './limits.ts';
 
 const pack = promisify(gzip);
 const unpack = promisify(gunzip);
@@ -32,10 +33,16 @@ export function composeLines(events: readonly QueuedEvent[]): Uint8Array {
   return lines;
 }
 
-/** Reads the events of a segment. A line that a crash cut off is left out. */
+/**
+ * Reads the events of a segment. A line that a crash cut off is left out.
+ *
+ * @throws when it is larger than any that a spool writes, packed or not: few bytes could unpack into all memory.
+ */
 export async function readSegment({ path }: Segment, atMs: number): Promise<QueuedEvent[]> {
+  const { size } = await stat(path);
+  if (size > readBytesMax) throw new Error(`a segment of ${size} bytes`);
   const content = await readFile(path);
-  const lines = path.endsWith('.gz') ? await unpack(content) : content;
+  const lines = path.endsWith('.gz') ? await unpack(content, { maxOutputLength: readBytesMax }) : content;
   const events: QueuedEvent[] = [];
   let start = 0;
   for (let end = lines.indexOf(lineFeed); end !== -1; end = lines.indexOf(lineFeed, start)) {

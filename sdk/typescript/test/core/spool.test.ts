@@ -9,7 +9,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import process from 'node:process';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Weir, type WeirOptions } from '../../src/index.ts';
 import type { QueuedEvent } from '../../src/queue/queue.ts';
 import type { SpoolStore } from '../../src/queue/spool-store.ts';
@@ -282,4 +284,36 @@ test('a directory that cannot be made is an error at the start', () => {
   writeFileSync(join(directory, 'file'), '');
   expect(() => fileSpool({ directory: join(directory, 'file', 'spool') })).toThrow();
   expect(existsSync(join(directory, 'file', 'spool'))).toBe(false);
+});
+
+test('what another user left in a shared directory is not adopted', async () => {
+  const left = openSpool();
+  left.append(queued(2));
+  left.close();
+  const { getuid } = process;
+  const user = vi.spyOn(process, 'getuid').mockReturnValue((getuid?.() ?? 0) + 1);
+  const other = openSpool();
+  expect(other.events).toBe(0);
+  other.close();
+  user.mockRestore();
+  const own = openSpool();
+  expect(await drain(own)).toHaveLength(2);
+  own.close();
+});
+
+test('a packed segment that would unpack into much more than a segment is dropped', async () => {
+  const left = openSpool();
+  left.append(queued(1));
+  left.close();
+  const [name = ''] = files();
+  const [event] = queued(1);
+  const filling = Buffer.alloc(64 * 1024 * 1024, ' ');
+  const bomb = gzipSync(
+    Buffer.concat([event?.bytes ?? filling, Buffer.from('\n'), filling, Buffer.from('\n')]),
+  );
+  writeFileSync(join(directory, name.split('/')[0] ?? '', '00000009.5.ndjson.gz'), bomb);
+  const spool = openSpool();
+  expect(await drain(spool)).toHaveLength(1);
+  expect(spool.events).toBe(0);
+  spool.close();
 });
