@@ -93,24 +93,8 @@ export function Bars({
           onRange && 'cursor-crosshair',
         )}
       >
-        {bars.map(({ startMs, events, errors: failed }, index) => (
-          <div
-            key={startMs}
-            className={classes('flex h-full flex-1 flex-col justify-end', index === hovered && 'bg-hover')}
-          >
-            {events > 0 && (
-              <div
-                className="flex min-h-[2px] flex-col overflow-hidden rounded-t-xs"
-                style={{ height: `${(events / max) * 100}%` }}
-              >
-                <div className="bg-accent/70" style={{ flexGrow: events - failed }} />
-                <div
-                  className={classes('bg-bad-line', failed > 0 && 'min-h-[2px]')}
-                  style={{ flexGrow: failed }}
-                />
-              </div>
-            )}
-          </div>
+        {bars.map((bar, index) => (
+          <BarShape key={bar.startMs} bar={bar} max={max} isHovered={index === hovered} />
         ))}
         {drag !== undefined && (
           <div
@@ -124,6 +108,31 @@ export function Bars({
       </div>
       <BarTicks bars={bars} name={(ms) => formatTick(ms, totalMs, areDays ? 'UTC' : zone)} />
     </figure>
+  );
+}
+
+function BarShape({
+  bar: { events, errors },
+  max,
+  isHovered,
+}: {
+  bar: Bar;
+  /** The events of the highest bar. */
+  max: number;
+  isHovered: boolean;
+}) {
+  return (
+    <div className={classes('flex h-full flex-1 flex-col justify-end', isHovered && 'bg-hover')}>
+      {events > 0 && (
+        <div
+          className="flex min-h-[2px] flex-col overflow-hidden rounded-t-xs"
+          style={{ height: `${(events / max) * 100}%` }}
+        >
+          <div className="bg-accent/70" style={{ flexGrow: events - errors }} />
+          <div className={classes('bg-bad-line', errors > 0 && 'min-h-[2px]')} style={{ flexGrow: errors }} />
+        </div>
+      )}
+    </div>
   );
 }
 

@@ -31,7 +31,6 @@ export function EventGrid({
   onSelect: (event: ListedEvent) => void;
   onOpen: (event: ListedEvent) => void;
 }) {
-  const { zone } = useSettings();
   const scroller = useRef<HTMLDivElement>(null);
   const { widths, template, setWidth } = useColumnWidths('events', columns);
   const list = useVirtualizer({
@@ -69,36 +68,16 @@ export function EventGrid({
             const event = events[index];
             if (event === undefined) return null;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and Enter do the same.
-              // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-              <div
+              <GridRow
                 key={key}
-                role="row"
-                aria-rowindex={index + 2}
-                aria-selected={event.id === selectedId}
-                onClick={() => onSelect(event)}
-                onDoubleClick={() => onOpen(event)}
-                className={classes(
-                  'absolute inset-x-0 grid h-[34px] cursor-default border-line border-b text-sm',
-                  event.id === selectedId ? 'bg-accent-soft' : 'hover:bg-hover',
-                )}
-                style={{ top: start, gridTemplateColumns: template }}
-              >
-                {columns.map(({ id, isNumber, cell }, column) => (
-                  // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-                  <div
-                    key={id}
-                    role="gridcell"
-                    aria-colindex={column + 1}
-                    className={classes(
-                      'flex min-w-0 items-center overflow-hidden px-3 whitespace-nowrap first:pl-4 last:pr-4 md:last:pr-6 md:first:pl-6',
-                      isNumber && 'justify-end',
-                    )}
-                  >
-                    {cell(event, zone)}
-                  </div>
-                ))}
-              </div>
+                event={event}
+                index={index}
+                top={start}
+                template={template}
+                isSelected={event.id === selectedId}
+                onSelect={onSelect}
+                onOpen={onOpen}
+              />
             );
           })}
         </div>
@@ -108,6 +87,59 @@ export function EventGrid({
           </p>
         )}
       </div>
+    </div>
+  );
+}
+
+function GridRow({
+  event,
+  index,
+  top,
+  template,
+  isSelected,
+  onSelect,
+  onOpen,
+}: {
+  event: ListedEvent;
+  index: number;
+  /** The position in the list, in pixels. */
+  top: number;
+  /** The widths of the columns. */
+  template: string;
+  isSelected: boolean;
+  onSelect: (event: ListedEvent) => void;
+  onOpen: (event: ListedEvent) => void;
+}) {
+  const { zone } = useSettings();
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and Enter do the same.
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      onClick={() => onSelect(event)}
+      onDoubleClick={() => onOpen(event)}
+      className={classes(
+        'absolute inset-x-0 grid h-[34px] cursor-default border-line border-b text-sm',
+        isSelected ? 'bg-accent-soft' : 'hover:bg-hover',
+      )}
+      style={{ top, gridTemplateColumns: template }}
+    >
+      {columns.map(({ id, isNumber, cell }, column) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+        <div
+          key={id}
+          role="gridcell"
+          aria-colindex={column + 1}
+          className={classes(
+            'flex min-w-0 items-center overflow-hidden px-3 whitespace-nowrap first:pl-4 last:pr-4 md:last:pr-6 md:first:pl-6',
+            isNumber && 'justify-end',
+          )}
+        >
+          {cell(event, zone)}
+        </div>
+      ))}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Search } from 'lucide-react';
-import { type FormEvent, useMemo, useRef, useState } from 'react';
+import { type FormEvent, type Ref, useMemo, useRef, useState } from 'react';
 import { formatCounted } from '../format/number.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { classes } from '../ui/classes.ts';
@@ -75,34 +75,65 @@ export function TextLines({
       >
         <div className="relative" style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map(({ index, start, key }) => (
-            <div
+            <Line
               key={key}
-              ref={list.measureElement}
-              data-index={index}
-              className={classes(
-                'absolute inset-x-0 flex min-h-6',
-                index + 1 === line
-                  ? 'bg-accent-soft'
-                  : query !== '' && matches.includes(index + 1) && 'bg-warn-soft',
-              )}
-              style={{ top: start }}
-            >
-              <button
-                type="button"
-                aria-label={`Line ${index + 1}`}
-                onClick={() => onLine(index + 1)}
-                className="flex shrink-0 justify-end self-stretch pr-3 pl-4 text-faint select-none hover:text-ink md:pl-6"
-                style={{ minWidth: `calc(${width}ch + 1.75rem)` }}
-              >
-                {index + 1}
-              </button>
-              <span dir="auto" className="min-w-0 flex-1 whitespace-pre-wrap pr-4 [overflow-wrap:anywhere]">
-                <ShownText text={lines[index] ?? ''} />
-              </span>
-            </div>
+              measure={list.measureElement}
+              index={index}
+              top={start}
+              text={lines[index] ?? ''}
+              digits={width}
+              mark={index + 1 === line ? 'current' : matches.includes(index + 1) ? 'match' : undefined}
+              onLine={onLine}
+            />
           ))}
         </div>
       </section>
+    </div>
+  );
+}
+
+function Line({
+  measure,
+  index,
+  top,
+  text,
+  digits,
+  mark,
+  onLine,
+}: {
+  measure: Ref<HTMLDivElement>;
+  index: number;
+  /** The position in the list, in pixels. */
+  top: number;
+  text: string;
+  /** The width of the line numbers, in characters. */
+  digits: number;
+  mark: 'current' | 'match' | undefined;
+  onLine: (line: number) => void;
+}) {
+  return (
+    <div
+      ref={measure}
+      data-index={index}
+      className={classes(
+        'absolute inset-x-0 flex min-h-6',
+        mark === 'current' && 'bg-accent-soft',
+        mark === 'match' && 'bg-warn-soft',
+      )}
+      style={{ top }}
+    >
+      <button
+        type="button"
+        aria-label={`Line ${index + 1}`}
+        onClick={() => onLine(index + 1)}
+        className="flex shrink-0 justify-end self-stretch pr-3 pl-4 text-faint select-none hover:text-ink md:pl-6"
+        style={{ minWidth: `calc(${digits}ch + 1.75rem)` }}
+      >
+        {index + 1}
+      </button>
+      <span dir="auto" className="min-w-0 flex-1 whitespace-pre-wrap pr-4 [overflow-wrap:anywhere]">
+        <ShownText text={text} />
+      </span>
     </div>
   );
 }
