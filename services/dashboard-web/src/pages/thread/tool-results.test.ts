@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { splitToolResults } from './tool-results.ts';
 
 const tools = [
-  { name: 'get_order', outputPreview: '{"orderId":"ord_796017","state":"paid"' },
-  { name: 'ping', outputPreview: 'ok' },
+  { name: 'get_order', outputPreview: '{"orderId":"ord_796017","state":"paid"', errorMessage: null },
+  { name: 'ping', outputPreview: 'ok', errorMessage: null },
+  { name: 'book', outputPreview: null, errorMessage: 'the calendar did not answer' },
 ];
 
 test('lines that repeat the output of a tool are left out, whatever their white space', () => {
@@ -11,6 +12,8 @@ test('lines that repeat the output of a tool are left out, whatever their white 
     'Tool get_order: {"orderId": "ord_796017", "state": "paid", "items": []}\nCustomer: ok, thanks\n';
   expect(splitToolResults(text, tools)).toEqual({ rest: 'Customer: ok, thanks', results: 1 });
   expect(splitToolResults('Tool ping: ok\n', tools)).toEqual({ rest: '', results: 1 });
+  const failed = 'Tool book: {"code":"timeout","message":"the calendar did not answer"}\n';
+  expect(splitToolResults(failed, tools)).toEqual({ rest: '', results: 1 });
 });
 
 test('elements of a JSON array that have an output are left out', () => {
@@ -22,5 +25,7 @@ test('elements of a JSON array that have an output are left out', () => {
 test('a prompt without results is kept as it is', () => {
   for (const text of ['', 'ok\n', 'Customer: hello\n\n', '[1]', '{"a":1}'])
     expect(splitToolResults(text, tools)).toEqual({ rest: text, results: 0 });
-  expect(splitToolResults('anything', [{ name: 'n', outputPreview: null }]).results).toBe(0);
+  expect(splitToolResults('anything', [{ name: 'n', outputPreview: null, errorMessage: null }]).results).toBe(
+    0,
+  );
 });

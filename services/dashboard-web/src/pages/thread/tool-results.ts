@@ -1,5 +1,8 @@
 import type { ListedEvent } from '../../event/event-query.ts';
 
+/** The fields of a tool's event that a prompt may repeat. */
+type ToolResult = Pick<ListedEvent, 'name' | 'outputPreview' | 'errorMessage'>;
+
 /** Shorter outputs also have to stand beside the tool's name: `ok` may be a part of any text. */
 const outputCharsMin = 16;
 
@@ -12,7 +15,7 @@ const outputCharsMin = 16;
  */
 export function splitToolResults(
   text: string,
-  tools: readonly Pick<ListedEvent, 'name' | 'outputPreview'>[],
+  tools: readonly ToolResult[],
 ): { rest: string; results: number } {
   const isResult = (part: string) => tools.some((tool) => repeats(part, tool));
   const elements = readElements(text);
@@ -23,14 +26,13 @@ export function splitToolResults(
   return { rest: rest.join(elements === undefined ? '' : ',\n').trim(), results };
 }
 
-/** Whether a part of a prompt has the output of a tool, of which a preview is known. */
-function repeats(
-  part: string,
-  { name, outputPreview }: Pick<ListedEvent, 'name' | 'outputPreview'>,
-): boolean {
-  const output = compact(outputPreview ?? '');
-  if (output === '' || !compact(part).includes(output)) return false;
-  return output.length >= outputCharsMin || (name !== null && part.includes(name));
+/** Whether a part of a prompt has the output of a tool, of which a preview is known, or its error message. */
+function repeats(part: string, { name, outputPreview, errorMessage }: ToolResult): boolean {
+  return [outputPreview, errorMessage].some((text) => {
+    const output = compact(text ?? '');
+    if (output === '' || !compact(part).includes(output)) return false;
+    return output.length >= outputCharsMin || (name !== null && part.includes(name));
+  });
 }
 
 /** Without white space and escapes, which differ where JSON is written anew or stands in a text. */
