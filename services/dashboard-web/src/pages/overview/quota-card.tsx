@@ -34,7 +34,7 @@ export function QuotaCard({ place }: { place: 'first' | 'last' }) {
           ? 'New batches are rejected with 402.'
           : isNear
             ? limitReachedAt === null
-              ? 'The monthly limit is nearly reached. Then batches are rejected with 402.'
+              ? 'The monthly limit is nearly reached. Batches above it are rejected with 402.'
               : `At this rate the monthly limit is reached on ${formatMinute(Date.parse(limitReachedAt), zone)}. Later batches are rejected with 402.`
             : 'Usage this month'}
       </span>

@@ -76,7 +76,7 @@ function StatusBanner({ usage }: { usage: Usage }) {
   if (events / limit >= warnShare)
     return (
       <Banner tone="warn">
-        The monthly limit is nearly reached. Then batches are rejected with{' '}
+        The monthly limit is nearly reached. Batches above it are rejected with{' '}
         <Code>402 usage_limit_exceeded</Code>.
       </Banner>
     );
