@@ -50,7 +50,7 @@ async function listCandidates(
     WITH candidates AS MATERIALIZED (
       SELECT ${id}, ${rawBytes} FROM ${segments}
       WHERE ${segments.spaceId} = ${spaceId} AND ${mayMatch}
-        AND ${start === undefined ? sql`true` : wasAcceptedBefore(start)}
+        AND ${start === undefined ? sql`true` : wasAcceptedBefore(spaceId, start)}
         AND ${after === undefined ? sql`true` : sql`${id} > ${after}::uuid`}
     )
     SELECT ${nameOf(id)}, ${nameOf(rawBytes)} AS "rawBytes" FROM candidates ORDER BY ${asc(nameOf(id))} LIMIT ${segmentsListed}`);

@@ -63,7 +63,7 @@ async function eraseAll(
   spaceId: string,
   { subject, reason, backupRetentionDays, report = () => {}, queueStuckMs }: EraseOptions,
 ): Promise<Receipt> {
-  const start = await readStart(database, connection);
+  const start = await readStart(database, connection, spaceId);
   const erasure = await beginErasure(database, spaceId, { subject, reason, start });
   // Most is stored, and is erased whether or not a writer runs.
   await erasePass(database, erasure, report);

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
-import { segments } from '../../lib/db/schema.ts';
+import { commitCounters, segments, spaceCommits } from '../../lib/db/schema.ts';
 import { readWatermarks, type Watermark } from '../../lib/queue/watermark.ts';
 
 /**
@@ -11,23 +11,34 @@ import { readWatermarks, type Watermark } from '../../lib/queue/watermark.ts';
 export interface ErasureStart {
   /** By the clock of Postgres, for the receipt. */
   readonly atMs: number;
-  /** The transactions that were complete then, as a pg_snapshot. */
-  readonly snapshot: string;
+  /** The number of the last commit of the space then (ADR 0020). */
+  readonly commitNumber: number;
   readonly watermarks: readonly Watermark[];
 }
 
-export async function readStart(database: Database, connection: NatsConnection): Promise<ErasureStart> {
-  const [row] = await database.execute<{ atMs: number; snapshot: string }>(sql`
-    SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "atMs", pg_current_snapshot()::text AS snapshot`);
+export async function readStart(
+  database: Database,
+  connection: NatsConnection,
+  spaceId: string,
+): Promise<ErasureStart> {
+  const { lastNumber } = commitCounters;
+  const [row] = await database.execute<{ atMs: number; commitNumber: number }>(sql`
+    SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "atMs", coalesce(
+      (SELECT ${lastNumber} FROM ${commitCounters} WHERE ${commitCounters.spaceId} = ${spaceId}), 0)::float8 AS "commitNumber"`);
   if (row === undefined) throw new Error('SELECT returned no row');
-  // After the snapshot: what was accepted before it and is not in it has a sequence up to these.
-  return { atMs: Math.floor(row.atMs), snapshot: row.snapshot, watermarks: await readWatermarks(connection) };
+  const { atMs, commitNumber } = row;
+  // After the number: what was accepted before and is stored later has a sequence up to these.
+  return { atMs: Math.floor(atMs), commitNumber, watermarks: await readWatermarks(connection) };
 }
 
 /** The condition on `segments`: it was stored at the start, or its message was in the queue. */
-export function wasAcceptedBefore({ snapshot, watermarks }: ErasureStart): SQL | undefined {
+export function wasAcceptedBefore(
+  spaceId: string,
+  { commitNumber, watermarks }: ErasureStart,
+): SQL | undefined {
   return or(
-    sql`pg_visible_in_snapshot(${segments.storedXid}, ${snapshot}::pg_snapshot)`,
+    sql`${segments.id} NOT IN (SELECT unnest(${spaceCommits.segmentIds}) FROM ${spaceCommits}
+      WHERE ${spaceCommits.spaceId} = ${spaceId} AND ${spaceCommits.number} > ${commitNumber})`,
     ...watermarks.map(({ stream, sequence }) =>
       and(eq(segments.queueStream, stream), lte(segments.queueSequence, sequence)),
     ),

@@ -194,7 +194,6 @@ CREATE TABLE segments (
   raw_bytes integer NOT NULL,
   -- Compressed already: TOAST must not try again.
   body bytea STORAGE EXTERNAL NOT NULL,
-  stored_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   min_start_ms double precision NOT NULL,
   max_start_ms double precision NOT NULL,
   terms bigint[] NOT NULL,

@@ -11,7 +11,7 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { bytea, instant, transactionId } from './columns.ts';
+import { bytea, instant } from './columns.ts';
 
 /** What is stored of events: the ledger of ids, the rows, and the request bodies. */
 
@@ -83,8 +83,6 @@ export const segments = pgTable(
     eventCount: integer('event_count').notNull(),
     rawBytes: integer('raw_bytes').notNull(),
     body: bytea('body').notNull(),
-    /** The transaction that stored it: an erasure compares it with its snapshot. */
-    storedXid: transactionId('stored_xid').notNull().default(sql`pg_current_xact_id()`),
     /** The range of start_time_ms of its events. */
     minStartMs: doublePrecision('min_start_ms').notNull(),
     maxStartMs: doublePrecision('max_start_ms').notNull(),
