@@ -16,7 +16,8 @@ const rooms = readdirSync(join(root, 'services/ingest'), { withFileTypes: true }
   .map(({ name }) => name);
 
 /** A path in the text: `lib/limits.ts`, `docs/adr`, `services/ingest/read/`. */
-const topPath = /`((?:\.ci|cli|docs|examples|gen|harness|launcher|lib|proto|services|test)\/[\w./-]+)`/g;
+const topPath =
+  /`((?:\.ci|cli|docs|examples|gen|harness|launcher|lib|operations|proto|sdk|services|test)\/[\w./-]+)`/g;
 /** A file of ingest, named from there: `body/decode.ts`. */
 const ingestPath = new RegExp(`\`((?:${rooms.join('|')})/[\\w./-]+)\``, 'g');
 /** The target of a link inside of the repository. */
