@@ -1,4 +1,4 @@
-import { isLast, type Last, lasts } from '../filter/last.ts';
+import { isRecentRange, type RecentRange, recentRanges } from '../filter/recent-range.ts';
 import type { Search } from '../url/search.ts';
 
 export interface ChartRange {
@@ -18,14 +18,14 @@ const hourRangeMs = 15 * dayMs;
 const roundMs = 60_000;
 
 /** The range of an address: a custom range, or one that ends now. */
-export function readRange(search: Search, nowMs: number, fallback: Last): ChartRange {
+export function readRange(search: Search, nowMs: number, fallback: RecentRange): ChartRange {
   const end = Math.ceil(nowMs / roundMs) * roundMs;
   const [from, to] = [Number(search.from), Number(search.to)];
   const isOwn = search.last === undefined && search.from !== undefined && Number.isFinite(from) && from >= 0;
-  const last = isLast(search.last) ? search.last : fallback;
+  const last = isRecentRange(search.last) ? search.last : fallback;
   const range = isOwn
     ? { from, to: search.to !== undefined && Number.isFinite(to) && to > from ? to : end }
-    : { from: end - lasts[last].ms, to: end };
+    : { from: end - recentRanges[last].ms, to: end };
   return { ...range, step: stepOf(range.to - range.from) };
 }
 

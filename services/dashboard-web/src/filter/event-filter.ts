@@ -2,7 +2,7 @@ import type { Input } from '../api/paths.ts';
 import type { Search } from '../url/search.ts';
 import { readConditions } from './conditions.ts';
 import { attributePrefix, isField } from './fields.ts';
-import { isLast, lasts } from './last.ts';
+import { isRecentRange, recentRanges } from './recent-range.ts';
 
 export type ListInput = NonNullable<Input<'events.list'>>;
 
@@ -32,7 +32,7 @@ export function toEventFilter(search: Search, nowMs: number): ListInput | string
     const value = Number(search[name]);
     if (search[name] && Number.isFinite(value)) filter[name] = value;
   }
-  if (isLast(search.last)) filter.from = nowMs - lasts[search.last].ms;
+  if (isRecentRange(search.last)) filter.from = nowMs - recentRanges[search.last].ms;
   return filter as ListInput;
 }
 

@@ -1,6 +1,6 @@
 import { SelectField } from '../ui/field.tsx';
 import type { Search } from '../url/search.ts';
-import { isLast, type Last, lasts } from './last.ts';
+import { isRecentRange, type RecentRange, recentRanges } from './recent-range.ts';
 
 const anyTime = 'any';
 const ownRange = 'own';
@@ -12,19 +12,19 @@ export function RangeField({
   onChange,
 }: {
   search: Search;
-  fallback?: Last;
+  fallback?: RecentRange;
   onChange: (change: Record<string, string | undefined>) => void;
 }) {
   const hasOwn = search.last === undefined && (search.from !== undefined || search.to !== undefined);
   const options = [
     ...(fallback === undefined ? [{ value: anyTime, label: 'Any time' }] : []),
     ...(hasOwn ? [{ value: ownRange, label: 'Custom range' }] : []),
-    ...Object.entries(lasts).map(([value, { label }]) => ({ value, label })),
+    ...Object.entries(recentRanges).map(([value, { label }]) => ({ value, label })),
   ];
-  const value = hasOwn ? ownRange : isLast(search.last) ? search.last : (fallback ?? anyTime);
+  const value = hasOwn ? ownRange : isRecentRange(search.last) ? search.last : (fallback ?? anyTime);
   const onChoose = (chosen: string) => {
     if (chosen === ownRange) return;
-    onChange({ last: isLast(chosen) ? chosen : undefined, from: undefined, to: undefined });
+    onChange({ last: isRecentRange(chosen) ? chosen : undefined, from: undefined, to: undefined });
   };
   return (
     <SelectField

@@ -5,7 +5,7 @@ import { useSearchTexts } from '../url/use-search.ts';
 import { withCondition, withoutCondition, withoutFilter } from './conditions.ts';
 import { type ListInput, toEventFilter } from './event-filter.ts';
 import type { Condition } from './fields.ts';
-import { isLast, lasts } from './last.ts';
+import { isRecentRange, recentRanges } from './recent-range.ts';
 
 /** A range that ends now moves in steps of this fraction of its length, so that its queries can be cached. */
 const stepsOfRange = 60;
@@ -47,6 +47,6 @@ export function useFilter(): Filter {
 }
 
 function roundedNow(last: string): number {
-  const stepMs = isLast(last) ? lasts[last].ms / stepsOfRange : 60_000;
+  const stepMs = isRecentRange(last) ? recentRanges[last].ms / stepsOfRange : 60_000;
   return Math.ceil(Date.now() / stepMs) * stepMs;
 }

@@ -4,7 +4,7 @@ import { ChartNoAxesColumn } from 'lucide-react';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
-import { lasts } from '../../filter/last.ts';
+import { recentRanges } from '../../filter/recent-range.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
@@ -17,7 +17,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
 import { CostCard } from './cost-card.tsx';
 import { GroupTable } from './group-table.tsx';
-import { type ChartRange, lastDefault, readRange } from './range.ts';
+import { type ChartRange, readRange, recentDefault } from './range.ts';
 import { type Chart, type ChartCard, describeCharts, type GroupBy } from './series.ts';
 
 const groups: readonly { value: GroupBy; label: string }[] = [
@@ -102,11 +102,11 @@ function Controls({
   const { id: spaceId } = useSpace();
   const ranges = [
     ...(last === undefined ? [{ value: chosenRange, label: 'Custom range' }] : []),
-    ...Object.entries(lasts).map(([value, { label }]) => ({ value, label })),
+    ...Object.entries(recentRanges).map(([value, { label }]) => ({ value, label })),
   ];
   const onRange = (value: string) => {
     if (value === chosenRange) return;
-    onChange({ last: value === lastDefault ? undefined : value, from: undefined, to: undefined });
+    onChange({ last: value === recentDefault ? undefined : value, from: undefined, to: undefined });
   };
   return (
     <>

@@ -1,4 +1,4 @@
-import { isLast, type Last, lasts } from '../../filter/last.ts';
+import { isRecentRange, type RecentRange, recentRanges } from '../../filter/recent-range.ts';
 import type { Search } from '../../url/search.ts';
 
 export type Step = 'minute' | 'hour' | 'day';
@@ -9,10 +9,10 @@ export interface ChartRange {
   to: number;
   step: Step;
   /** Undefined for a custom range. */
-  last: Last | undefined;
+  last: RecentRange | undefined;
 }
 
-export const lastDefault: Last = '24h';
+export const recentDefault: RecentRange = '24h';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -28,9 +28,9 @@ export function readRange(search: Search, nowMs: number): ChartRange {
   const to = Number(search.to);
   const isChosen = search.from !== undefined && search.to !== undefined && from >= 0 && to > from;
   if (isChosen) return { from, to, step: stepOf(to - from), last: undefined };
-  const last = isLast(search.last) ? search.last : lastDefault;
+  const last = isRecentRange(search.last) ? search.last : recentDefault;
   const end = Math.ceil(nowMs / minuteMs) * minuteMs;
-  return { from: end - lasts[last].ms, to: end, step: stepOf(lasts[last].ms), last };
+  return { from: end - recentRanges[last].ms, to: end, step: stepOf(recentRanges[last].ms), last };
 }
 
 function stepOf(lengthMs: number): Step {

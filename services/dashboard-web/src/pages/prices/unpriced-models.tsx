@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
-import { lasts } from '../../filter/last.ts';
+import { recentRanges } from '../../filter/recent-range.ts';
 import { formatCompact, formatShare } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
 import { describeText } from '../../text/marks.ts';
@@ -15,7 +15,7 @@ import { Table } from '../../ui/table.tsx';
 export function UnpricedModels({ canSet, onSet }: { canSet: boolean; onSet: (model: string) => void }) {
   const { id: spaceId } = useSpace();
   const [now] = useState(Date.now);
-  const range = { from: now - lasts['30d'].ms, to: now, step: 'day' as const };
+  const range = { from: now - recentRanges['30d'].ms, to: now, step: 'day' as const };
   const { data, error } = useQuery(apiQuery('charts.costs', { spaceId, ...range }));
   if (error !== null) return <FailureNotice error={error} isSmall />;
   const models = data?.models.filter(({ tokens, pricedTokens }) => pricedTokens < tokens) ?? [];

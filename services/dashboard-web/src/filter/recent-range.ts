@@ -1,5 +1,5 @@
 /** Time ranges that end now, by their name in an address, in milliseconds. */
-export const lasts = {
+export const recentRanges = {
   '15m': { label: 'Last 15 minutes', ms: 15 * 60_000 },
   '1h': { label: 'Last hour', ms: 3_600_000 },
   '24h': { label: 'Last 24 hours', ms: 86_400_000 },
@@ -7,8 +7,8 @@ export const lasts = {
   '30d': { label: 'Last 30 days', ms: 30 * 86_400_000 },
 } as const;
 
-export type Last = keyof typeof lasts;
+export type RecentRange = keyof typeof recentRanges;
 
-export function isLast(text: string | undefined): text is Last {
-  return text !== undefined && Object.hasOwn(lasts, text);
+export function isRecentRange(text: string | undefined): text is RecentRange {
+  return text !== undefined && Object.hasOwn(recentRanges, text);
 }
