@@ -11,20 +11,7 @@ import type { TimeSeries } from './time-series.ts';
 
 const heightPixels = 190;
 
-/**
- * A chart over time: stacked bars, or lines. Dragging selects a range; the arrow keys move a cursor, and screen readers read its
- * values. A table beside the chart has the same values.
- */
-export function TimeChart({
-  name,
-  starts,
-  end,
-  series,
-  kind,
-  format,
-  isWhole = false,
-  onZoom,
-}: {
+interface TimeChartProps {
   /** What the chart shows, for screen readers. */
   name: string;
   starts: readonly number[];
@@ -35,44 +22,16 @@ export function TimeChart({
   /** The values are counts. */
   isWhole?: boolean;
   onZoom: (range: { from: number; to: number }) => void;
-}) {
-  const { zone } = useSettings();
-  const scheme = useScheme();
-  const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot>(undefined);
-  const [bucket, setBucket] = useState<number>();
-  const zoom = useRef(onZoom);
-  zoom.current = onZoom;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a canvas has the colours of the theme it was painted in.
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const drawn = drawPlot(
-      element,
-      {
-        starts,
-        end,
-        series,
-        kind,
-        format,
-        isWhole,
-        zone,
-        onCursor: setBucket,
-        onZoom: (range) => zoom.current(range),
-      },
-      { width: element.clientWidth, height: heightPixels },
-    );
-    plot.current = drawn;
-    const resized = new ResizeObserver(() =>
-      drawn.setSize({ width: element.clientWidth, height: heightPixels }),
-    );
-    resized.observe(element);
-    return () => {
-      resized.disconnect();
-      drawn.destroy();
-    };
-  }, [starts, end, series, kind, format, isWhole, zone, scheme]);
+}
 
+/**
+ * A chart over time: stacked bars, or lines. Dragging selects a range; the arrow keys move a cursor, and screen readers read its
+ * values. A table beside the chart has the same values.
+ */
+export function TimeChart(chart: TimeChartProps) {
+  const { name, starts, series, format } = chart;
+  const { zone } = useSettings();
+  const { box, plot, bucket, setBucket } = usePlot(chart);
   const last = starts.length - 1;
   const onKeyDown = (event: KeyboardEvent) => {
     const next = moveCursor(event.key, bucket, last);
@@ -112,6 +71,47 @@ export function TimeChart({
       />
     </div>
   );
+}
+
+/** Draws the chart into `box`, again when its data, its size or the theme changes. `bucket` is the one at the cursor. */
+function usePlot({ starts, end, series, kind, format, isWhole = false, onZoom }: TimeChartProps) {
+  const { zone } = useSettings();
+  const scheme = useScheme();
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const [bucket, setBucket] = useState<number>();
+  const zoom = useRef(onZoom);
+  zoom.current = onZoom;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a canvas has the colours of the theme it was painted in.
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const drawn = drawPlot(
+      element,
+      {
+        starts,
+        end,
+        series,
+        kind,
+        format,
+        isWhole,
+        zone,
+        onCursor: setBucket,
+        onZoom: (range) => zoom.current(range),
+      },
+      { width: element.clientWidth, height: heightPixels },
+    );
+    plot.current = drawn;
+    const resized = new ResizeObserver(() =>
+      drawn.setSize({ width: element.clientWidth, height: heightPixels }),
+    );
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      drawn.destroy();
+    };
+  }, [starts, end, series, kind, format, isWhole, zone, scheme]);
+  return { box, plot, bucket, setBucket };
 }
 
 function moveCursor(key: string, bucket: number | undefined, last: number): number | undefined {
