@@ -11,8 +11,8 @@ export interface KeptAttributes {
 }
 
 /**
- * What is kept of an event's additional properties: all of them, or, where their JSON is longer than
- * {@link attributesCharsMax}, as many as fit, the shortest first. Filters find what is kept; the segment has the rest.
+ * Selects the additional properties of an event that are stored as a column: all of them, or, when their JSON is longer
+ * than {@link attributesCharsMax}, as many as fit, the shortest first. Filters find only these; the segment has all.
  *
  * @returns undefined when nothing is kept.
  */
@@ -27,7 +27,7 @@ export function keepAttributes(properties: Properties): KeptAttributes | undefin
   return { json: toJson(properties, json), entries: properties };
 }
 
-/** In two passes and without a list of entries: 4 MiB have half a million of them, more than the reader's memory allows. */
+/** Takes two passes and builds no array of entries: 4 MiB can have half a million, which exceed the worker's memory. */
 function fittingEntries(properties: Properties): Properties {
   const counts = new Uint32Array(attributesCharsMax);
   for (const key in properties) {
@@ -51,13 +51,13 @@ function fittingEntries(properties: Properties): Properties {
   return Object.fromEntries(entries);
 }
 
-/** What an entry takes in JSON, with its colon and comma. */
+/** The length of an entry in JSON, with its colon and comma. */
 function entryChars(key: string, value: string | number | undefined): number {
   return JSON.stringify(key).length + JSON.stringify(value ?? '').length + 2;
 }
 
 function toJson(entries: Properties, json: string): string {
-  // JSON escapes what Postgres refuses in JSON, U+0000 and lone surrogates, so an escape is where to look closer.
+  // Postgres rejects U+0000 and lone surrogates in JSON. JSON.stringify escapes both, so JSON without `\u` has neither.
   return json.includes('\\u') ? JSON.stringify(storableEntries(entries)) : json;
 }
 

@@ -4,7 +4,7 @@ import { TermCollector, type TermColumn, termColumns } from './terms.ts';
 /** Reads the text of an event's column; undefined is NULL. */
 export type ReadColumnText = (name: TermColumn | 'attributes') => string | undefined;
 
-/** The terms of events, computed from their columns instead of their JSON: the same ones. Not yet those of a space. */
+/** Computes the terms of events from their columns. They equal those computed from the JSON; `inSpace` is not applied. */
 export function termsOfColumns(events: Iterable<ReadColumnText>): bigint[] {
   const collector = new TermCollector();
   for (const readText of events) {
@@ -25,7 +25,7 @@ function parseAttributes(json: string | undefined): object {
     const parsed: unknown = parseEscapedKeys(Buffer.from(json ?? '{}'));
     return typeof parsed === 'object' && parsed !== null ? parsed : {};
   } catch {
-    // Postgres refuses it in the column, and the event goes into quarantine.
+    // Postgres rejects this column, and the event goes to quarantine.
     return {};
   }
 }

@@ -41,7 +41,7 @@ export const columnTypes: Record<ColumnName, ColumnType> = {
 
 export const columnNames = Object.keys(columnTypes) as readonly ColumnName[];
 
-/** Columns that are only counted in the statistics; the event in its segment has them. */
+/** Columns that only the statistics use. The table `events` lacks them; the segment has their values. */
 const countedOnly = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
 
 /** A column of the table `events`. */

@@ -1,13 +1,13 @@
 import { countBits, latencyBuckets, latencyOf } from './latency.ts';
 
 /**
- * Adds stored sketches up, and tells the quantiles of what they counted together. A chart of a month adds half a million
- * elements: the counts are kept in one array, and can be cleared to be used again.
+ * Sums stored sketches and computes quantiles of the sum. A chart of a month sums half a million elements, so the counts
+ * are in one array, which can be cleared and reused.
  */
 export class LatencySketch {
   readonly #counts = new Float64Array(latencyBuckets);
   #total = 0;
-  /** The buckets that are not empty are from the first to before the end. */
+  /** Buckets outside of `#first` (inclusive) to `#end` (exclusive) are empty. */
   #first = latencyBuckets;
   #end = 0;
 
@@ -18,8 +18,8 @@ export class LatencySketch {
   }
 
   /**
-   * Adds stored sketches in Postgres's binary format of arrays (`array_send`), one after another. To make text of their elements, and
-   * numbers of the text, takes both sides three times as long.
+   * Adds concatenated sketches in Postgres's binary array format (`array_send`). Sending them as text takes Postgres and
+   * this process three times as long.
    */
   addBinary(arrays: Uint8Array): void {
     const view = new DataView(arrays.buffer, arrays.byteOffset, arrays.byteLength);
@@ -35,7 +35,7 @@ export class LatencySketch {
     }
   }
 
-  /** Adds what another one has. */
+  /** Adds the counts of another sketch. */
   merge(other: LatencySketch): void {
     for (let bucket = other.#first; bucket < other.#end; bucket++) {
       const count = other.#counts[bucket] ?? 0;
@@ -47,7 +47,7 @@ export class LatencySketch {
    * Quantiles in milliseconds, within 5 %.
    *
    * @param quantiles 0 to 1, ascending.
-   * @returns undefined in their places when nothing was counted.
+   * @returns undefined for each when nothing was counted.
    */
   quantiles(quantiles: readonly number[]): (number | undefined)[] {
     let bucket = this.#first;
@@ -78,10 +78,10 @@ export class LatencySketch {
   }
 }
 
-/** An array begins with its number of dimensions, flags, and the type of its elements; then each dimension has a length and a lower bound. */
+/** An array starts with the number of dimensions, flags and the element type; then the length and lower bound of each dimension. */
 const headBytes = 12;
 const dimensionBytes = 8;
-/** Each element is its length and eight bytes, the most significant first. */
+/** Each element is its length, then eight bytes in big-endian order. */
 const lengthBytes = 4;
 const elementBytes = lengthBytes + 8;
 /** The upper four bytes of an element hold the bucket, and the upper bits of the count. */

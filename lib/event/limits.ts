@@ -7,7 +7,7 @@ export const columnCharsMax = 256;
 /** Length of the previews of input and output in the list of events, in UTF-16 code units. */
 export const previewCharsMax = 64;
 
-/** Most of an event's additionalProperties kept as a column, in characters of JSON; the rest is in the segment only. */
+/** Longest JSON of an event's additionalProperties in a column, in characters; entries beyond it are in the segment only. */
 export const attributesCharsMax = 4 * 1024;
 
 /**
@@ -16,8 +16,8 @@ export const attributesCharsMax = 4 * 1024;
  */
 export const segmentTermsMax = 10_000;
 
-/** The hours that statistics are rolled up to, beside minutes: a day of any time zone is made of few such spans. */
+/** Spans of the statistics' roll-ups, besides minutes. A day of any time zone consists of few such spans. */
 export const rollupSpansHours = [1, 6] as const;
 
-/** Largest number of an event that is added up, and its negative: a client may claim any finite number, and sums must stay finite. */
+/** Numbers of events are clamped to ± this before they are summed: clients may send any finite number, and sums must stay finite. */
 export const addedNumberMax = 1e15;

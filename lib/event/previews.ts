@@ -3,19 +3,19 @@ import { previewCharsMax } from './limits.ts';
 import { cutText } from './text.ts';
 import { calledTool, calledWith } from './tool-calls.ts';
 
-/** What lists show of an event's input: the beginning of the prompt, or of the tool's input. */
+/** The preview of an event's input in lists: the start of the prompt, or of the tool's input. */
 export function inputPreview(event: IngestEvent): string | undefined {
   return preview(event.type === 'llm' ? event.properties.llm.input?.prompt : event.properties.tool.input);
 }
 
-/** What lists show of an event's output. A model that calls tools often returns no text: then the calls are its output. */
+/** The preview of an event's output in lists: the text, or the tool calls of a model that returned no text. */
 export function outputPreview(event: IngestEvent): string | undefined {
   if (event.type === 'tool') return preview(event.properties.tool.output);
   const { response, toolCalls } = event.properties.llm.output ?? {};
   return response || !toolCalls?.length ? preview(response) : callsPreview(toolCalls);
 }
 
-/** Calls as in code, `get_weather({"city":"Bern"})`: in JSON, the name is often behind the arguments, and cut off. */
+/** Formats calls like code, `get_weather({"city":"Bern"})`: JSON often has the name after the arguments, where it is cut off. */
 function callsPreview(calls: readonly unknown[]): string | undefined {
   let text = '';
   for (const call of calls) {

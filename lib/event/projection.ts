@@ -7,7 +7,7 @@ import { TermCollector, termColumns } from './terms.ts';
 import { cutText, quoteElement } from './text.ts';
 
 /**
- * The version of the projection: of columns and terms. Raise it when `weir reproject` shall compute those of stored events again
+ * The version of the projection (columns and terms). Increment it when `weir reproject` has to recompute stored events
  * (docs/reproject.md).
  */
 export const projectionVersion = 1;
@@ -49,11 +49,11 @@ const projections: Record<ColumnName, ReadColumn> = {
   reasoningTokens: (event) => usage(event)?.outputTokenDetails?.reasoningTokens,
 };
 
-/** What the queue carries of the events of a request body, beside the body. */
+/** The part of a queue message that is computed from the events of a request body. */
 export interface Projection {
   readonly eventCount: number;
   readonly columns: ColumnTexts;
-  /** The distinct terms of the events (terms.ts), not yet those of a space. */
+  /** The distinct terms of the events (terms.ts), before `inSpace`. */
   readonly terms: readonly bigint[];
 }
 
@@ -90,7 +90,7 @@ export class Projector {
       const value = projections[name](event, this.#eventCount, attributes);
       if (value !== undefined) this.#terms.addColumn(name, String(value), isError);
     }
-    // Not Object.entries, which allocates an array for each.
+    // Object.entries would allocate an array for each entry.
     for (const key in attributes?.entries) {
       this.#terms.addAttribute(key, String(attributes.entries[key]), isError);
     }
@@ -103,7 +103,7 @@ export function projectEvents(events: readonly IngestEvent[]): Projection {
   return projector.finish();
 }
 
-/** Only the terms: a fraction of the work. */
+/** Computes only the terms, for a fraction of the work of projectEvents. */
 export function projectTerms(events: readonly IngestEvent[]): readonly bigint[] {
   const projector = new Projector([]);
   for (const event of events) projector.add(event);
@@ -145,8 +145,8 @@ class ColumnBuilder {
 }
 
 /**
- * The statistics divide the start by a minute, and Postgres rejects a quotient that underflows: the event would go to
- * quarantine. A start that is so close to 0 becomes 0.
+ * The statistics divide the start by a minute, and Postgres rejects a quotient that underflows, which would send the
+ * event to quarantine. Such a start is stored as 0.
  */
 function divisibleTime(timeMs: number): number {
   return timeMs / 60_000 === 0 ? 0 : timeMs;

@@ -5,13 +5,13 @@ import { asStored, storableText } from './text.ts';
 
 /**
  * Terms: 64-bit hashes of the values that events can be filtered by. A segment is stored with the distinct terms of its
- * events, under an inverted index (ADR 0018). A term only says that an event may match: readers compare the columns too, so
- * that equal hashes of different values are harmless.
+ * events, under an inverted index (ADR 0018). A term only shows that an event may match: queries compare the columns too,
+ * so hash collisions are harmless.
  *
- * A term is made of what the column holds: the first 256 characters, with U+FFFD for what Postgres cannot store.
+ * A term is computed from the stored value: the first 256 characters, with U+FFFD for characters that Postgres rejects.
  */
 
-/** The columns that have terms, beside attributes. */
+/** The columns that have terms. Attributes have terms, too. */
 export const termColumns = [
   'type',
   'state',
@@ -27,17 +27,17 @@ export const termColumns = [
 
 export type TermColumn = (typeof termColumns)[number];
 
-/** A value that an event has: of a column, or of one of its additional properties. */
+/** The value of an event's column, or of one of its additional properties. */
 export type TermSource =
   | { readonly column: TermColumn; readonly value: string }
   | { readonly attribute: string; readonly value: string };
 
-/** Whether the term is of events with the state `error` only. It makes filters by a value and the state precise. */
+/** Terms with the scope `error` are of events with that state only. They make a filter by a value and the state precise. */
 export type TermScope = 'any' | 'error';
 
-/** The term of a value. Terms of a space are made from it by {@link inSpace}. */
+/** Computes the term of a value. {@link inSpace} converts it to the term of a space. */
 export function hashTerm(source: TermSource, scope: TermScope): bigint {
-  // No value and no key has a U+0000, so different sources have different texts.
+  // Stored values and keys contain no U+0000, so different sources have different texts.
   return hash64(
     'column' in source
       ? `${scope}\0${source.column}\0${asStored(source.value)}`
@@ -45,12 +45,11 @@ export function hashTerm(source: TermSource, scope: TermScope): bigint {
   );
 }
 
-/** Stands for all terms of events that have more than {@link segmentTermsMax}: their segment matches every filter. */
+/** Replaces the terms of a segment that has more than {@link segmentTermsMax}. Such a segment is a candidate for every filter. */
 export const anyTerm = hash64('any');
 
 /**
- * The terms as a space's segments have them. Spaces share no term: the postings of a value in one space are not read for
- * another one.
+ * Converts terms to those of a space. Spaces share no terms, so a search in one space reads no postings of another.
  */
 export function inSpace(spaceId: string, terms: Iterable<bigint>): bigint[] {
   const space = hash64(`space\0${spaceId}`);
@@ -89,18 +88,18 @@ export class TermCollector {
   }
 
   #add(source: TermSource, isError: boolean): void {
-    // More are not kept: see unionTerms.
+    // Past the limit, unionTerms returns only anyTerm.
     if (this.#terms.size > segmentTermsMax) return;
     this.#terms.add(hashTerm(source, 'any'));
     if (isError) this.#terms.add(hashTerm(source, 'error'));
   }
 }
 
-/** The values of one column or attribute that were seen, apart for events with the state `error`. */
+/** The values of one column or attribute seen so far, separately for events with the state `error`. */
 class SeenValues {
   readonly #ok = new Set<string>();
   readonly #error = new Set<string>();
-  // Neighbours share most of their values: comparing is faster than a look-up.
+  // Consecutive events share most values, and comparing is faster than a look-up.
   #lastValue: string | undefined;
   #lastIsError = false;
 

@@ -1,6 +1,6 @@
-/** The calls of tools that a model asks for. docs/api.md §2.6 leaves the parts of a call free: providers and SDKs name them. */
+/** Tool calls in a model's output. docs/api.md §2.6 does not name their fields; these are the names of providers and SDKs. */
 
-/** The name of the called tool; undefined where the call has none that is known. */
+/** The name of the called tool; undefined when no known field has it. */
 export function calledTool(call: unknown): string | undefined {
   const name =
     member(call, 'toolName') ??
@@ -10,7 +10,7 @@ export function calledTool(call: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** What the tool is called with: mostly JSON as a string. */
+/** The arguments of the call, usually JSON in a string. */
 export function calledWith(call: unknown): unknown {
   return (
     member(call, 'arguments') ??
@@ -20,7 +20,7 @@ export function calledWith(call: unknown): unknown {
   );
 }
 
-/** A member of an object, not of its prototypes. */
+/** An own member of an object, not one of its prototypes. */
 export function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as Record<string, unknown>)[name];

@@ -12,7 +12,7 @@ export interface BatchRules {
   isEvent(this: void, value: unknown): value is IngestEvent;
   /**
    * Checks a parsed request body, in the order of docs/api.md: the root is an object, `events` is an array, it has at most
-   * 500 entries, nothing is nested too deep, every event matches the schema. Returns the events.
+   * 500 entries, the nesting is within `jsonDepthMax`, every event matches the schema. Returns the events.
    *
    * @throws IngestError `invalid_event_batch`, `too_many_events`.
    */
@@ -20,8 +20,8 @@ export interface BatchRules {
 }
 
 /**
- * Ajv checks no schema against the meta-schema: to compile that one takes longer than ours, in each thread of ingest. A test
- * does it (validate.test.ts).
+ * Ajv does not check the schema against the meta-schema here: compiling the meta-schema takes longer than compiling ours,
+ * in each thread of ingest. validate.test.ts checks it.
  */
 const ajvOptions: Options = {
   discriminator: true,

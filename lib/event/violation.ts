@@ -8,11 +8,11 @@ const articles: Record<string, string> = {
   array: 'an array',
 };
 
-/** How much of a client's key a path shows, in characters. */
+/** Longest part of a client's key in a path, in characters. */
 const keyCharsMax = 64;
 
 /**
- * Describes a violation of the schema by its place and its rule: `events[17].durationMs must be a number`.
+ * Describes a violation of the schema by its path and its rule: `events[17].durationMs must be a number`.
  *
  * @param root the name of the validated value, such as `events[17]`.
  */

@@ -27,7 +27,7 @@ interface CertificateFiles {
 /**
  * Reads the certificate that `TLS_CERT_FILE` and `TLS_KEY_FILE` name, and reloads it when one of the files changes.
  *
- * @returns undefined when neither is set: the service then speaks clear text.
+ * @returns undefined when neither is set: the service then uses clear text.
  * @throws ConfigError when the files cannot be read or do not match.
  */
 export async function openCertificate(
@@ -53,7 +53,7 @@ function watchPair(files: CertificateFiles, log: Logger, use: (pair: KeyPair) =>
       use(await readPair(files));
       log.info('certificate reloaded');
     } catch (error) {
-      // Between the replacement of one file and of the other they do not match; the second change reloads again.
+      // The files do not match until both are replaced; the second change triggers another reload.
       log.warn({ err: error }, 'the new certificate is not usable; keeping the previous one');
     }
   };

@@ -24,7 +24,7 @@ export const http1Options = {
 export function createHttp1Drain(server: Server): () => Promise<void> {
   let isDraining = false;
   let connections = 0;
-  // Node leaves a kept-alive connection open after `close`; its client must be told to close it.
+  // Node leaves keep-alive connections open after `close`; this header makes clients close them.
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     if (isDraining) response.setHeader('Connection', 'close');
   });

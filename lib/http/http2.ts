@@ -26,7 +26,7 @@ export interface Http2Handlers {
   onRequest: RequestListener;
   /** Answers a request whose headers are too large; `details` is a sentence for its sender. */
   rejectHeaders: (request: IncomingMessage, response: ServerResponse, details: string) => void;
-  /** Answers CONNECT at once: a tunnel has no body that ends. */
+  /** Answers CONNECT without reading its body: a tunnel's body has no end. */
   rejectConnect: (response: ServerResponse, details: string) => void;
 }
 
@@ -92,10 +92,10 @@ function limitSession(session: ServerHttp2Session): void {
   let settings = 0;
   session.on('remoteSettings', () => {
     settings += 1;
-    // A SETTINGS frame of a few bytes costs us an acknowledgement and a callback: the cheapest flood there is.
+    // A SETTINGS frame of a few bytes costs the server an acknowledgement and a callback, so a flood of them is cheap to send.
     if (settings > http2SettingsMax) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
-  // The window of the whole connection: a client fills it with the bodies of several streams.
+  // The connection's window is larger than a stream's: several streams send bodies at once.
   session.setLocalWindowSize(http2WindowBytes * 4);
 }
 

@@ -33,20 +33,20 @@ export const requestDrainTimeoutMs = 5_000;
 /** On shutdown: how often connections that have become idle are closed. */
 export const idleCheckMs = 50;
 
-/** Concurrent HTTP/2 streams of a connection. RFC 9113 §6.5.2 recommends no less. */
+/** Concurrent HTTP/2 streams of a connection. RFC 9113 §6.5.2 recommends at least 100. */
 export const http2StreamsMax = 100;
 
 /**
  * Streams that a client may open and reset at once, and then each second, before its connection is closed: a reset costs
- * the client nothing, and us a request (CVE-2023-44487).
+ * the client nothing, and the server a request (CVE-2023-44487).
  */
 export const http2ResetsBurst = 100;
 export const http2ResetsPerSecond = 10;
 
-/** Most SETTINGS frames of a connection. Clients send a few, or some more when they measure the bandwidth. */
+/** Most SETTINGS frames of a connection. Clients send a few, and more when they adjust their window to the bandwidth. */
 export const http2SettingsMax = 1_000;
 
-/** How often a stream is checked for a sent END_STREAM, when its response is complete and its request is not. */
+/** How often a stream with a complete response and an incomplete request is checked for a sent END_STREAM. */
 export const endStreamCheckMs = 10;
 
 /** Largest header list of a request, the same as over HTTP/1.1. */

@@ -11,7 +11,7 @@ export interface ProtocolServers {
 
 /**
  * A TCP server for both protocols on one port: it passes each connection to the server of its protocol. With TLS the
- * handshake negotiates the protocol (ALPN); in clear text the first bytes tell it.
+ * handshake negotiates the protocol (ALPN); in clear text it is detected from the first bytes.
  *
  * @param certificate without it connections are clear text.
  */
@@ -34,14 +34,14 @@ export function createProtocolListener(servers: ProtocolServers, certificate?: C
   server.on('secureConnection', (socket) => {
     handOver(socket, socket.alpnProtocol === 'h2' ? 'http2' : 'http1');
   });
-  // The client speaks no TLS, or no version that we accept: there is no way to answer it.
+  // The client does not use TLS, or no accepted version: it cannot be answered.
   server.on('tlsClientError', (_, socket) => socket.destroy());
   return server;
 }
 
 type HandOver = (socket: Socket, protocol: keyof ProtocolServers) => void;
 
-/** Once the listener is closed the servers drain: a request on a new connection might get no answer. */
+/** Closes new connections after the listener was closed: the servers drain, and a new request might get no answer. */
 function createHandOver(listener: Server, servers: ProtocolServers): HandOver {
   return (socket, protocol) => {
     if (listener.listening) servers[protocol].emit('connection', socket);

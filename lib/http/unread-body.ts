@@ -3,8 +3,8 @@ import { bodyBytesMax } from '../limits.ts';
 import { longUnreadBodiesMax, unreadBodyBytesMax, unreadBodyTimeoutMs } from './limits.ts';
 
 /**
- * Reads and discards the rest of a request's body, then calls `write` to answer. `write` is not called when there is
- * nothing to answer any more: the client is gone, or the HTTP parser has answered meanwhile.
+ * Reads and discards the rest of a request's body, then calls `write` to answer. `write` is not called when the client
+ * has closed the connection, or the HTTP parser has answered meanwhile.
  */
 export type AnswerAfterBody = (
   request: IncomingMessage,
@@ -13,7 +13,7 @@ export type AnswerAfterBody = (
 ) => Promise<void>;
 
 /**
- * Makes the answering of requests that are rejected before their body was read. A body past the limits of `limits.ts`
+ * Creates the function that answers requests rejected before their body was read. A body past the limits of `limits.ts`
  * is not read to its end; its connection is closed after the answer.
  *
  * @param freeChunk called with each chunk that was discarded.
@@ -29,7 +29,7 @@ export function createAnswerAfterBody(freeChunk: (chunk: Buffer) => void = () =>
   };
 }
 
-/** @returns a function that tells whether the body came to its end, so that the connection can serve another request. */
+/** @returns a function that resolves with whether the whole body was read, so that the connection can be reused. */
 export function createDiscardBody(
   freeChunk: (chunk: Buffer) => void,
 ): (request: IncomingMessage) => Promise<boolean> {

@@ -29,7 +29,7 @@ export interface ShallowJson {
 
 /**
  * Empties the objects and arrays at level `levels`, so that the JSON nests no deeper: JSON.parse blocks for half a second
- * on 4 MiB of brackets. Invalid JSON stays invalid, unless the error lies in what is cut out.
+ * on 4 MiB of brackets. Invalid JSON stays invalid, unless the error is in a removed part.
  *
  * @returns `bytes` themselves when they nest no deeper.
  */

@@ -4,23 +4,23 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 
 /**
- * Down to this depth an object or array without escaped keys is left to JSON.parse, which is ten times as fast. To find
- * that out takes a scan at each level, so deeper ones are not scanned: the work stays proportional to the bytes.
+ * Down to this depth, objects and arrays without escaped keys are parsed by JSON.parse, which is ten times as fast.
+ * Detecting escaped keys takes a scan per level; without this bound the work would grow with depth times bytes.
  */
 const scannedLevels = 5;
 
 /**
  * Parses JSON in which keys are written with escapes, to the value that JSON.parse should give.
  *
- * JSON.parse can return a wrong key for an escaped one (nodejs/node#63785, a bug of V8): it takes a key that another
- * object of the process has after the same first keys, when that key equals the beginning of the escaped key as it is
- * written. After one client's `{"a":0,"\\":0}` it reads another client's `{"a":1,"\u00e9":2}` as `{"a":1,"\\":2}`, however
+ * JSON.parse can return a wrong key for an escaped one (nodejs/node#63785, a bug of V8): when another object of the
+ * process has the same first keys, and its next key equals the beginning of the escaped key's source text, V8 returns
+ * that key. After one client's `{"a":0,"\\":0}` it reads another client's `{"a":1,"\u00e9":2}` as `{"a":1,"\\":2}`, however
  * the first object was made. Keys without escapes are read correctly.
  *
  * Here JSON.parse sees only single keys and scalars, and values without escaped keys.
  *
  * @param bytes valid UTF-8. The caller has bounded its nesting, and so the recursion.
- * @param parseText parses JSON without escaped keys; a caller that needs exact numbers has one of its own.
+ * @param parseText parses JSON without escaped keys; a caller that needs exact numbers passes its own.
  * @throws Error when the bytes are not JSON.
  */
 export function parseEscapedKeys(bytes: Buffer, parseText: ParseText = JSON.parse): unknown {
@@ -35,7 +35,7 @@ type ParseText = (text: string) => unknown;
 class Parser {
   readonly #bytes: Buffer;
   readonly #parseText: ParseText;
-  /** What `parse` read last. */
+  /** The value that `parse` read last. */
   value: unknown;
 
   constructor(bytes: Buffer, parseText: ParseText) {

@@ -3,8 +3,8 @@ import { jsonDepthMax } from '../limits.ts';
 /**
  * Walks over the bytes of JSON without building values, so that parts of it can be cut out byte for byte. Each function
  * takes the position of a value and returns the position after it. The input is expected to be valid JSON: the walk
- * throws where it notices that it is not, and where values nest deeper than any request body may, but it does not check
- * what is inside of strings, numbers and literals.
+ * throws at errors in the structure, and where values nest deeper than any request body may, but it does not check
+ * the content of strings, numbers and literals.
  */
 
 const quote = 0x22;
@@ -25,11 +25,11 @@ export interface Range {
   end: number;
 }
 
-/** What a walk counts and notices. */
+/** The results of a walk. */
 export interface ScanState {
   /** Whether a key is written with an escape (see parse-escaped-keys.ts). */
   hasEscapedKey: boolean;
-  /** How many more nested values there may be. Each member, element, object and array counts: that is what parsing costs. */
+  /** How many more nested values there may be. Members, elements, objects and arrays count, since each costs parsing time. */
   valuesLeft: number;
 }
 
@@ -89,7 +89,7 @@ export function walkArray(bytes: Buffer, at: number, visit: VisitElement): numbe
   }
 }
 
-/** Whether a key as it is written, quotes and escapes included, stands for `name`, which is plain ASCII. */
+/** Whether a key's source text, with quotes and escapes, is `name`, which is plain ASCII. */
 export function isKey(bytes: Buffer, key: Range, name: string): boolean {
   // Lengths first: an object may have a million keys. An escape takes two to six bytes for a character.
   const writtenBytes = key.end - key.start - 2;
@@ -105,7 +105,7 @@ const escapeBytesMax = 6;
 
 /** Whether the string at these positions is written with an escape. */
 export function isEscaped(bytes: Buffer, start: number, end: number): boolean {
-  // Not `indexOf`, which would search to the end of `bytes` for each string that has none.
+  // `indexOf` would search to the end of `bytes` for each string without a backslash.
   for (let next = start; next < end; next++) if (bytes[next] === backslash) return true;
   return false;
 }
@@ -154,12 +154,12 @@ function skipContainer(bytes: Buffer, at: number, scanState?: ScanState): number
   throw damaged(at);
 }
 
-/** @throws Error when there are more values than the walk may pass. */
+/** @throws Error when there are more values than `valuesMax`. */
 export function countValue(scanState?: ScanState): void {
   if (scanState !== undefined && --scanState.valuesLeft < 0) throw new Error('JSON has too many values');
 }
 
-/** @throws Error when it is one value too many: an escaped key counts as one, since it is parsed alone. */
+/** @throws Error past the limit: an escaped key counts as a value, because it is parsed separately. */
 export function noteEscapedKey(scanState: ScanState): void {
   scanState.hasEscapedKey = true;
   countValue(scanState);
