@@ -97,8 +97,8 @@ export interface ErrorBody {
 }
 
 /**
- * An error that is returned to the client. `details` is public: it may name places in the client's request, and nothing
- * internal. `cause` is for the log.
+ * An error that is returned to the client. `details` is public: it may name positions in the client's request, never
+ * internal state. `cause` is for the log.
  */
 export class IngestError extends Error {
   readonly id: ErrorId;
@@ -122,7 +122,7 @@ export class IngestError extends Error {
     return { error: { id: this.id, title, status, details: this.message.toWellFormed() } };
   }
 
-  /** Converts anything thrown to an error for the client. An unexpected error is a 500 that tells nothing internal. */
+  /** Converts a thrown value to an error for the client. An unexpected error becomes a 500 without internal details. */
   static from(thrown: unknown): IngestError {
     if (thrown instanceof IngestError) return thrown;
     return new IngestError(

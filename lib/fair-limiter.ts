@@ -1,8 +1,8 @@
-/** Whom a task is run for. */
+/** The user and space on whose behalf a task runs. */
 export interface Caller {
   readonly spaceId: string;
   readonly userId: string;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the result is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -27,22 +27,22 @@ export class CallerLeftError extends Error {
 export interface FairLimits {
   /** Most tasks that run at a time. */
   readonly atOnceMax: number;
-  /** Most tasks of one space that run at a time: fewer, so that another space finds a free slot. */
+  /** Most tasks of one space that run at a time. Lower than `atOnceMax`, so that one space cannot take all slots. */
   readonly atOnceOfSpaceMax: number;
   /** Most tasks of one user that wait in one space. */
   readonly waitingOfUserMax: number;
 }
 
-/** The tasks of one space. Maps and sets are in the order in which their turns come. */
+/** The tasks of one space. Maps and sets iterate in the order in which tasks are started. */
 interface SpaceQueue {
   running: number;
-  /** The tasks that wait, by user. */
+  /** Waiting tasks, by user. */
   readonly users: Map<string, Set<() => void>>;
 }
 
 /**
- * Makes a limiter that gives each space its turn, and in a space each user: whoever queues many tasks delays their own. A task leaves the queue
- * when its caller leaves.
+ * Makes a limiter that serves spaces round-robin, and the users of a space round-robin: a user who queues many tasks
+ * delays only their own. A task leaves the queue when its caller's signal is aborted.
  */
 export function openFairLimiter(limits: FairLimits): FairLimiter {
   const spaces = new Map<string, SpaceQueue>();
@@ -83,7 +83,7 @@ export function openFairLimiter(limits: FairLimits): FairLimiter {
   };
 }
 
-/** Queues a task of the caller. Resolves when it is its turn. */
+/** Queues a task of the caller. Resolves when the task may start. */
 async function waitForTurn(
   { users }: SpaceQueue,
   { userId, signal }: Caller,

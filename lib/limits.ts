@@ -9,13 +9,13 @@ export const bodyBytesMax = 4 * 1024 * 1024;
  */
 export const otlpBodyBytesMax = 16 * 1024 * 1024;
 
-/** What gRPC and gRPC-Web put before a message: a byte of flags and four of length. It is not part of the 4 MiB. */
+/** Bytes before a gRPC or gRPC-Web message: one of flags and four of length. They do not count towards the 4 MiB. */
 export const envelopeBytes = 5;
 
 /** Most events in one request (docs/api.md §8). */
 export const eventsPerBatchMax = 500;
 
-/** Deepest JSON nesting of a request body. Deeper is an attack or a bug; recursion stays bounded by it. */
+/** Deepest JSON nesting of a request body. It bounds recursion; deeper nesting is an attack or a bug. */
 export const jsonDepthMax = 512;
 
 /** Times and durations lie within ±8.64e15 ms: the range of an ECMAScript date. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `npm start` writes to `<WEIR_DATA_DIR>/connection.json` when the system is ready. */
+/** The content of the file that `npm start` writes to `<WEIR_DATA_DIR>/connection.json` when the system is ready. */
 export interface Connection {
   ingestUrl: string;
   dashboardUrl: string;
@@ -13,7 +13,7 @@ export interface Connection {
   databaseUrl: string;
 }
 
-/** What `npm start` generates once for a data directory and stores in `<WEIR_DATA_DIR>/secrets.json` (mode 0600). */
+/** Secrets that `npm start` generates once for a data directory and stores in `<WEIR_DATA_DIR>/secrets.json` (mode 0600). */
 export interface Secrets {
   apiKeyPepper: string;
   postgresPassword: string;

@@ -8,7 +8,7 @@ export const drainTimeoutMs = 10_000;
 /** How long a service that is stopped while it starts may take to release its resources: it has no work to finish. */
 const startReleaseTimeoutMs = 2_000;
 
-/** What the `start` function of a service gets: its configuration, its log, and the stack of its resources. */
+/** The argument of a service's `start` function: its configuration, its log, and the stack of its resources. */
 export interface ServiceContext {
   config: Config;
   log: Logger;
@@ -18,7 +18,7 @@ export interface ServiceContext {
 /**
  * Acquires the resources of a service, in order, onto the stack.
  *
- * @returns what is logged, and reported to the supervisor, when the service is ready.
+ * @returns fields that are logged, and reported to the supervisor, when the service is ready.
  */
 export type StartService = (context: ServiceContext) => Promise<Record<string, unknown>>;
 
@@ -49,7 +49,7 @@ interface Run {
   host: NodeJS.Process;
   config: Config;
   log: Logger;
-  /** Resolves with the reason for which the service has to stop. */
+  /** Resolves with the reason to stop. */
   stopped: Promise<string>;
 }
 

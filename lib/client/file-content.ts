@@ -7,13 +7,13 @@ export interface FileContent {
   sizeBytes: number;
   /** Bytes of the file that were read so far, before decompression. */
   bytesRead(): number;
-  /** What the file has, decompressed. The file is read while it is iterated, and closed after the last chunk. */
+  /** The decompressed content. The file is read while it is iterated, and closed after the last chunk. */
   chunks: AsyncIterable<Buffer>;
 }
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 
-/** Size of one read. A quarter of it takes a sixth more CPU on a large file, for more reads and garbage. */
+/** Size of one read. With a quarter of it, a large file takes a sixth more CPU, for more reads and garbage. */
 const chunkBytes = 1024 * 1024;
 
 /**
@@ -36,7 +36,7 @@ export async function openFileContent(path: string): Promise<FileContent> {
   }
 }
 
-/** Closes the file too when its reader stops early; an error of either stream reaches the reader by the iteration. */
+/** Also closes the file when the iteration stops early. An error of either stream is thrown by the iteration. */
 function decompress(raw: Readable): AsyncIterable<Buffer> {
   return pipeline(raw, createGunzip({ chunkSize: chunkBytes }), () => {});
 }

@@ -7,7 +7,7 @@ const idChars = 36;
 
 /**
  * Replaces the value of an event's `id` with a random UUIDv4; every other byte is unchanged. An event without an `id`, or
- * too damaged to find it, is returned as it is: ingest reports what is wrong with it.
+ * too damaged to find it, is returned unchanged: ingest reports the error.
  */
 export function withFreshId(event: Buffer): Buffer {
   const id = findId(event);
@@ -21,8 +21,8 @@ export function withFreshId(event: Buffer): Buffer {
 
 /**
  * Prepares a request body for sending it many times: each call of the returned function yields a copy in which every
- * event has a fresh id. A call costs little more than copying the bytes: load generators share their machine with the
- * service.
+ * event has a fresh id. A call costs little more than copying the bytes, because load generators share the machine with
+ * the service.
  */
 export function prepareFreshBodies(events: readonly Buffer[]): () => Buffer {
   // Once all ids have the length of a UUID, fresh ones can be written in place.

@@ -1,8 +1,8 @@
-/** A JSON object of a stream, by its braces and strings; its inside may be invalid. */
+/** A JSON object of a stream, delimited by its braces; its content may be invalid. */
 export interface StreamedObject {
   /** The line it begins in, from 1. */
   line: number;
-  /** Undefined when it is longer than was asked for, and when the stream ends within it; nothing of it is kept. */
+  /** Undefined when the object is longer than `bytesMax`, or the stream ends within it. */
   bytes: Buffer | undefined;
 }
 
@@ -13,10 +13,10 @@ const closeBrace = 0x7d;
 const lineFeed = 0x0a;
 
 /**
- * Splits a stream into the JSON objects that it has one after another: a document, one object a line, or several of any
- * layout. What lies between them is passed over. Memory holds one object and one chunk.
+ * Splits a stream into its top-level JSON objects, of any layout. Bytes between objects are skipped. Memory holds one
+ * object and one chunk.
  *
- * @param bytesMax longer objects are reported, not returned.
+ * @param bytesMax longer objects are yielded without their bytes.
  */
 export async function* readJsonObjects(
   chunks: AsyncIterable<Buffer>,

@@ -29,7 +29,7 @@ export interface RetryOptions {
   onResponse?: (durationMs: number) => void;
   /** Called before each wait, with the error that causes the retry. */
   onRetry?: (error: SendError, waitMs: number) => void;
-  /** Called with each response: the error that it tells of. By default as `/v1/ingest-events` answers. */
+  /** Returns the error that a response reports. By default it reads responses of `/v1/ingest-events`. */
   describeResponse?: (response: IngestResponse) => SendError | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function sendWithRetry(
   }
 }
 
-/** 408 and 429 come from a proxy in front of ingest, and also mean that a retry may succeed. */
+/** 408 and 429 come from a proxy in front of ingest; a retry may succeed. */
 function isTransient(status: number | null): boolean {
   return status === null || status >= 500 || status === 408 || status === 429;
 }
@@ -83,7 +83,7 @@ function describeBatchResponse({ status, body }: IngestResponse): SendError | un
   return status === 202 ? undefined : { status, ...(readErrorBody(body) ?? unexpectedAnswer(body)) };
 }
 
-/** The error of a response that ingest has not written. */
+/** The error for a response that is not from ingest. */
 export function unexpectedAnswer(body: string): Omit<SendError, 'status'> {
   return { id: 'unexpected_answer', details: body.slice(0, 200) };
 }

@@ -35,7 +35,7 @@ export async function isSpanFile(path: string): Promise<boolean> {
 
 /**
  * Opens a file of spans, plain or gzip-compressed: one request a line, as the Collector's file exporter writes them, or
- * requests of any layout.
+ * concatenated requests of any layout.
  *
  * @param onBadLine called for each request that cannot be sent; none is dropped silently.
  * @throws the error of node:fs when the file cannot be opened.

@@ -1,17 +1,17 @@
-/** Exact decimals: money is never a binary floating-point number. */
+/** Exact decimals: amounts of money are never binary floating-point numbers. */
 
-/** Digits behind the point of a price, in US dollars per million tokens. */
+/** Digits after the decimal point of a price, in US dollars per million tokens. */
 export const priceDecimals = 6;
 
-/** Digits behind the point of a cost: those of a price for a millionth. */
+/** Digits after the decimal point of a cost: a price is per million tokens, so a cost has six more. */
 const costDecimals = priceDecimals + 6;
 
-/** Digits before the point of a price. */
+/** Digits before the decimal point of a price. */
 const wholeDigitsMax = 9;
 
 const shape = new RegExp(`^\\d{1,${wholeDigitsMax}}(\\.\\d{1,${priceDecimals}})?$`);
 
-/** Whether a text is a price: digits, at most 9 before the point and 6 behind it. */
+/** Whether a text is a price: digits, at most 9 before the decimal point and 6 after it. */
 export function isPrice(text: string): boolean {
   return shape.test(text);
 }
@@ -22,7 +22,7 @@ export function costOf(tokens: bigint, price: string): bigint {
   return tokens * BigInt(whole + decimals.slice(0, priceDecimals).padEnd(priceDecimals, '0'));
 }
 
-/** A cost in dollars as a decimal, without zeros at its end: `0.0125`. */
+/** A cost in dollars as a decimal, without trailing zeros: `0.0125`. */
 export function formatCost(units: bigint): string {
   const sign = units < 0n ? '-' : '';
   const digits = String(units < 0n ? -units : units).padStart(costDecimals + 1, '0');

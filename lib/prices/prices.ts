@@ -4,32 +4,32 @@ import type { Database } from '../db/database.ts';
 import { modelPrices } from '../db/schema.ts';
 import { asStored } from '../event/text.ts';
 
-/** What tokens of a model cost from a day on: US dollars per million tokens, as exact decimals. */
+/** The price of a model's tokens from a day on: US dollars per million tokens, as exact decimals. */
 export interface ModelPrice {
   model: string;
   /** The first day, UTC: `YYYY-MM-DD`. */
   validFrom: string;
   input: string;
   output: string;
-  /** Of input tokens that were read from a cache, or written to one. Null: they have no price. */
+  /** For input tokens that were read from a cache, or written to one. Null: no price. */
   cacheRead: string | null;
   cacheWrite: string | null;
 }
 
-/** A price, and for whom it holds. */
+/** A price, and the space that it applies to. */
 export interface ListedPrice extends ModelPrice {
-  /** Null: for every space that has no price of its own for the model. */
+  /** Null: all spaces without a price of their own for the model. */
   spaceId: string | null;
 }
 
-/** Whose price is changed, and who changes it. */
+/** The scope and the actor of a change. */
 export interface PriceChange {
   /** Null: the price for all spaces, which the operator sets. */
   readonly spaceId: string | null;
   readonly actor: Actor;
 }
 
-/** The prices that hold for a space, or without one those for all spaces, by model and day. */
+/** The prices that apply to a space, or with null only those for all spaces, ordered by model and day. */
 export async function listPrices(database: Database, ofSpace: string | null): Promise<ListedPrice[]> {
   const { spaceId, model, validFrom, input, output, cacheRead, cacheWrite } = modelPrices;
   return await database
@@ -39,7 +39,7 @@ export async function listPrices(database: Database, ofSpace: string | null): Pr
     .orderBy(asc(model), asc(validFrom), asc(spaceId));
 }
 
-/** Sets the price of a model from a day on. A change for all spaces is in the operator's audit log. */
+/** Sets the price of a model from a day on. A change for all spaces is logged in the operator's audit log. */
 export async function setPrice(database: Database, change: PriceChange, price: ModelPrice): Promise<void> {
   const { input, output, cacheRead, cacheWrite } = price;
   const changed = database.$with('changed').as(
