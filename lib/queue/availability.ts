@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { ConfigError } from '../config.ts';
 import { queueStartTimeoutMs } from './limits.ts';
 
-/** A cluster elects a leader in 4 to 9 s: sixteen attempts or more, without a load on the nodes. */
+/** A cluster elects a leader in 4 to 9 s, that is 16 to 36 attempts: prompt enough, and little load on the nodes. */
 const retryPauseMs = 250;
 
 /** "No suitable peers for placement": too few nodes are up yet. */

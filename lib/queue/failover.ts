@@ -12,8 +12,8 @@ export interface QueuePosition {
 
 export interface QueuePublisher {
   /**
-   * Publishes one message at a time; resolves with its position once it is on disk. `onRepeat` is called when the stream had
-   * it already. @throws as `createStreamPublisher` does.
+   * Publishes one message at a time; resolves with its position once it is on disk. `onRepeat` is called when the stream
+   * already had it. @throws as `createStreamPublisher` does.
    */
   publish(payload: Uint8Array, messageId: string, onRepeat?: () => void): Promise<QueuePosition>;
   /** The first loss that was detected, if any. */
@@ -55,7 +55,7 @@ export function openPublisher(
           const sequence = await publisher.publish(payload, messageId, onRepeat);
           return { stream: publisher.name, sequence };
         } catch (error) {
-          // The client rejects a payload above max_payload before it sends it: no stream and no server would take it.
+          // The client rejects a payload above max_payload before it sends it: failing over would not help.
           if (error instanceof errors.InvalidArgumentError) throw error;
           failure = error;
           if (!(error instanceof QueueConnectionLostError)) preferred = (preferred + 1) % publishers.length;
@@ -69,7 +69,7 @@ export function openPublisher(
   };
 }
 
-/** Neither a PubAck nor an error came back. The JetStream client wraps "no responders" in an error that it does not export. */
+/** Whether neither a PubAck nor an error arrived. The JetStream client wraps "no responders" in an error that it does not export. */
 function isUnanswered(error: unknown): boolean {
   if (error instanceof PubAckTimeoutError) return true;
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();

@@ -7,7 +7,7 @@ import type { QueueStream } from './settings.ts';
 
 /**
  * Keeps the leaders of two streams on different nodes of a cluster, so that the loss of one node stops at most one
- * stream. When an election puts both on one node, the second stream's leader is asked to step down.
+ * stream. When an election puts both on one node, it requests the second stream's leader to step down.
  */
 export function keepLeadersApart(
   connection: NatsConnection,

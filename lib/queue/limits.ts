@@ -1,8 +1,8 @@
 import { bodyBytesMax } from '../limits.ts';
 
 /**
- * The largest message that is published, whatever larger max_payload a server has: a writer pulls little more at a time, and a
- * message above that is never delivered.
+ * The largest message that is published, even when a server's max_payload is larger: a writer pulls little more than
+ * this at a time, and a larger message would never be delivered.
  */
 export const messageBytesMax = 8 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export const pubAckTimeoutMs = 1_500;
 export const lossChecksMax = 8;
 export const lossCheckIntervalMs = 250;
 
-/** How long a batch waits for a reconnect before it is answered with 503. A restart of nats-server takes about 1 s. */
+/** How long a batch waits for a reconnect before ingest answers 503. A restart of nats-server takes about 1 s. */
 export const reconnectTimeoutMs = 2_000;
 
 /**
@@ -53,7 +53,7 @@ export const leaderCheckMs = 2_000;
 export const ackWaitMs = 10_000;
 
 /**
- * Most messages that are delivered to writers and not yet acknowledged. Those that were given back to wait are among them, for example
- * the messages of a space whose rows are locked: with too few, they would keep the messages of all other spaces in the queue.
+ * Most messages that are delivered to writers and not yet acknowledged. Messages that were nak'd with a delay count, for
+ * example those of a space whose rows are locked: with a lower limit they would block the messages of all other spaces.
  */
 export const ackPendingMax = 4_096;

@@ -1,12 +1,12 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 
-/** Core NATS, not the queue: only processes that run now need it, and they look for themselves once a second. */
+/** A core NATS subject: notices need no durability, since dashboards also poll once a second. */
 const subject = 'weir.stored';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Tells the dashboards in which spaces events were just committed. It is not awaited. Call it after COMMIT.
+ * Notifies the dashboards of the spaces whose events were just committed. Fire and forget; call it after COMMIT.
  *
  * @throws when the connection is closed.
  */
@@ -14,7 +14,7 @@ export function publishStoredNotice(connection: NatsConnection, spaceIds: Iterab
   connection.publish(subject, [...spaceIds].join(','));
 }
 
-/** Calls back with the spaces of each notice. What is no id of a space is ignored: another program may publish here. */
+/** Calls `wake` with each space of a notice. Malformed ids are ignored: other programs may publish on this subject. */
 export function onStoredNotice(connection: NatsConnection, wake: (spaceId: string) => void): void {
   connection.subscribe(subject, {
     callback: (error: Error | null, message: Msg) => {

@@ -3,21 +3,21 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { retryUntilAvailable } from './availability.ts';
 import { firstStream, secondStream } from './settings.ts';
 
-/** How far a stream had got: every message that was confirmed before has this sequence or a lower one. */
+/** The last sequence of a stream at some time: every message acknowledged before has this sequence or a lower one. */
 export interface Watermark {
   readonly stream: string;
   readonly sequence: number;
 }
 
-/** The watermarks of the streams that there are. */
+/** The watermarks of the existing streams. */
 export async function readWatermarks(connection: NatsConnection): Promise<Watermark[]> {
   const states = await readStates(connection);
   return states.map(({ name, state }) => ({ stream: name, sequence: state.last_seq }));
 }
 
 /**
- * How many messages up to these watermarks may still be queued, at most. A message leaves its stream after its events were
- * committed or went into quarantine, so with 0 all of them are to be found in the database.
+ * An upper bound of the messages up to these watermarks that are still queued. A message leaves its stream after its
+ * events were committed or quarantined, so at 0 the database has all of them.
  */
 export async function countQueued(
   connection: NatsConnection,
@@ -50,7 +50,7 @@ async function readStates(connection: NatsConnection) {
   return states;
 }
 
-/** The second one exists on three nodes only. */
+/** @returns undefined when the stream does not exist: the second one exists only with three replicas. */
 async function findStream(manager: JetStreamManager, name: string) {
   try {
     return await manager.streams.info(name);

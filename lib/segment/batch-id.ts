@@ -1,4 +1,4 @@
-/** Where events of a batch are: a range of indexes in one segment, both ends included. */
+/** The location of a batch's events: a range of indexes in one segment, both ends included. */
 export interface BatchRange {
   readonly segmentId: string;
   readonly first: number;
@@ -9,13 +9,13 @@ const format = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,9})-(\d{1,9
 
 /**
  * The value of `Weir-Batch-Id` (docs/api.md §4.3): the ranges of the batch, separated by commas. A batch has one range, or
- * several where it was too large for one queue message.
+ * several when it was too large for one queue message.
  */
 export function formatBatchId(ranges: readonly BatchRange[]): string {
   return ranges.map(({ segmentId, first, last }) => `${segmentId}:${first}-${last}`).join(', ');
 }
 
-/** Parses what {@link formatBatchId} wrote. @returns undefined for anything else. */
+/** Parses the output of {@link formatBatchId}. @returns undefined for any other text. */
 export function parseBatchId(text: string): BatchRange[] | undefined {
   const ranges = text.split(',').map((range) => {
     const [, segmentId = '', first, last] = format.exec(range.trim()) ?? [];

@@ -4,7 +4,7 @@ interface StoredSegment {
 }
 
 /**
- * Divides segments, in their order, into the batches that one transaction each changes.
+ * Divides segments, in order, into batches. Each batch is changed in one transaction.
  *
  * @param limits a batch has at most `segmentsMax` segments and `bytesMax` raw bytes, or one larger segment.
  * @returns the ids of each batch.

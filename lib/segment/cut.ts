@@ -12,7 +12,7 @@ import {
 
 const openBracket = 0x5b;
 
-/** What an erased event is in its segment: the places of the others hold (docs/erasure.md). No event is a number. */
+/** Replaces an erased event in its segment, so that other events keep their indexes (docs/erasure.md). No event is a number. */
 export const erasedText = '0';
 
 /**
@@ -44,7 +44,7 @@ export function cutEvents(segment: Uint8Array, indexes: readonly number[]): Map<
   return texts;
 }
 
-/** Where the events of a segment are, of all its bodies, by their index. @throws Error when the segment is damaged. */
+/** The byte ranges of all events of a segment, by index. @throws Error when the segment is damaged. */
 export function listEvents(segment: Buffer): EventRange[] {
   const events: EventRange[] = [];
   for (let at = skipSpace(segment, 0); at < segment.length; ) {
@@ -61,9 +61,9 @@ export function isErased(segment: Buffer, { start, end }: Range): boolean {
 }
 
 /**
- * A segment of one body with these events, byte for byte, and without what lies around them. Undefined is an erased one.
+ * Builds a segment of one body from these events, byte for byte, without the bytes around them. Undefined is an erased event.
  *
- * @returns bytes in memory of their own.
+ * @returns newly allocated bytes, which do not keep `segment` in memory.
  */
 export function joinEvents(segment: Buffer, events: readonly (Range | undefined)[]): Buffer {
   const texts = events.map((event) =>
@@ -78,10 +78,10 @@ export function joinEvents(segment: Buffer, events: readonly (Range | undefined)
 }
 
 /**
- * Whether the request body in `bytes` is an array of events and nothing else. Other members, or a second `events`, are read by
- * nobody, and may hold texts.
+ * Whether the request body in `bytes` contains only its events. Other members, or a second `events`, are never read, but
+ * may hold personal data.
  *
- * @param events where its events are: at least one.
+ * @param events the ranges of its events: at least one.
  */
 export function hasOnlyEvents(bytes: Buffer, events: readonly Range[]): boolean {
   const before = bytes.subarray(0, events[0]?.start);
@@ -90,7 +90,7 @@ export function hasOnlyEvents(bytes: Buffer, events: readonly Range[]): boolean 
   return framePattern.test(`${before.toString('latin1')}${after.toString('latin1')}`);
 }
 
-/** What lies around the events of a body, its white space included, is rarely longer. */
+/** Longest text before or after the events, white space included, that is examined. It is rarely longer. */
 const frameBytesMax = 256;
 const framePattern = /^\s*\{\s*"events"\s*:\s*\[\s*\]\s*\}\s*$/;
 
@@ -100,20 +100,20 @@ export interface EventRange extends Range {
   hasEscapedKey: boolean;
 }
 
-/** Where the parts of a body are. */
+/** The parts of a body. */
 export interface BodyLayout {
   events: EventRange[];
   /** The position after the body. */
   end: number;
-  /** Whether a key is written with an escape in what lies around the events. */
+  /** Whether a key outside of the events is written with an escape. */
   hasEscapedKey: boolean;
 }
 
 /**
  * Locates the events of the request body that starts at `at`.
  *
- * @throws Error where it notices that the bytes are not JSON, for more than `eventsMax` events in one array, and for more
- * than `valuesMax` values.
+ * @throws Error when the JSON's structure is damaged, for more than `eventsMax` events in one array, and for more than
+ * `valuesMax` values.
  */
 export function locateEvents(
   bytes: Buffer,
@@ -123,7 +123,7 @@ export function locateEvents(
   let events: EventRange[] = [];
   let hasEscapedKey = false;
   const scanState = newScanState(valuesMax);
-  /** Moves the finding from the state of the walk to the part of the body that was just passed. */
+  /** Returns whether the part just walked had an escaped key, and resets the state for the next part. */
   const takeEscapedKey = () => {
     const { hasEscapedKey: found } = scanState;
     scanState.hasEscapedKey = false;

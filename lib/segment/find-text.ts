@@ -1,16 +1,16 @@
 import { skipSpace } from '../json/scan.ts';
 import { locateEvents } from './cut.ts';
 
-/** A text to be found in the JSON of events, as they were sent. */
+/** A text to search for in the JSON of events as it was sent. */
 export interface WantedText {
-  /** The ways in which JSON may write it. */
+  /** The spellings of the text in JSON that are searched for. */
   readonly spellings: readonly string[];
   readonly matchCase: boolean;
 }
 
 /**
- * JSON writes a text with escapes where it must, and may write others: all but ASCII (as Python does by default), and `/` (as PHP
- * does). A text with a mixture of these is not found.
+ * Prepares a search. Encoders differ in what they escape: only what JSON requires, all non-ASCII characters (Python's
+ * default), or `/` (PHP). Text whose escapes are mixed is not found.
  */
 export function wantedText(text: string, matchCase: boolean): WantedText {
   const wanted = matchCase ? text : text.toLowerCase();

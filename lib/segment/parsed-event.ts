@@ -4,9 +4,9 @@ import { parseEscapedKeys } from '../json/parse-escaped-keys.ts';
 import { type EventRange, isErased } from './cut.ts';
 
 /**
- * Parses an event of a segment, as ingest has parsed it.
+ * Parses an event of a segment to the same value as ingest did.
  *
- * @returns undefined when it was erased. Otherwise an event that ingest has validated.
+ * @returns undefined when it was erased. Other events need no validation: ingest has done it.
  * @throws Error when the segment is damaged.
  */
 export function parseEvent(segment: Buffer, range: EventRange): IngestEvent | undefined {

@@ -13,13 +13,13 @@ const decompress = promisify(zstdDecompress);
 /** The smallest `chunkSize` that node:zlib accepts. */
 const chunkBytesMin = 64;
 
-/** Where an event is kept: `events.segment_id` and `events.segment_index`. */
+/** The location of an event's JSON: `events.segment_id` and `events.segment_index`. */
 export interface EventLocator {
   segmentId: string;
   segmentIndex: number;
 }
 
-/** The requested events exceed the caller's `charsMax`. Requesting fewer of them helps. */
+/** The requested events exceed the caller's `charsMax`. The caller may retry with fewer. */
 export class EventTextsTooLargeError extends Error {
   override name = 'EventTextsTooLargeError';
 }
@@ -29,7 +29,7 @@ export class EventTextsTooLargeError extends Error {
  * {@link segmentReadsMax} concurrently, so that memory holds the events and not their segments.
  *
  * @param options `charsMax` bounds the total length of the texts.
- * @returns undefined in the place of an event that the space does not have, or not any more.
+ * @returns undefined for an event that the space does not have, or that was erased.
  * @throws EventTextsTooLargeError when the texts exceed `charsMax`; Error when a segment is damaged.
  */
 export async function readEventTexts(
@@ -41,7 +41,7 @@ export async function readEventTexts(
   const bySegment = Map.groupBy(locators.keys(), (place) => locators[place]?.segmentId ?? '');
   const texts = new Array<string | undefined>(locators.length).fill(undefined);
   let chars = 0;
-  // All readers share one iterator: each takes the next segment.
+  // The concurrent loops share one iterator: each takes the next segment.
   const segments = bySegment.entries();
   const readSegments = async () => {
     for (const [segmentId, places] of segments) {
@@ -90,7 +90,7 @@ export async function readSegment(
   if (row === undefined) return undefined;
   const segment = await decompress(row.body, {
     maxOutputLength: row.rawBytes,
-    // Decompresses in one step; the extra byte lets zlib see the end. In steps of 16 KB it takes six times as long.
+    // Decompresses in one step, with one byte more so that zlib detects the end. In steps of 16 KB it takes six times as long.
     chunkSize: Math.max(row.rawBytes + 1, chunkBytesMin),
   });
   if (segment.length !== row.rawBytes) throw new Error(`Segment ${segmentId} is damaged.`);

@@ -3,8 +3,8 @@ import { joinEvents, listEvents } from './cut.ts';
 import { decompressSegment } from './parsed-event.ts';
 
 /**
- * Compresses a segment again with some of its events. They keep their bytes and their indexes: the text of each other one becomes
- * `0`, and what lies around the events is left out.
+ * Rebuilds a segment with some of its events. They keep their bytes and indexes; the other events are replaced by `0`, and
+ * the bytes around events are dropped.
  *
  * @throws Error when the segment is damaged.
  */
@@ -18,7 +18,7 @@ export function rebuildSegment(
   return { body: compress(raw), rawBytes: raw.length };
 }
 
-/** The level of ingest: what is left takes no more room than before. */
+/** Uses the compression level of ingest, so that the result is not larger than before. */
 function compress(raw: Buffer): Buffer {
   return zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
 }

@@ -12,7 +12,7 @@ const bits = numberOf(countBits);
 export const sketchElement = sql`CASE WHEN ${duration} > ${numberOf(latencyMsMin)}
       THEN ceil(ln(${duration}) * ${numberOf(bucketsPerLogMs)})::bigint + ${numberOf(bucketOffset)} ELSE 0 END << ${bits} | 1`;
 
-/** A sketch with one element for each bucket. Doubles add up faster than numerics, and exactly: counts are below 2^53. */
+/** A sketch with one element per bucket. Sums are in float8, which is faster than numeric, and exact: counts are below 2^53. */
 export function mergedSketch(sketch: SQL): SQL {
   return sql`(
       SELECT array_agg(bucket << ${bits} | counted)

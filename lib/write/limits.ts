@@ -1,5 +1,5 @@
 /**
- * How often the known events of a statement are separated from the new ones. Another writer may store some of them in between; after
+ * Attempts to separate the known events of a statement from the new ones: another writer may store some in between. After
  * that the statement is bisected, down to single events, which are either new or known.
  */
 export const separationsMax = 4;

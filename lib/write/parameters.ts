@@ -4,7 +4,7 @@ import { columnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
 import { termsOfPart } from './part-terms.ts';
 
-/** A column that a part has once: the columns of `parts` in the store statement. */
+/** A column with one value per part: a column of `parts` in the store statement. */
 interface PartColumn {
   readonly name: string;
   readonly type: string;
@@ -25,7 +25,7 @@ export const partColumns: readonly PartColumn[] = [
   ofColumn(events.receivedAt, (part) => `"${new Date(Number(part.receivedAtMs)).toISOString()}"`),
   ofColumn(segments.eventCount, (part) => part.eventCount),
   ofColumn(segments.rawBytes, (part) => Number(part.rawBytes)),
-  // Arrays of different lengths make no array of two dimensions, so each is a literal within the literal.
+  // Postgres has no two-dimensional arrays of different lengths, so each part's terms are a text of an array literal.
   {
     name: segments.terms.name,
     type: 'text',
@@ -38,10 +38,10 @@ export const partColumns: readonly PartColumn[] = [
   { name: 'body_bytes', type: 'integer', element: (part) => part.body.length },
 ];
 
-/** The names of the other parameters, beside those of partColumns and the queue's columns, which have their names. */
+/** The names of the parameters besides partColumns and the queue's columns, which are named like the columns. */
 export const parameterNames = {
   bodies: 'bodies',
-  /** The column of ids, a parameter apart. */
+  /** The column of ids, a separate parameter. */
   id: 'id',
   /** The part of each event, counted from 1. */
   part: 'part',
@@ -49,7 +49,7 @@ export const parameterNames = {
   repeated: 'repeated',
 } as const;
 
-/** The parameters of a replay beside them: the entry that is removed. */
+/** Further parameters of a replay: the entry that is removed. */
 export const entryParameters = { spaceId: 'entry_space', id: 'entry_id', hash: 'entry_hash' } as const;
 
 /**
@@ -58,7 +58,7 @@ export const entryParameters = { spaceId: 'entry_space', id: 'entry_id', hash: '
  * they need no quoting.
  *
  * @param parts well-formed.
- * @param repeated positions of events whose id an earlier one has (findRepeatedIds).
+ * @param repeated positions of events whose id an earlier event has (findRepeatedIds).
  */
 export function parameterValues(
   parts: readonly Part[],

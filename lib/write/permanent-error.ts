@@ -2,7 +2,7 @@ import postgres from 'postgres';
 
 /**
  * SQLSTATE classes about the data itself: data exception, integrity constraint violation, program limit exceeded, and an
- * exception raised by a trigger. Postgres would refuse the same data again.
+ * exception raised by a trigger. Postgres would reject the same data again.
  *
  * All other classes (connection, resources, deadlock, read-only, schema, cancellation) and errors of the driver are
  * transient: the same data can be stored later.
@@ -15,8 +15,9 @@ export interface PermanentError {
 }
 
 /**
- * Whether a row was refused only because its partition was attached while the statement waited for the default partition, to which
- * the row was routed. Nothing is stored then, and the next attempt finds the partition. A refusal by a CHECK names the constraint.
+ * Whether a row was rejected only because its partition was attached while the statement waited for the default
+ * partition, to which the row was routed. Nothing was stored, and a retry finds the partition. A violated CHECK
+ * constraint has a name, which tells the two apart.
  */
 export function isMovedPartition(error: unknown): boolean {
   return (
@@ -24,7 +25,7 @@ export function isMovedPartition(error: unknown): boolean {
   );
 }
 
-/** What Postgres said when it refused the data for good; undefined when the failure is transient. */
+/** The error of Postgres when it rejected the data permanently; undefined when the failure is transient. */
 export function permanentErrorOf(error: unknown): PermanentError | undefined {
   if (!(error instanceof postgres.PostgresError) || !permanentClasses.has(error.code.slice(0, 2)))
     return undefined;

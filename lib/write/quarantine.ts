@@ -10,7 +10,7 @@ import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
 /** Longest reason kept with an entry, in characters. */
 const messageCharsMax = 1_000;
 
-/** Postgres refused to keep an entry of the quarantine. The same entry would be refused again until somebody acts. */
+/** Postgres permanently rejected an entry of the quarantine. Retries fail until an operator fixes the cause. */
 export class QuarantineRefusedError extends Error {
   override name = 'QuarantineRefusedError';
   readonly sqlstate: string;
@@ -22,11 +22,11 @@ export class QuarantineRefusedError extends Error {
 }
 
 /**
- * Keeps an event that Postgres refused, with its raw bytes, until an operator replays it. The event's own id is the
- * key: a redelivery or a client's retry is kept once.
+ * Keeps an event that Postgres rejected, with its raw bytes, until an operator replays it. The event's own id is the
+ * key: a redelivery or a client's retry adds no second entry.
  *
  * @param part of one event, well-formed. Its body holds this event and no other.
- * @throws QuarantineRefusedError when Postgres refuses the entry for good; the driver's error when it fails otherwise.
+ * @throws QuarantineRefusedError when Postgres rejects the entry permanently; the driver's error for other failures.
  */
 export async function quarantineEvent(
   database: Database,
@@ -42,7 +42,7 @@ export async function quarantineEvent(
   });
 }
 
-/** Keeps a message that is no weir.queue.v1.Group as it is: nothing that was accepted is discarded. Throws as quarantineEvent. */
+/** Keeps the bytes of a message that is not a weir.queue.v1.Group: accepted data is never discarded. Throws as quarantineEvent. */
 export async function quarantineMessage(
   database: Database,
   bytes: Uint8Array,
@@ -74,7 +74,7 @@ async function keepEntry(database: Database, entry: NewEntry): Promise<void> {
   }
 }
 
-/** What an operator sees of an entry. `id` is the event's id; the event itself is not shown. */
+/** The fields of an entry that an operator sees. `id` is the event's id; the event itself is not shown. */
 export type QuarantineEntry = Omit<typeof quarantine.$inferSelect, 'part'>;
 
 /** A page of the quarantine: entries with ids after `after`, at most `limit`. */

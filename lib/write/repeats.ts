@@ -8,13 +8,13 @@ import { pickColumns, pickEvents } from './slice.ts';
 import { uuidChars } from './well-formed.ts';
 
 /**
- * Events that are not new. A segment holds the texts of exactly those events that are stored with it (ADR 0024), so where a part has
- * new events and others, the others become a part of their own, without a body: they are counted, and stored nowhere.
+ * Events that are not new. A segment holds the texts of exactly those events that are stored with it (ADR 0024), so when a
+ * part has new and known events, the known ones become a part of their own, without a body: they are counted, not stored.
  */
 
 /**
- * The positions, counted from 1 over all parts, of events whose id an earlier event of the same space has. It is done here
- * because in SQL it takes a sort of all rows, for what is almost never there.
+ * The positions, counted from 1 over all parts, of events whose id an earlier event of the same space has. SQL would need a
+ * sort of all rows for it, and repeated ids are rare.
  *
  * @param parts well-formed: their ids are UUIDs in lower case, of one length.
  */
@@ -46,10 +46,10 @@ export function separateRepeated(parts: readonly Part[], repeated: readonly numb
 }
 
 /**
- * Separates the events whose ids the ledger has now.
+ * Separates the events whose ids the ledger has at this time.
  *
  * @param parts well-formed.
- * @returns the same number of parts where no part has new events beside known ones.
+ * @returns the same number of parts when no part has both new and known events.
  */
 export async function separateKnown(database: Database, parts: readonly Part[]): Promise<Part[]> {
   const bySpace = Map.groupBy(parts, ({ spaceId }) => spaceId);
@@ -72,7 +72,7 @@ export async function separateKnown(database: Database, parts: readonly Part[]):
 
 function separate(part: Part, isKnown: (at: number) => boolean): Part[] {
   const places = Array.from({ length: part.eventCount }, (_, at) => isKnown(at));
-  // Of a part without new events no segment is stored.
+  // A part without new events needs no split: no segment is stored for it.
   if (places.every((known) => known === places[0])) return [part];
   const fresh = pickEvents(part, (at) => places[at] === false);
   const others = pickColumns(part, (at) => places[at] === true);

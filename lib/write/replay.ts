@@ -8,7 +8,7 @@ import { isMovedPartition, type PermanentError, permanentErrorOf } from './perma
 import { replayPart } from './store.ts';
 import { requireWellFormed } from './well-formed.ts';
 
-/** How often an entry is read again that changes while it is replayed. An erasure rewrites an entry once. */
+/** Attempts for an entry that changes while it is replayed. An erasure rewrites an entry once. */
 const replayAttemptsMax = 5;
 
 /** Ids of entries that one audit row lists. */
@@ -17,17 +17,17 @@ const auditedIdsMax = 100;
 export interface ReplayResult {
   /** Ids of the entries that are stored now, and no longer in quarantine. */
   replayed: string[];
-  /** Entries that were refused again, and stay. */
+  /** Entries that were rejected again, and stay. */
   failed: { id: string; sqlstate: string; message: string }[];
 }
 
 /**
- * Stores what is in quarantine, after an operator removed the cause. Each event counts once, in the month in which it
- * was received, however often it is replayed.
+ * Stores quarantined events, after an operator removed the cause. Each event counts once, in the month in which it was
+ * received, however often it is replayed.
  *
- * Each space has an audit row of it, which is written before: every entry is stored by a statement of its own.
+ * One audit row per space is written first, because each entry is stored by a statement of its own.
  *
- * @param which the entries of one space, with these ids; all when absent. `actor`: who asks; by default the operator.
+ * @param which the entries of one space, with these ids; all when absent. `actor`: by default the operator.
  * @throws when Postgres fails for a reason other than the data.
  */
 export async function replayQuarantined(
@@ -53,7 +53,7 @@ export async function replayQuarantined(
     const details = { entries: own.length, ids: own.slice(0, auditedIdsMax).map(({ id }) => id) };
     await auditNow(database, { spaceId, actor, action: 'quarantine.replay', details });
   }
-  // One at a time: memory holds one entry, and one that is refused delays no other.
+  // One at a time: memory holds one entry, and a rejected one does not affect the others.
   for (const { spaceId, id } of entries) {
     const failure = await replayEntry(database, spaceId, id);
     if (failure === undefined) result.replayed.push(id);
@@ -63,8 +63,8 @@ export async function replayQuarantined(
 }
 
 /**
- * One statement stores the events and removes the entry. So an erasure, which looks into the quarantine first, finds them in one
- * place or in the other. An entry that an erasure rewrites meanwhile is read again.
+ * One statement stores the events and removes the entry, so that an erasure, which searches the quarantine first, finds
+ * them in one place or the other. An entry that an erasure rewrites meanwhile is read again.
  */
 async function replayEntry(
   database: Database,

@@ -7,8 +7,8 @@ import type { Part } from '../queue/group.ts';
 import { rebuildSegment } from '../segment/rebuilt-segment.ts';
 
 /**
- * The events `from` to `to` (exclusive) of a part, as a part with a segment of its own: statements that store slices of one
- * part share no segment. The events keep their indexes.
+ * The events `from` to `to` (exclusive) of a part, as a part with its own segment id, so that statements that store slices
+ * of one part do not write the same segment. The events keep their indexes.
  */
 export function slicePart(part: Part, from: number, to: number): Part {
   const slice = pickEvents(part, (at) => at >= from && at < to);
@@ -16,8 +16,7 @@ export function slicePart(part: Part, from: number, to: number): Part {
 }
 
 /**
- * The events at some places of a part, as a part: its columns and its body have these events, with the indexes that they had, and no
- * other.
+ * The events at some places of a part, as a part whose columns and body have only these events. They keep their indexes.
  */
 export function pickEvents(part: Part, isPicked: (at: number) => boolean): Part {
   const picked = pickColumns(part, isPicked);
@@ -27,12 +26,12 @@ export function pickEvents(part: Part, isPicked: (at: number) => boolean): Part 
     const { body, rawBytes } = rebuildSegment(stored, (index) => indexes.has(index));
     return create(PartSchema, { ...picked, body, rawBytes: BigInt(rawBytes) });
   } catch {
-    // A segment that cannot be read shows no text, and may be repaired by hand: it is kept.
+    // A damaged segment is kept whole: an operator may repair it.
     return picked;
   }
 }
 
-/** The columns of the events at some places, with the body of all. */
+/** The columns of the events at some places, with the whole body. */
 export function pickColumns(part: Part, isPicked: (at: number) => boolean): Part {
   const columns = create(ColumnsSchema);
   for (const name of columnNames) {
@@ -46,15 +45,15 @@ export function pickColumns(part: Part, isPicked: (at: number) => boolean): Part
 }
 
 /**
- * A UUIDv7 of the same millisecond, so that it lies in the same partition, and the same at every attempt. Its middle is a hash of
- * the segment's id and those of the events, which a client chooses. Its end is that of the segment: see {@link isSliceOf}.
+ * A UUIDv7 of the same millisecond, hence in the same partition, and equal at every attempt. Its middle is a hash of the
+ * ids of the segment and the events (clients choose the latter); its end is that of the segment: see {@link isSliceOf}.
  */
 function sliceSegmentId(segmentId: string, eventIds: string): string {
   const hash = createHash('sha256').update(`${segmentId}:${eventIds}`).digest('hex');
   return `${segmentId.slice(0, 13)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 10)}${segmentId.slice(-8)}`;
 }
 
-/** Whether the segment, of whatever id, is this one or has a slice of it: a slice of a slice is one, too. */
+/** Whether the segment `id` is `segmentId` or a slice of it, or a slice of a slice. */
 export function isSliceOf(segmentId: string, id: string): boolean {
   return id.slice(0, 13) === segmentId.slice(0, 13) && id.slice(-8) === segmentId.slice(-8);
 }

@@ -41,7 +41,7 @@ export const replayStatement = replay.text;
 /**
  * The parameters of the statement for these well-formed parts, in its order.
  *
- * @param repeated positions of events whose id an earlier one has. A part has no other events beside them (separateRepeated).
+ * @param repeated positions of events whose id an earlier one has. A part has only such events or none (separateRepeated).
  */
 export function storeParameters(
   parts: readonly Part[],
@@ -50,7 +50,7 @@ export function storeParameters(
   return orderParameters(store, parameterValues(parts, repeated));
 }
 
-/** An entry of the quarantine, as it was read. */
+/** An entry of the quarantine at the time it was read. */
 export interface ReadEntry {
   readonly spaceId: string;
   readonly id: string;
@@ -76,7 +76,7 @@ function orderParameters(
   });
 }
 
-/** An entry that an erasure has rewritten since it was read stays: its events would come back. */
+/** The hash keeps an entry that an erasure has rewritten since it was read: replaying the old bytes would restore erased events. */
 function removeEntry(): SQL {
   const { spaceId, id, part } = quarantine;
   const { spaceId: ofSpace, id: withId, hash } = entryParameters;
@@ -86,7 +86,7 @@ function removeEntry(): SQL {
   RETURNING ${nameOf(id)}`;
 }
 
-/** @param removal what must delete a row, or nothing is stored. */
+/** @param removal a DELETE ... RETURNING: when it deletes no row, nothing is stored. */
 function buildStatement(removal?: SQL): SQL {
   const { part, id, repeated } = parameterNames;
   const ofPart = [events.spaceId, events.segmentId, events.receivedAt];
@@ -109,7 +109,7 @@ WITH ${
   FROM unnest(${arrayParameter(part, 'integer')}, ${arrayParameter(id, columnTypes.id)})
     WITH ORDINALITY AS event(part, ${nameOf(events.id)}, position)
   JOIN parts USING (part)
-  -- Of equal ids in one statement the first counts.
+  -- Of events with equal ids, the first is stored.
   WHERE position <> ALL (${arrayParameter(repeated, 'bigint')})
 ), new_ids AS (
   INSERT INTO ${eventIds} (${key})
@@ -129,8 +129,8 @@ WITH ${
 ), inserted AS (
   INSERT INTO ${events} (${stored})
   SELECT ${stored} FROM new_events
-  -- Without it Citus stores the rows by COPY, and reports a row that Postgres refuses as an internal error, XX000: it would
-  -- be tried for ever.
+  -- Without RETURNING, Citus stores the rows by COPY and reports a rejected row as an internal error, XX000, which would be
+  -- retried forever.
   RETURNING ${nameOf(events.id)}
 ), commit_number AS (${numberCommits()}
 ), kept_commit AS (${keepCommits()}
@@ -144,7 +144,7 @@ WITH ${
 ), by_agent_hours AS (${byAgent.byHours}
 ), segment AS (${keepSegments()}
 )
--- Reads what it stores, so that rows and indexes are written before the counters are locked, which all statements of a space need.
+-- Reads from the INSERT, so that rows and indexes are written before the counters are locked, which all statements of a space need.
 SELECT count(*)::integer AS inserted${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;
 }
 
@@ -159,7 +159,7 @@ function countUsage(): SQL {
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
 }
 
-/** Counts by day and API key, also the events that were there already. */
+/** Counts by day and API key, including the events that were stored before. */
 function countByDay(): SQL {
   const { spaceId, day, apiKeyId, events: count, repeats } = usageDays;
   const key = namesOf([spaceId, day, apiKeyId]);
@@ -173,12 +173,13 @@ function countByDay(): SQL {
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}, ${addTo(repeats)}`;
 }
 
-/** SQLSTATE division_by_zero: no data of an event makes the statement divide by zero. */
+/** SQLSTATE division_by_zero: no event data can cause it, so it is free to signal a partly known part. */
 export const partlyKnownState = '22012';
 
 /**
- * A batch that was retried whole has no new event, and its second segment is not kept. Where a part has new events and others,
- * its body would bring texts that no row stands for: the statement fails with {@link partlyKnownState}, and nothing is stored.
+ * Keeps the segments of parts with new events; a whole retried batch has none, and its segment is dropped. When a part has
+ * new and known events, its body holds texts without rows: the statement fails with {@link partlyKnownState} and stores
+ * nothing.
  */
 function keepSegments(): SQL {
   const { spaceId, id, apiKeyId, receivedAt, eventCount, rawBytes, body, terms } = segments;
@@ -194,7 +195,7 @@ function keepSegments(): SQL {
   RETURNING ${nameOf(id)}`;
 }
 
-/** The next number of each space that has a new event. The row of the counter stays locked until COMMIT (ADR 0020). */
+/** Assigns the next number to each space with a new event. The counter's row stays locked until COMMIT (ADR 0020). */
 function numberCommits(): SQL {
   const { spaceId, lastNumber } = commitCounters;
   const key = nameOf(spaceId);
@@ -205,7 +206,7 @@ function numberCommits(): SQL {
   RETURNING ${namesOf([spaceId, lastNumber])}`;
 }
 
-/** Names the segments of each space under its number. */
+/** Records the segments of each space under its commit number. */
 function keepCommits(): SQL {
   const { spaceId, number, eventCount, segmentIds } = spaceCommits;
   const [key, last, segmentId] = [spaceId, commitCounters.lastNumber, events.segmentId].map(nameOf);

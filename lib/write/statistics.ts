@@ -22,14 +22,14 @@ const tokens = [
   inMeasures.cacheWriteTokens,
   inMeasures.reasoningTokens,
 ];
-/** Sums that are null where there is nothing to count. */
+/** Sums that are null instead of 0. */
 const sparse = [inMeasures.errors, ...tokens];
 const sums = [inMeasures.durationMs, ...tokens];
 
 /** Minutes since the epoch, a whole number. */
 const minuteOf = sql`floor(${nameOf(events.startTimeMs)} / 60000)`;
 
-/** The first hour of the span: of whole minutes, so that hours are exact sums of minutes. */
+/** The first hour of the span. It is computed from the minute, so that roll-ups are exact sums of minutes. */
 const startHourOf = (span: number) =>
   sql`floor(${minuteOf} / ${numberOf(60 * span)})::bigint * ${numberOf(span)}`;
 
@@ -73,7 +73,7 @@ interface Statistics {
   readonly counts: string;
   readonly minutes: typeof eventStats | typeof agentStats;
   readonly rollups: typeof eventStatsRollups | typeof agentStatsRollups;
-  /** The columns of the key beside space and time, which both tables name alike, and their values in `new_events`. */
+  /** The key columns besides space and time, which have the same names in both tables, and their values in `new_events`. */
   readonly dimensions: readonly (readonly [PgColumn, SQL])[];
   readonly where: SQL;
 }
@@ -87,7 +87,7 @@ function statisticsParts({ counts, minutes, rollups, dimensions, where }: Statis
   const times = [nameOf(minute), ...hours.map(({ name }) => name)];
   const counted = sql`${sql.identifier(counts)}`;
   return {
-    // A row of one grouping set has a time of its own, and NULL for the others.
+    // A row has the time of its own grouping set, and NULL for the times of the others.
     counts: sql`
   SELECT ${nameOf(spaceId)}, ${listOf(times)}, ${names}, count(*) AS ${nameOf(count)},
     nullif(count(*) FILTER (WHERE ${nameOf(events.state)} = 'error'), 0) AS ${nameOf(errors)},
@@ -134,19 +134,19 @@ function upsert(table: PgTable, { key, counts }: { key: SQL; counts: SQL }): SQL
   ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET
     ${listOf([addTo(count), addTo(durationMs), ...sparse.map(addToSparse)])},
-    -- Merging costs more than all else, so it is done once in so many events.
+    -- Merging is the most expensive step, so it is done once per countsPerMerge events.
     ${nameOf(latency)} = CASE WHEN ${kept} / ${perMerge} = (${kept} + ${excluded}) / ${perMerge} THEN ${both}
       ELSE ${mergedSketch(both)} END`;
 }
 
-/** A client may claim any finite number. It is clamped, because sums must stay finite too. */
+/** Clamps each value before summing: clients may send any finite number, and sums must stay finite. */
 function clampedSum(column: PgColumn): SQL {
   const name = nameOf(column);
   // greatest() and least() ignore a NULL.
   return sql`sum(least(greatest(${name}, -1e15), 1e15)) FILTER (WHERE ${name} IS NOT NULL)`;
 }
 
-/** Adds to a counter of the row that is there. */
+/** Adds to a counter of the existing row. */
 export function addTo(column: PgColumn): SQL {
   return sql`${nameOf(column)} = kept.${nameOf(column)} + excluded.${nameOf(column)}`;
 }

@@ -16,20 +16,20 @@ import {
 } from './statement.ts';
 
 export interface StoreResult {
-  /** Rows that were new. The other events were there already. */
+  /** Rows that were new. The other events were stored before. */
   inserted: number;
-  /** Events that Postgres refused and that are in quarantine now. */
+  /** Events that Postgres rejected and that are in quarantine now. */
   quarantined: number;
-  /** Whether a part had new events beside stored ones, so that a statement was repeated. */
+  /** Whether a part had both new and stored events, so that the statement was repeated. */
   hadKnown: boolean;
 }
 
 /**
- * Stores parts in one transaction. Events that Postgres refuses are found by bisection and kept in quarantine; all others
+ * Stores parts in one transaction. Events that Postgres rejects are found by bisection and kept in quarantine; all others
  * are stored. Storing the same parts again changes nothing.
  *
  * @param parts well-formed.
- * @throws QuarantineRefusedError when Postgres refuses an event and its entry in quarantine, both for good; another error
+ * @throws QuarantineRefusedError when Postgres permanently rejects an event and its quarantine entry; another error
  *   when the failure is transient. Then any subset may have been stored; call again with the same parts.
  */
 export async function storeParts(database: Database, parts: readonly Part[]): Promise<StoreResult> {
@@ -50,8 +50,8 @@ export async function storeParts(database: Database, parts: readonly Part[]): Pr
 }
 
 /**
- * Stores parts in one transaction, or none of them. Where a part has new events beside some that are stored already, the latter are
- * separated from it first: the body of the segment holds the texts of the new ones alone.
+ * Stores parts in one transaction, or none of them. When a part has new and stored events, the stored ones are separated
+ * first, so that the segment holds the texts of the new ones only.
  *
  * @returns how many rows were new.
  */
@@ -80,7 +80,7 @@ async function storeWhole(
  * Runs the store statement once.
  *
  * @returns how many rows were new.
- * @throws an error of the state {@link partlyKnownState} when a part has new events beside stored ones. A part of one event never has.
+ * @throws an error with {@link partlyKnownState} when a part has both new and stored events. A part of one event never does.
  */
 async function runStoreStatement(client: Pick<Sql, 'unsafe'>, parts: readonly Part[]): Promise<number> {
   const repeated = findRepeatedIds(parts);
@@ -97,9 +97,9 @@ async function runStoreStatement(client: Pick<Sql, 'unsafe'>, parts: readonly Pa
 }
 
 /**
- * Stores a part of the quarantine and removes its entry, in one statement.
+ * Stores a quarantined part and removes its entry, in one statement.
  *
- * @returns false when there is no such entry any more: nothing was stored.
+ * @returns false when the entry no longer exists: nothing was stored.
  */
 export async function replayPart(database: Database, part: Part, entry: ReadEntry): Promise<boolean> {
   const rows = await database.$client.unsafe<{ removed: number }[]>(

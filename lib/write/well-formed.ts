@@ -1,6 +1,6 @@
 import type { Part } from '../queue/group.ts';
 
-/** Lower case only: then equal ids are equal texts. */
+/** Lower case only, so that equal ids are equal texts. */
 const uuidPattern = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const uuid = new RegExp(`^${uuidPattern}$`);
 const uuids = new RegExp(`^${uuidPattern}(?:,${uuidPattern})*$`);
@@ -12,7 +12,7 @@ const bigints = /^(?:-?\d{1,19}(?:,-?\d{1,19})*)?$/;
 /** The end of the year 9999: Postgres does not read the ISO form of later years. */
 const receivedAtMsMax = 253_402_300_799_999n;
 
-/** As nats-server prints it in the subject of an acknowledgement; empty when the part was not queued. */
+/** The stream's name as in the reply subject of a message; empty when the part was not queued. */
 const streamName = /^\w{0,64}$/;
 
 /** `segments.queue_sequence` is a bigint. */
@@ -22,10 +22,10 @@ const sequenceMax = 2n ** 63n - 1n;
 const rawBytesMax = 2n ** 31n - 1n;
 
 /**
- * Checks a part that was decoded from the queue: that it can be made into parameters, and be kept in quarantine event by
- * event when Postgres refuses it. Ingest makes no other parts; bytes that were damaged or sent by somebody else may.
+ * Checks that a part from the queue can be converted to parameters, and be quarantined event by event when Postgres
+ * rejects it. Ingest's parts always pass; damaged bytes, or messages of other programs, may not.
  *
- * @throws Error that says what is wrong, without the part's content.
+ * @throws Error that names every fault, without the part's content.
  */
 export function requireWellFormed(part: Part): void {
   const ids = part.columns?.id ?? '';
