@@ -23,7 +23,7 @@ export function isApiKey(text: string): boolean {
   return shape.test(text) && text.endsWith(checksum(text.slice(0, -checksumChars)));
 }
 
-/** The hash that is stored of an API key, and that it is looked up by: HMAC-SHA-256 with the pepper. */
+/** The hash by which an API key is stored and looked up: HMAC-SHA-256 with the pepper. */
 export function hashApiKey(apiKey: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(apiKey).digest();
 }

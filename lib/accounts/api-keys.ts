@@ -5,16 +5,16 @@ import { nameOf, namesOf } from '../db/statement.ts';
 import { createApiKey, hashApiKey } from './api-key.ts';
 import { type Actor, operator, runAudited } from './audit/audit.ts';
 
-/** What may be shown of an API key. */
+/** The fields of an API key that may be shown. */
 export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
 
-/** A key that was just created. The key itself is returned here only: the database holds its hash. */
+/** A key that was just created. This is the only time the key is returned: the database holds its hash. */
 export interface IssuedApiKey {
   keyId: string;
   apiKey: string;
 }
 
-/** Creates an API key for a space. It never expires without `expiresAt`. */
+/** Creates an API key for a space. Without `expiresAt` it never expires. */
 export async function issueApiKey(
   database: Database,
   spaceId: string,
@@ -47,10 +47,10 @@ export async function issueApiKey(
 }
 
 /**
- * Creates a key that takes the place of another one, with its name and its lifetime. The old key expires after `overlapMs`, or
- * when it would have expired anyway. Of two concurrent calls one succeeds.
+ * Creates a key that replaces another one, with the same name and lifetime. The old key expires after `overlapMs`, or at
+ * its own expiry if that is earlier. Of two concurrent calls, one succeeds.
  *
- * @returns undefined when the space has no such key that is in force, or it was rolled before.
+ * @returns undefined when the space has no such valid key, or it was rolled before.
  */
 export async function rollApiKey(
   database: Database,

@@ -1,9 +1,9 @@
 import { emailCharsMax } from './limits.ts';
 
-/** Something before and after one `@`, without spaces and control characters. Only delivery proves more. */
+/** Text before and after one `@`, without spaces and control characters. Only a delivery can verify more. */
 const shape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u;
 
-/** The Kelvin sign, the one letter beyond ASCII whose lower case is in it: k. Another address must not become somebody's. */
+/** The Kelvin sign, the only non-ASCII letter whose lower case is ASCII (k). It is kept, so that two addresses stay different. */
 const kelvin = /(\u212A)/;
 
 /** An e-mail address as it is stored and looked up: trimmed, in lower case. */

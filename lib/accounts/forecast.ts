@@ -1,12 +1,12 @@
 /** The usage at the end of the month at the rate of the last days. */
 export interface UsageForecast {
-  /** Events at the end of the month; null in the first day of a space, whose events are no rate yet. */
+  /** Events at the end of the month; null on a space's first day, which is too short for a rate. */
   forecast: number | null;
   /** When the limit is reached, ISO 8601; null when it is not reached this month, or without a limit or a forecast. */
   limitReachedAt: string | null;
 }
 
-/** Shortest time that a rate is computed from: a burst of the first minutes would forecast hundreds of thousands of events. */
+/** Shortest time that a rate is computed from: from a burst in the first minutes it would forecast far too many events. */
 const spanMsMin = 24 * 60 * 60 * 1_000;
 
 /** @param usage `recentEvents` arrived since `sinceMs`; `endMs` is the end of the month. */

@@ -7,5 +7,5 @@ export const passwordCharsMax = 1_024;
 /** Shortest password that an operator may choose (NIST SP 800-63B). */
 export const passwordCharsMin = 8;
 
-/** A sign-in link can be used for this long: whoever started Weir opens it at once. */
+/** Validity of a sign-in link. Short, because it is opened right after `npm start` prints it. */
 export const signInLinkTtlMs = 15 * 60 * 1_000;

@@ -12,8 +12,7 @@ export interface Membership {
 }
 
 /**
- * Gives a user a role in a space, instead of the one they had there. Both must exist. Open invitations by which the user would
- * have more than the role are revoked.
+ * Sets a user's role in a space. Both must exist. Open invitations that would give the user more than the role are revoked.
  */
 export async function setRole(
   database: Database | Transaction,
@@ -38,7 +37,7 @@ export async function setRole(
   await runAudited(database, changed, entry, { after: revokeInvitations(database, lost) });
 }
 
-/** Removes a user from a space, with the open invitations made by and to the user. Removing one who is no member changes nothing. */
+/** Removes a user from a space, with the open invitations made by and to the user. Does nothing for a user who is not a member. */
 export async function removeRole(database: Database, spaceId: string, userId: string): Promise<void> {
   const changed = database.$with('changed').as(
     database

@@ -5,7 +5,7 @@ import { nameOf } from '../db/statement.ts';
 import { type Actor, auditPart, operator } from './audit/audit.ts';
 import { hasRole, type Role } from './role.ts';
 
-/** Which invitations are open, and how they end with the rights of whoever made them. */
+/** Open invitations, and their revocation when their maker or recipient loses rights. */
 
 /** The condition that an invitation was neither accepted nor revoked, and has not expired. */
 export const isOpenInvitation = and(
@@ -14,14 +14,14 @@ export const isOpenInvitation = and(
   gt(invitations.expiresAt, sql`now()`),
 );
 
-/** The role that it takes to invite somebody to a role: only an owner makes owners. */
+/** The least role that may invite to a role: only owners invite owners. */
 export function leastToInvite(invited: Role): Role {
   return invited === 'owner' ? 'owner' : 'admin';
 }
 
 /**
- * The condition that whoever made an invitation could make it now. An invitation is accepted only then: a revocation that runs
- * beside the creation of an invitation does not see it.
+ * The condition that the maker of an invitation could still make it. It is checked when an invitation is accepted, because a
+ * revocation that runs concurrently with the invitation's creation does not see it.
  */
 export function isMakerTrusted(database: Database): SQL | undefined {
   const maker = database
@@ -42,21 +42,21 @@ export function isMakerTrusted(database: Database): SQL | undefined {
   return or(eq(invitations.createdBy, operator.id), sql`EXISTS ${maker}`);
 }
 
-/** Whose invitations end. */
+/** A loss of rights that revokes invitations. */
 export interface LostRights {
-  /** The part of the statement that takes rights from a user; nothing is revoked when it changes no row. */
+  /** The CTE that removes a user's rights; when it changes no row, nothing is revoked. */
   from: WithSubquery;
-  /** The column of it with the space; undefined for all spaces. */
+  /** Its column with the space; undefined for all spaces. */
   spaceId: SQLWrapper | undefined;
   userId: string;
-  /** The role that the user has then; undefined for none. */
+  /** The user's new role; undefined for none. */
   role: Role | undefined;
   actor: Actor;
 }
 
 /**
- * Parts of a statement that revoke the open invitations by which somebody whose rights change could come back: those that the
- * user made and could not make any more, and those to the user's own e-mail address.
+ * CTEs that revoke the open invitations by which a user could regain lost rights: those made by the user that the new role
+ * may not make, and those to the user's own e-mail address.
  */
 export function revokeInvitations(
   database: Database | Transaction,

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 const deriveKey = promisify(argon2);
 
 /**
- * One of OWASP's equivalent settings of argon2id: 9 MiB, four passes, one lane; about 25 ms of a core. Not the one with
- * 19 MiB: libc never frees what each of libuv's four threads used, which would be 76 MB (ADR 0005).
+ * One of OWASP's equivalent settings of argon2id: 9 MiB, four passes, one lane; about 25 ms of a core. The setting with
+ * 19 MiB would keep 76 MB, because libc never frees the memory of libuv's four threads (ADR 0005).
  */
 const cost = { memory: 9_216, passes: 4, parallelism: 1 };
 const saltBytes = 16;
@@ -31,7 +31,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password has the hash; compared in constant time.
+ * Whether a password matches a hash. The comparison takes constant time.
  *
  * @throws Error when `hash` is not an argon2id PHC string: the stored row is damaged.
  */

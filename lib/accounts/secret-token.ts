@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** The secrets in cookies and links: 256 random bits. Postgres holds their SHA-256 only. */
+/** The secret tokens of cookies and links: 256 random bits. Postgres holds only their SHA-256. */
 const tokenBytes = 32;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
@@ -14,7 +14,7 @@ export function isToken(text: string): boolean {
   return tokenShape.test(text);
 }
 
-/** The hash that is stored of a token, and that it is looked up by. */
+/** The hash by which a token is stored and looked up. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -12,7 +12,7 @@ export interface SpaceChange {
   /** Events a month; null is unlimited. */
   monthlyEventLimit?: number | null;
   billingState?: BillingState;
-  /** Days for which events are kept; null is for ever. */
+  /** Retention of events in days; null is unlimited. */
   retentionDays?: number | null;
   /** The name of its plan, for display. */
   plan?: string | null;
@@ -21,7 +21,7 @@ export interface SpaceChange {
 /**
  * Creates a space, by default active and without a limit.
  *
- * @param owner the user who creates it, and becomes its owner; without one the operator creates it.
+ * @param owner the user who creates it and becomes its owner; by default the operator creates it.
  */
 export async function createSpace(
   database: Database,
@@ -52,7 +52,7 @@ export async function createSpace(
 
 /**
  * Changes a space's quota, billing state, plan, retention or name. A trigger notifies ingest, which applies it within a second;
- * a writer reads the retention when it next deletes what has expired.
+ * a writer reads the retention at its next deletion of expired events.
  *
  * @returns undefined when the space does not exist.
  */

@@ -5,7 +5,7 @@ import { forecastUsage, type UsageForecast } from './forecast.ts';
 import { dayOf, monthEnd, monthOf } from './month.ts';
 import type { BillingState } from './spaces.ts';
 
-/** A space's usage in one UTC month: the events stored, and the limit that they count against. */
+/** A space's usage in one UTC month: the stored events, and the limit. */
 export interface Usage extends UsageForecast {
   spaceId: string;
   /** `YYYY-MM` */
@@ -14,7 +14,7 @@ export interface Usage extends UsageForecast {
   /** Null is unlimited. */
   monthlyEventLimit: number | null;
   billingState: BillingState;
-  /** What the operator calls its plan. */
+  /** The name of its plan. */
   plan: string | null;
   /** The first instant of the next month, ISO 8601, when the count starts at 0 again. */
   resetsAt: string;
@@ -36,7 +36,7 @@ export async function readUsage(
   const recent = database
     .select({ events: sql`coalesce(sum(${usageDays.events}), 0)` })
     .from(usageDays)
-    // By the parameter, not by `spaces.id`: Citus joins no local table with a distributed one inside a subquery.
+    // Uses the parameter instead of `spaces.id`: Citus cannot join a local and a distributed table in a subquery.
     .where(
       and(eq(usageDays.spaceId, sql.placeholder('spaceId')), gte(usageDays.day, sql.placeholder('firstDay'))),
     );
@@ -72,7 +72,7 @@ export async function readUsage(
   return { spaceId, month, ...shown, resetsAt, ...forecast };
 }
 
-/** What a space received on a UTC day. */
+/** A space's events of one UTC day of receipt. */
 export interface UsageDay {
   /** `YYYY-MM-DD` */
   day: string;
@@ -81,7 +81,7 @@ export interface UsageDay {
   repeats: number;
 }
 
-/** The days from `from` to `to`, both included, on which something was received, the first one first. */
+/** The days from `from` to `to`, both included, on which events were received, in order. */
 export async function readUsageDays(
   database: Database,
   spaceId: string,
@@ -97,14 +97,14 @@ export async function readUsageDays(
     .orderBy(asc(usageDays.day));
 }
 
-/** What a space stored in a UTC month. */
+/** A space's stored events of one UTC month. */
 export interface UsageMonth {
   /** `YYYY-MM` */
   month: string;
   events: number;
 }
 
-/** The last months in which something was stored, the newest first. */
+/** The last months with stored events, newest first. */
 export async function readUsageMonths(
   database: Database,
   spaceId: string,

@@ -7,14 +7,14 @@ import { type Membership, setRole } from './memberships.ts';
 import { revokeInvitations } from './open-invitations.ts';
 import { hashPassword } from './password.ts';
 
-/** What may be shown of a user. */
+/** The fields of a user that may be shown. */
 export interface UserInfo {
   userId: string;
   email: string;
   createdAt: Date;
-  /** When the operator or an OpenID provider vouched for the address; null for one that only accepted an invitation. */
+  /** When the operator or an OpenID provider verified the address; null when the user only accepted an invitation. */
   emailVerifiedAt: Date | null;
-  /** Since when the user cannot sign in; null for one who can. */
+  /** When the user was disabled; null for an enabled user. */
   disabledAt: Date | null;
   spaces: (Membership & { name: string })[];
 }
@@ -22,7 +22,7 @@ export interface UserInfo {
 /**
  * Creates a user with the roles given. Every space must exist.
  *
- * @returns undefined when a user has the e-mail address already.
+ * @returns undefined when another user has the e-mail address.
  */
 export async function createUser(
   database: Database,
@@ -79,8 +79,8 @@ export async function setPassword(database: Database, userId: string, password: 
 }
 
 /**
- * Keeps a user from signing in, or lets them sign in again. Disabling ends every session and sign-in link of the user and revokes
- * the open invitations made by and to them; memberships stay.
+ * Disables or enables the sign-in of a user. Disabling ends every session and sign-in link of the user and revokes the open
+ * invitations made by and to them; memberships stay.
  */
 export async function setDisabled(database: Database, userId: string, isDisabled: boolean): Promise<void> {
   await database.transaction(async (transaction) => {
@@ -105,8 +105,8 @@ export async function setDisabled(database: Database, userId: string, isDisabled
 }
 
 /**
- * Gives an account to the person whose e-mail address it has, when somebody else accepted an invitation to it first: the account gets
- * a new password, and its single sign-on, sessions, sign-in links and open invitations end. Memberships stay.
+ * Returns an account to the owner of its e-mail address, after somebody else accepted an invitation to it: sets a new
+ * password and ends its single sign-on, sessions, sign-in links and open invitations. Memberships stay.
  */
 export async function reclaimUser(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
@@ -128,7 +128,7 @@ export async function reclaimUser(database: Database, userId: string, password: 
   });
 }
 
-/** Whether the operator or an OpenID provider has vouched for the user's e-mail address. */
+/** Whether the operator or an OpenID provider has verified the user's e-mail address. */
 export async function isEmailVerified(database: Database, userId: string): Promise<boolean> {
   const [user] = await database
     .select({ emailVerifiedAt: users.emailVerifiedAt })
@@ -138,8 +138,7 @@ export async function isEmailVerified(database: Database, userId: string): Promi
 }
 
 /**
- * Makes a user the owner of a space. A user who exists gets the new password, and every session opened with the old one
- * ends.
+ * Makes a user the owner of a space. An existing user gets the new password, and all sessions of the user end.
  *
  * @throws Error when the space does not exist.
  */
@@ -181,7 +180,7 @@ export async function findUserId(database: Database, email: string): Promise<str
   return user?.id;
 }
 
-/** Every user, by e-mail address, with the spaces of each. */
+/** All users with their spaces, ordered by e-mail address. */
 export async function listUsers(database: Database): Promise<UserInfo[]> {
   const rows = await database
     .select({

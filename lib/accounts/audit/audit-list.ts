@@ -12,15 +12,15 @@ export const auditRow = z
     at: z.iso.datetime(),
     /** A user's id, or `operator` for the command line and `npm start`. */
     actor: z.string(),
-    /** The e-mail address that the actor has now; null for the operator, and for one who is no user any more. */
+    /** The actor's current e-mail address; null for the operator, and for a deleted user. */
     actorEmail: z.string().nullable(),
-    /** The network address that asked for the change; null for the operator's. */
+    /** The network address of the request; null for the operator. */
     address: z.string().nullable(),
     /** Noun and verb: `api_key.create`. */
     action: z.string(),
-    /** The id of what was changed, where it is not the space itself. */
+    /** The id of the changed object; null when it is the space itself. */
     target: z.string().nullable(),
-    /** What people call it: the e-mail address of a user or an invitation, the name of an API key; null for others, and when it is no more. */
+    /** The target's name: the e-mail address of a user or an invitation, the name of an API key; null for others, and once deleted. */
     targetName: z.string().nullable(),
     details: z.record(z.string(), z.unknown()),
   })
@@ -35,7 +35,7 @@ export interface AuditQuery {
   limit: number;
 }
 
-/** The newest rows of a space first, or of what belongs to no space ({@link noSpace}). */
+/** The rows of a space, or of the operator's log ({@link noSpace}), newest first. */
 export async function listAudit(
   database: Database,
   spaceId: string,
@@ -72,7 +72,7 @@ export async function listAudit(
   }));
 }
 
-/** The names of what was changed, by its id: few rows are looked up, by their primary keys. */
+/** The names of the rows' targets, by id. Each look-up is by primary key. */
 async function nameTargets(
   database: Database,
   spaceId: string,

@@ -13,45 +13,45 @@ export type { Transaction };
 export interface Actor {
   /** A user's id, or `operator` for the command line and `npm start`. */
   readonly id: string;
-  /** The network address that the change was asked from; null for the operator's. */
+  /** The network address of the request; null for the operator. */
   readonly address: string | null;
-  /** What allows the change, of a user who is signed in. Absent for the operator, and for whoever proves who they are with the call itself. */
+  /** The authority of a signed-in user. Absent for the operator, and for calls that authenticate by themselves, such as a sign-in. */
   readonly grant?: Grant;
 }
 
 export const operator: Actor = { id: 'operator', address: null };
 
-/** The same actor, for a change that takes another role than the call that it belongs to. */
+/** The same actor, for a change that requires a different role than its call. */
 export function withLeastRole(actor: Actor, least: Role): Actor {
   const { grant } = actor;
   if (grant?.role === undefined) return actor;
   return { ...actor, grant: { ...grant, role: { ...grant.role, least } } };
 }
 
-/** What is written of a change, beside who made it and when. Never a key, a token or a password. */
+/** The content of an audit row. Never a key, a token or a password. */
 interface EntryDetails {
-  /** Its id may be a column of the change. */
+  /** The id may be a column of the change. */
   actor: Actor | { readonly id: SQLWrapper; readonly address: string | null };
   /** Noun and verb: `api_key.create`. */
   action: string;
-  /** The id of what was changed, where it is not the space itself. */
+  /** The id of the changed object, unless it is the space itself. */
   target?: string | SQLWrapper;
   details?: Record<string, unknown>;
 }
 
 /**
- * Where the audit rows of a change go. `spaceId`: the column of the change with the space; NULL is no space, so that the row
- * is the operator's (`weir audit`). `userId`: the column with a user: one row in each space of the user; one for a user of
- * none, which is the operator's.
+ * The audit rows of a change. `spaceId`: the column of the change with the space; NULL is the operator's log (`weir audit`).
+ * `userId`: the column with a user, for one row in each space of the user; a user without spaces has one row, in the
+ * operator's log.
  */
 export type AuditEntry = EntryDetails & ({ spaceId: SQLWrapper } | { userId: SQLWrapper });
 
 /**
- * Makes a change and writes one audit row for each row that it changed, in one statement: neither is ever there without the
- * other. When the actor's grant does not hold any more, nothing is changed.
+ * Makes a change and writes one audit row for each changed row, in one statement, so that neither exists without the
+ * other. When the actor's grant is no longer valid, nothing is changed.
  *
- * @param changed the part of the statement that changes rows, with what it returns.
- * @param more parts that stand before and after it.
+ * @param changed the CTE that changes rows, with RETURNING.
+ * @param more CTEs before and after it.
  * @returns the rows that were changed.
  * @throws GrantLostError
  */
@@ -72,7 +72,7 @@ export async function runAudited<Selection extends Record<string, unknown>>(
   return rows as SelectResultFields<Selection>[];
 }
 
-/** The part of a statement that writes the audit rows of another part, `changed`, of it. `name`: where a statement has several. */
+/** The CTE that writes the audit rows of another CTE, `changed`. `name` must be unique in the statement. */
 export function auditPart(
   database: Database | Transaction,
   changed: WithSubquery,
@@ -116,7 +116,7 @@ export async function auditNow(
     .catch(throwGrantLost);
 }
 
-/** The user's id in a column that holds actors; NULL for the operator. */
+/** The user's id from a column of actors; NULL for the operator. */
 export function userIdOf(actor: SQLWrapper): SQL<string | null> {
   return sql`CASE WHEN ${actor} <> ${operator.id} THEN ${actor}::uuid END`;
 }

@@ -4,11 +4,11 @@ import type { Database, Transaction } from '../../db/database.ts';
 import { auditLog, memberships, sessions, users } from '../../db/schema.ts';
 import { hasRole, type Role, roles } from '../role.ts';
 
-/** What allows a user of the dashboard to make a change. It is checked when a call begins, and again in the statement of the change. */
+/** The authority of a dashboard user for a change. It is checked when a call begins, and again in the statement of the change. */
 export interface Grant {
-  /** The session of the call, which must not have ended, of a user who is not disabled. */
+  /** The session of the call. It must not have ended, and its user must not be disabled. */
   readonly sessionId: string;
-  /** The role that the user must still have, at least. Without `spaceId`: in one of the user's spaces. */
+  /** The least role that the user must still have. Without `spaceId`: in any space. */
   readonly role?: { readonly least: Role; readonly spaceId?: string };
 }
 
@@ -18,8 +18,8 @@ export class GrantLostError extends Error {
 }
 
 /**
- * The user's id while the grant holds, and NULL afterwards. It is the actor of the audit row of a change, and that column
- * refuses NULL: a change and its audit row are one statement, which then changes nothing.
+ * The user's id while the grant is valid, otherwise NULL. It is inserted as the actor of the audit row, and that column is
+ * NOT NULL, so that the statement, which includes the change, fails.
  */
 export function grantedId(database: Database | Transaction, userId: string, { sessionId, role }: Grant): SQL {
   const isMember =
@@ -57,7 +57,7 @@ export function grantedId(database: Database | Transaction, userId: string, { se
 
 const notNullViolation = '23502';
 
-/** @throws GrantLostError when that is why the statement failed; otherwise the error itself. */
+/** @throws GrantLostError when the statement failed for a lost grant; otherwise the error itself. */
 export function throwGrantLost(error: unknown): never {
   const isLost =
     error instanceof postgres.PostgresError &&
