@@ -9,8 +9,8 @@ import { events } from './schema.ts';
 const retriedStates = new Set(['55P03', '40P01', '40001', '42P01']);
 
 /**
- * Runs a transaction that waits for no lock longer than `lockTimeoutMs`, and runs it again while retention or a writer holds
- * one. It locks `events` first, as retention does before it drops a partition.
+ * Runs a transaction with a lock time-out of `lockTimeoutMs`, and retries it while retention or a writer holds a lock. It
+ * locks `events` first, in the same order as retention, which drops partitions.
  */
 export async function inBoundedTransaction<T>(
   database: Database,
@@ -19,7 +19,7 @@ export async function inBoundedTransaction<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       return await database.transaction(async (transaction) => {
-        // On Citus the workers learn of what SET LOCAL sets, and not of set_config().
+        // Citus propagates SET LOCAL to the workers, but not set_config().
         await transaction.execute(sql`SET LOCAL citus.propagate_set_commands = 'local'`);
         await transaction.execute(sql`SET LOCAL lock_timeout = '${sql.raw(String(lockTimeoutMs))}ms'`);
         await transaction.execute(sql`LOCK TABLE ONLY ${events} IN ROW EXCLUSIVE MODE`);

@@ -3,7 +3,7 @@ import type { Logger } from '../log.ts';
 import type { Database } from './database.ts';
 import { clockCheckMs, clockDifferenceMsMax } from './limits.ts';
 
-/** The clocks of Postgres and of this process differ: one of them is wrong, and nothing may be decided by it. */
+/** The clocks of Postgres and of this process differ: one is wrong, so no decision may depend on either. */
 export class ClocksDifferError extends Error {
   override name = 'ClocksDifferError';
 
@@ -42,8 +42,8 @@ export interface CheckedClock extends AsyncDisposable {
 }
 
 /**
- * Compares the clocks now and every `clockCheckMs`, and logs when they begin and cease to differ. Between two comparisons, and
- * while Postgres is unreachable, its clock is carried on by the monotonic clock: a clock that is set is noticed at once.
+ * Compares the clocks now and every `clockCheckMs`, and logs when they start and stop differing. Between comparisons, and
+ * while Postgres is unreachable, its time is extrapolated by the monotonic clock, so a clock that is set is detected at once.
  */
 export async function openCheckedClock(database: Database, log: Logger): Promise<CheckedClock> {
   /** The clock of Postgres minus `performance.now()`. */
@@ -68,7 +68,7 @@ export async function openCheckedClock(database: Database, log: Logger): Promise
       isWrong = true;
     }
   };
-  // A failure says nothing about the clocks, and is logged by whoever needs Postgres.
+  // A failed query says nothing about the clocks; the code that needs Postgres logs the outage.
   const tryCompare = () => compare().catch(() => {});
   let comparing = tryCompare();
   await comparing;

@@ -25,7 +25,7 @@ export interface PostgresOptions {
 }
 
 /**
- * Opens a pool of connections to Postgres; they are made when first needed, and again when they break.
+ * Opens a pool of connections to Postgres. Connections are opened on demand and reopened when they break.
  * The returned pool closes with `await using`.
  */
 export function openPostgres(url: string, options: PostgresOptions): Sql & AsyncDisposable {
@@ -43,7 +43,7 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
       statement_timeout: statementTimeoutMs,
       lock_timeout: options.lockTimeoutMs ?? 0,
       idle_in_transaction_session_timeout: idleInTransactionMs,
-      // Whatever the role or the database says: the queue forgets an event once its COMMIT returns.
+      // Overrides the role's and the database's setting: the queue deletes an event once its COMMIT returns.
       synchronous_commit: 'on',
     },
     onnotice: () => {},

@@ -13,14 +13,14 @@ export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
 /** The connection of a transaction, for a statement that is prepared by hand. */
 export function clientOf(transaction: Transaction): Pick<Sql, 'unsafe'> {
-  // Drizzle types the session by its base class. A TransactionSql is a Sql without what opens another one.
+  // Drizzle types the session by its base class. A TransactionSql is a Sql without the methods that open connections.
   return (transaction._.session as unknown as PostgresJsSession<Sql, never, never>).client;
 }
 
 /**
  * Wraps a pool in Drizzle. This changes the pool's parsers: afterwards, raw queries on it get dates as text.
  *
- * Queries of the hot paths say `.prepare(name)`: postgres.js prepares no other ones, and they take two round trips.
+ * Queries of the hot paths call `.prepare(name)`: postgres.js does not prepare others, which take two round trips.
  *
  * A query that fails throws the driver's own error. Drizzle's error repeats the parameters in its message, and those hold
  * event content, API key hashes and e-mail addresses, none of which may reach a log.
@@ -31,7 +31,7 @@ export function openDatabase(sql: Sql): Database {
   return database;
 }
 
-/** The same database, each query of which is run by `limit`. Transactions are not. */
+/** The same database with each query run through `limit`. Transactions are not limited. */
 export function limitQueries(
   database: Database,
   limit: <T>(query: () => Promise<T>) => Promise<T>,
@@ -53,7 +53,7 @@ function throwDriverErrors(session: Session): void {
   const prepareQuery = session.prepareQuery.bind(session);
   const transaction = session.transaction.bind(session);
   session.prepareQuery = (...parameters) => {
-    // `prepareQuery` is generic in its result, which is not looked at here.
+    // `prepareQuery` is generic in its result, which is irrelevant here.
     const query = prepareQuery(...parameters) as ReturnType<typeof prepareQuery<never>>;
     const execute = query.execute.bind(query);
     query.execute = (values) => execute(values).catch(throwCause);

@@ -5,28 +5,28 @@ import type { Database } from './database.ts';
 import * as schema from './schema.ts';
 
 /**
- * How the tables are spread over a Citus cluster (docs/cluster.md): those whose primary key begins with the space are
- * distributed by it, so that all rows of a space are on one worker. The others are local tables of the coordinator: they are
- * small, refer to each other, and their triggers notify on the server that ingest listens to.
+ * The distribution of tables over a Citus cluster (docs/cluster.md). Tables whose primary key begins with the space are
+ * distributed by it, so that all rows of a space are on one worker. The others are local to the coordinator: they are
+ * small, have foreign keys to each other, and their triggers must notify on the server that ingest listens to.
  */
 
 const spaceColumn = schema.events.spaceId.name;
 
-/** One row for each erasure, with the snapshot of the coordinator, by which it knows what was stored before. */
+/** Not distributed: an erasure's row is compared with snapshots of the coordinator. */
 const ofCoordinator: readonly PgTable[] = [schema.erasures];
 
-/** The distributed tables; the first is the one that the shards of all others lie beside. */
+/** The distributed tables. All others are colocated with the first one. */
 export const distributedTables: readonly PgTable[] = Object.values(schema)
   .filter((one) => is(one, PgTable))
   .filter(isOfSpaces)
   .toSorted((a, b) => Number(b === schema.events) - Number(a === schema.events));
 
-/** Shards for each worker when the tables are distributed: room to move some of them to a second one. */
+/** Shards per worker at the first distribution, so that some can be moved to new workers. */
 const shardsPerWorker = 2;
-/** With one worker, so that a second one can take half of them. */
+/** Least number of shards: with one worker, a second one can take half of them. */
 const shardsMin = 4;
 
-/** A foreign key to a local table cannot be distributed. */
+/** Whether a table can be distributed by space. Citus does not distribute tables with a foreign key to a local table. */
 function isOfSpaces(table: PgTable): boolean {
   if (table === schema.events) return true;
   if (ofCoordinator.includes(table)) return false;
@@ -35,13 +35,13 @@ function isOfSpaces(table: PgTable): boolean {
 }
 
 /**
- * Distributes the tables that are not distributed yet. Rows that a table has move to the workers; while that takes, it cannot
- * be written to.
+ * Distributes the tables that are not distributed yet. Existing rows are moved to the workers; meanwhile the table rejects
+ * writes.
  *
  * @param database of one connection without a statement timeout, to the coordinator.
  * @param shards how many, when the first table is distributed; default: two for each worker, at least four.
  * @returns the tables that were distributed now.
- * @throws ConfigError when the server is no coordinator of a Citus cluster.
+ * @throws ConfigError when the server is not the coordinator of a Citus cluster.
  */
 export async function distributeTables(database: Database, shards?: number): Promise<string[]> {
   const workers = await countWorkers(database);
@@ -64,8 +64,8 @@ export async function distributeTables(database: Database, shards?: number): Pro
 }
 
 /**
- * Lets DDL on distributed tables be followed by CREATE FUNCTION in one transaction, which Citus refuses otherwise. Does
- * nothing on a Postgres without Citus.
+ * Allows CREATE FUNCTION after DDL on distributed tables in one transaction, which Citus rejects by default. No effect
+ * without Citus.
  *
  * @param database of one connection.
  */

@@ -4,11 +4,11 @@ import { ConfigError } from '../config.ts';
 import type { Database } from './database.ts';
 import { reachedPollMs } from './limits.ts';
 
-/** Without one of these settings, a power cut or a crash of the machine damages Postgres' files or loses what it has committed. */
+/** Without one of these settings, a power cut or crash of the machine damages Postgres' files or loses commits. */
 const required = ['fsync', 'full_page_writes'] as const;
 
 /**
- * Checks that what Postgres has committed survives a crash of its machine: the queue forgets an event as soon as it is committed.
+ * Checks that commits of Postgres survive a crash of its machine: the queue deletes an event as soon as it is committed.
  * `synchronous_commit` is not checked, since openPostgres sets it.
  *
  * @throws ConfigError that names the settings; an error of the driver when Postgres is unreachable.
@@ -26,9 +26,9 @@ export async function requireDurable(database: Database): Promise<void> {
 }
 
 /**
- * The same, as soon as Postgres is reachable.
+ * Waits until Postgres is reachable, then checks the same.
  *
- * @param onWait is called once, with the reason, when it is not.
+ * @param onWait called once, with the reason, when Postgres is not reachable.
  * @throws ConfigError that names the settings.
  */
 export async function untilDurable(database: Database, onWait: (error: unknown) => void): Promise<void> {

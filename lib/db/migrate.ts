@@ -10,7 +10,7 @@ import { releasePlannerStatistics } from './planner-statistics.ts';
 
 const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url));
 
-/** Postgres 18, the first with uuidv7(). */
+/** Postgres 18, the first version with uuidv7(). */
 const serverVersionMin = 180_000;
 
 /** An arbitrary number, unlikely to be an advisory lock of another application. */
@@ -38,9 +38,9 @@ export function migrateDatabase(url: string): Promise<void> {
  * from several processes at once.
  *
  * @param url of the coordinator.
- * @param shards default: two for each worker, at least four. Without effect on a cluster that has the tables already.
+ * @param shards default: two for each worker, at least four. No effect on tables that are already distributed.
  * @returns the tables that were distributed now.
- * @throws ConfigError when the server is no coordinator of a Citus cluster.
+ * @throws ConfigError when the server is not the coordinator of a Citus cluster.
  */
 export function distributeDatabase(url: string, shards?: number): Promise<string[]> {
   return whileLocked(url, async (sql) => {

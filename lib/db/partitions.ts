@@ -18,16 +18,16 @@ export const partitionedTables: readonly PartitionedTable[] = [
   { table: events, key: events.segmentId },
 ];
 
-/** How many weeks after the current one have a partition. A Weir that does not run for so long needs none of them. */
+/** Weeks after the current one for which partitions are created ahead. */
 const weeksAhead = 5;
 
-/** A partition of a table. The default partition, which holds what no other one does, has no range. */
+/** A partition of a table. The default partition, for rows outside of all others, has no range. */
 export interface Partition {
   readonly name: string;
   readonly range: TimeRange | undefined;
 }
 
-/** The clock that partitions are made by: one for all processes. */
+/** The time by which partitions are created: Postgres's clock, the same for all processes. */
 export async function serverTimeMs(database: Database): Promise<number> {
   const [row] = await database.execute<{ ms: number }>(
     sql`SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS ms`,
@@ -48,13 +48,13 @@ export async function listPartitions(database: Database, table: PgTable): Promis
 }
 
 /**
- * Makes the partitions of the current week and of the weeks ahead, where they are missing, and then those of past weeks of which the
- * default partition holds rows. Rows that the default partition holds for a new one move there. A week that fails stops no other. Every
- * partition gets its planner statistics.
+ * Creates the missing partitions of the current week and the weeks ahead, then those of past weeks with rows in the default
+ * partition. Rows of a new partition are moved there from the default partition. A failed week does not stop the others.
+ * Sets the planner statistics of every partition.
  *
  * Safe to call from several processes at once, while rows are written and read.
  *
- * @throws the first failure, for example when a lock is not to be had in time. What has been made stays; call again later.
+ * @throws the first failure, for example a lock time-out. Created partitions stay; call again later.
  */
 export async function ensurePartitions(database: Database, nowMs: number): Promise<void> {
   const ahead = Array.from({ length: weeksAhead + 1 }, (_, later) => weekOf(nowMs, later));
@@ -69,7 +69,7 @@ export async function ensurePartitions(database: Database, nowMs: number): Promi
   if (failures.length > 0) throw failures[0];
 }
 
-/** @returns why some could not be made. */
+/** @returns the errors of partitions that could not be created. */
 async function makeWeeks(
   database: Database,
   table: PartitionedTable,
@@ -84,7 +84,7 @@ async function makeWeeks(
   return failures;
 }
 
-/** What is wrong with the partitions, for an operator; empty when all is well. */
+/** Faults of the partitions, for an operator; empty when there are none. */
 export async function findPartitionFaults(database: Database, nowMs: number): Promise<string[]> {
   const faults: string[] = [];
   for (const { table } of partitionedTables) {
@@ -110,8 +110,8 @@ async function findDefaultWeeks(database: Database, { table, key }: PartitionedT
 }
 
 /**
- * One statement, so one transaction. The partition is made apart and attached, which locks the table against other DDL
- * only; the default partition is locked, since ATTACH verifies that it holds no row of the new one.
+ * One statement, hence one transaction. The partition is created as a separate table and attached, which locks the parent
+ * against other DDL only; the default partition is locked, because ATTACH verifies that it has no row of the new range.
  */
 function createPartition({ table, key }: PartitionedTable, { fromMs, toMs }: TimeRange): SQL {
   const [from, to] = [boundOf(fromMs), boundOf(toMs)].map((bound) => sql.raw(`'${bound}'`));
@@ -120,7 +120,7 @@ function createPartition({ table, key }: PartitionedTable, { fromMs, toMs }: Tim
   return sql`
 DO $$
 BEGIN
-  -- On Citus, the workers wait no longer either.
+  -- On Citus, applies the lock time-out to the workers, too.
   SET LOCAL citus.propagate_set_commands = 'local';
   SET LOCAL lock_timeout = '${sql.raw(String(ddlLockTimeoutMs))}ms';
   LOCK TABLE ${defaultOf(table)} IN SHARE ROW EXCLUSIVE MODE;

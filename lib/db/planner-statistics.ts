@@ -7,9 +7,9 @@ import { events, segments } from './schema.ts';
 import { nameOf, numberOf } from './statement.ts';
 
 /**
- * What the planner of Postgres believes of the columns that choose an index, in each partition of events and segments: the same from the
- * first row on, whatever ANALYZE has seen. Without statistics, and with those of a week that had a few rows when it was analyzed, lists
- * walked the wrong index for seconds (ADR 0018).
+ * Constant planner statistics for the columns that decide the choice of an index, in each partition of events and segments,
+ * independent of ANALYZE. Without statistics, or with those of a week that had few rows when it was analyzed, lists used
+ * the wrong index for seconds (ADR 0018).
  */
 
 /** Arguments of pg_restore_attribute_stats. */
@@ -21,9 +21,10 @@ interface ColumnStatistics {
 }
 
 /**
- * A space is believed to have a tenth of the events. They are read in the order of an index, or by their segments: with a smaller share all of a
- * space's events would be found and sorted. Of segments it is believed to have less: with a larger share whole partitions would be
- * read for a space that has few. More for a space than for a term, so that the index on terms is used for lists.
+ * The planner assumes that a space has a tenth of the events: with a smaller share it would fetch and sort all events of the
+ * space instead of reading them in index order or by segment. It assumes a smaller share of the segments: with a larger one
+ * it would scan whole partitions for a small space. The share of a space exceeds that of a term, so that lists use the
+ * index on terms.
  */
 const eventsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 10, more: inOrder() };
 const segmentsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 30 };
@@ -49,7 +50,7 @@ const statistics = new Map<PgTable, ColumnList>([
       [segments.spaceId, segmentsOfSpace],
       [segments.id, uniqueUuid],
       [segments.maxStartMs, uniqueTime],
-      // No term has this value, and every other one counts as rarer than it: the index on terms is used for all of them.
+      // No term has the value 0, and every other term is assumed to be rarer, so that the index on terms is used for all.
       [
         segments.terms,
         {
@@ -62,15 +63,15 @@ const statistics = new Map<PgTable, ColumnList>([
   ],
 ]);
 
-/** Rows are stored in the order of the index, or nearly. */
+/** Rows are stored (nearly) in the order of the index. */
 function inOrder(): SQL {
   return sql`'correlation', 1::real`;
 }
 
 /**
- * Sets the statistics of each partition that does not have them yet. Does nothing on Citus, where the planner of each shard has its own.
+ * Sets the statistics of each partition that does not have them yet. Does nothing on Citus, where each shard has its own statistics.
  *
- * @throws when a lock is not to be had in time. Call again later.
+ * @throws at a lock time-out. Call again later.
  */
 export async function setPlannerStatistics(database: Database): Promise<void> {
   if (await hasCitus(database)) return;
@@ -81,7 +82,7 @@ export async function setPlannerStatistics(database: Database): Promise<void> {
   }
 }
 
-/** Leaves the statistics of all partitions to ANALYZE: shards get the settings of the columns, and not the statistics. */
+/** Returns the statistics of all partitions to ANALYZE: shards inherit the columns' targets, but not the statistics. */
 export async function releasePlannerStatistics(database: Database): Promise<void> {
   for (const [table, columns] of statistics) {
     for (const partition of await listPartitions(database, table, sql`attstattarget = 0`)) {
@@ -90,7 +91,7 @@ export async function releasePlannerStatistics(database: Database): Promise<void
   }
 }
 
-/** The partitions whose first column has such a target of statistics. */
+/** The partitions whose column of spaces has such a statistics target. */
 async function listPartitions(database: Database, table: PgTable, hasTarget: SQL): Promise<string[]> {
   const rows = await database.execute<{ name: string }>(sql`
     SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
@@ -99,7 +100,7 @@ async function listPartitions(database: Database, table: PgTable, hasTarget: SQL
   return rows.map(({ name }) => name);
 }
 
-/** Whoever reads or writes the table waits behind DDL that waits for its lock. */
+/** Runs statements with a lock time-out, because reads and writes of the table queue behind waiting DDL. */
 function runAll(statements: readonly SQL[]): SQL {
   return sql`DO $$ BEGIN
   SET LOCAL lock_timeout = '${numberOf(ddlLockTimeoutMs)}ms';
@@ -112,7 +113,7 @@ function setTargets(partition: string, columns: ColumnList, target: SQL): SQL {
   return sql`ALTER TABLE ${sql.identifier(partition)} ${sql.join(actions, sql`, `)}`;
 }
 
-/** The statements, as PL/pgSQL, that give a partition its statistics, and keep ANALYZE from others. */
+/** PL/pgSQL statements that set the statistics of a partition and disable ANALYZE for these columns. */
 export function statisticsOf(table: PgTable, partition: string): SQL[] {
   const columns = statistics.get(table) ?? [];
   const literal = (name: string) => sql.raw(`'${name}'`);

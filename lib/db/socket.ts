@@ -10,14 +10,14 @@ interface Target {
 /**
  * Opens sockets for postgres.js. Its own sockets have Nagle's algorithm on, which costs 40 ms at every second small write.
  *
- * A connection is closed when the server does not reply to what was sent within a time: when the server's machine has
- * gone without closing the connection, TCP reports it only after a quarter of an hour, and the statement would wait as long.
+ * A connection is closed when the server does not reply to sent data in time. When the server's machine fails without
+ * closing the connection, TCP reports it only after a quarter of an hour, and the statement would wait as long.
  *
- * The socket is returned while it still connects, and buffers what is written meanwhile. Waiting here until it is
+ * The socket is returned while it still connects, and buffers writes meanwhile. Waiting here until it is
  * connected would break the pool: postgres.js never retries a connection whose socket promise was rejected, so a pool in
  * which every connection was refused once would never connect again. Nor would connect_timeout apply.
  *
- * @param silenceMsMax 0 waits for ever.
+ * @param silenceMsMax 0 for no limit.
  */
 export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
   return ({ host, port, path }) => {
@@ -43,7 +43,7 @@ export function socketOpener(silenceMsMax: number): (target: Target) => Socket {
  *
  * At each: when a connection was closed under a query, and Postgres rejects the next one (it starts, recovers, or allows no
  * connections), postgres.js takes the rejection for a reply to the old query. At a close without an error it connects
- * again, without a pause, and the new query waits for as long as Postgres rejects connections.
+ * again, without a pause, and the new query waits until Postgres accepts connections.
  */
 function emitErrorAtClose(socket: Socket): Socket {
   const emit = socket.emit.bind(socket);

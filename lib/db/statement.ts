@@ -2,11 +2,11 @@ import { Placeholder, type SQL, sql } from 'drizzle-orm';
 import { type PgColumn, PgDialect } from 'drizzle-orm/pg-core';
 
 /**
- * Pieces of a statement that is written by hand, from the columns of schema.ts: renaming a column there is a compile
- * error wherever it is used.
+ * Fragments of hand-written SQL, built from the columns of schema.ts, so that a renamed column is a compile error
+ * wherever it is used.
  */
 
-/** A column's name alone, for places where SQL takes no table: lists of columns, columns of an alias. */
+/** A column's name without its table, for column lists and columns of an alias. */
 export function nameOf(column: PgColumn): SQL {
   return sql`${sql.identifier(column.name)}`;
 }
@@ -19,7 +19,7 @@ export function listOf(items: readonly SQL[]): SQL {
   return sql.join([...items], sql`, `);
 }
 
-/** A constant of ours in the text of the statement. */
+/** A constant number in the statement's text. */
 export function numberOf(value: number): SQL {
   return sql.raw(String(value));
 }

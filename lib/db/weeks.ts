@@ -10,10 +10,10 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** The week that an instant lies in, or one so many weeks later. The first one is the four days before the first Monday. */
+/** The week of an instant, or the one `weeksLater` after it. The first week is the four days before the first Monday. */
 export function weekOf(atMs: number, weeksLater = 0): TimeRange {
   const week = Math.floor((atMs - firstMondayMs) / weekMs) + weeksLater;
-  // No UUIDv7 is of a time before the epoch.
+  // A UUIDv7 cannot encode a time before the epoch.
   return { fromMs: Math.max(0, firstMondayMs + week * weekMs), toMs: firstMondayMs + (week + 1) * weekMs };
 }
 
@@ -30,7 +30,7 @@ export function uncovered(range: TimeRange, covered: readonly TimeRange[]): Time
   return gaps;
 }
 
-/** The smallest UUIDv7 of a millisecond, as a bound: every UUIDv7 that is made from then on is greater. */
+/** The smallest UUIDv7 of a millisecond, as a bound: every UUIDv7 of this or a later millisecond is greater. */
 export function boundOf(atMs: number): string {
   const hex = atMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

@@ -11,13 +11,13 @@ export const users = pgTable('users', {
   /** Null for a user who signs in with single sign-on only. */
   passwordHash: text('password_hash'),
   createdAt: createdAt(),
-  /** When the operator or an OpenID provider vouched for the address; null for one that only accepted an invitation. */
+  /** When the operator or an OpenID provider verified the address; null when the user only accepted an invitation. */
   emailVerifiedAt: instant('email_verified_at'),
-  /** Since when the user cannot sign in (`weir user disable`); null for one who can. */
+  /** When the user was disabled (`weir user disable`); null for an enabled user. */
   disabledAt: instant('disabled_at'),
 });
 
-/** Whom an OpenID provider calls by which name: its issuer and its subject never change, e-mail addresses do. */
+/** The identity of a user at an OpenID provider: issuer and subject never change, e-mail addresses do. */
 export const identities = pgTable(
   'identities',
   {
@@ -30,7 +30,7 @@ export const identities = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.issuer, table.subject] }),
-    // An address that the provider gives to another person later is not linked to the same user.
+    // A second person to whom the provider reassigns the address must not be linked to the same user.
     unique('identities_once_by_issuer').on(table.userId, table.issuer),
   ],
 );
@@ -47,7 +47,7 @@ export const sessions = pgTable(
     expiresAt: instant('expires_at').notNull(),
     /** Names the session to its user: the hash is not shown. */
     id: uuid('id').notNull().unique().default(sql`uuidv7()`),
-    /** At most a minute old while it is used. */
+    /** Updated at most once a minute. */
     lastUsedAt: instant('last_used_at').notNull().default(sql`now()`),
     /** The User-Agent header and the network address that it was opened with. */
     userAgent: text('user_agent'),
@@ -58,7 +58,7 @@ export const sessions = pgTable(
   (table) => [index('sessions_by_user').on(table.userId)],
 );
 
-/** Links that sign a user in, once and soon. */
+/** Short-lived links that sign a user in once. */
 export const signInLinks = pgTable('sign_in_links', {
   /** SHA-256 of the token in the link. */
   tokenHash: bytea('token_hash').primaryKey(),

@@ -3,8 +3,8 @@ import { bigint, doublePrecision, pgTable, primaryKey, text, uuid } from 'drizzl
 import { instant } from './columns.ts';
 
 /**
- * What was erased, or is being erased (docs/erasure.md). A run that was killed goes on from here. Whose events they were is
- * kept as a hash only.
+ * Erasures, completed or in progress (docs/erasure.md). A killed run continues from its row. The subject is kept only as a
+ * hash.
  */
 export const erasures = pgTable(
   'erasures',
@@ -14,10 +14,10 @@ export const erasures = pgTable(
     subject: text('subject', { enum: ['user', 'thread', 'before'] }).notNull(),
     /** The term of the user or thread (lib/event/terms.ts), in the space. */
     term: bigint('term', { mode: 'bigint' }),
-    /** The end of the start times that are erased. */
+    /** Events that started before this time are erased. */
     beforeMs: doublePrecision('before_ms'),
     reason: text('reason'),
-    /** When the last run began. What was accepted until then is erased. */
+    /** When the last run began. Events accepted until then are erased. */
     startedAt: instant('started_at').notNull(),
     events: bigint('events', { mode: 'number' }).notNull().default(0),
     segmentsRewritten: bigint('segments_rewritten', { mode: 'number' }).notNull().default(0),
@@ -25,7 +25,7 @@ export const erasures = pgTable(
     quarantineEvents: bigint('quarantine_events', { mode: 'number' }).notNull().default(0),
     quarantineRewritten: bigint('quarantine_rewritten', { mode: 'number' }).notNull().default(0),
     quarantineDeleted: bigint('quarantine_deleted', { mode: 'number' }).notNull().default(0),
-    /** Tables whose pages still hold what was erased: partitions of segments, or `quarantine`. */
+    /** Tables whose pages still hold erased bytes: partitions of segments, or `quarantine`. */
     unwritten: text('unwritten').array().notNull(),
     completedAt: instant('completed_at'),
   },

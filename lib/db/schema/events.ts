@@ -13,11 +13,11 @@ import {
 } from 'drizzle-orm/pg-core';
 import { bytea, instant } from './columns.ts';
 
-/** What is stored of events: the ledger of ids, the rows, and the request bodies. */
+/** Storage of events: the ledger of ids, the rows, the request bodies, and the commits. */
 
 /**
- * The ledger: every id that a space ever stored. It alone decides what is new, so that an event that was deleted is not
- * stored or billed again when it is sent again. Rows are never deleted (ADR 0016).
+ * The ledger: every id that a space ever stored. It alone decides which events are new, so that a deleted event is not
+ * stored or billed again when it is resent. Rows are never deleted (ADR 0016).
  */
 export const eventIds = pgTable(
   'event_ids',
@@ -26,10 +26,10 @@ export const eventIds = pgTable(
 );
 
 /**
- * One row for each event, with the columns that lists and filters read. The event as it was sent is in its segment.
+ * One row per event, with the columns for lists and filters. The segment has the event as it was sent.
  *
- * Partitioned by ranges of segment_id, a UUIDv7, so by the week of receipt. No constraint makes ids unique here: the
- * ledger does. Drizzle does not know partitions: the migration makes them.
+ * Partitioned by ranges of segment_id, a UUIDv7, so by the week of receipt. The ledger makes ids
+ * unique, not a constraint here. Drizzle does not support partitions: the migration creates them.
  */
 export const events = pgTable(
   'events',
@@ -69,8 +69,8 @@ export const events = pgTable(
 );
 
 /**
- * The request bodies as they were sent, zstd-compressed. An event is the segment_index-th of its segment. Partitioned by
- * ranges of id as `events` is by segment_id, so that a segment and its events are dropped together.
+ * The request bodies as they were sent, zstd-compressed. `events.segment_index` is an event's index in its segment.
+ * Partitioned by ranges of id like `events` by segment_id, so that a segment and its events are dropped together.
  */
 export const segments = pgTable(
   'segments',
@@ -79,7 +79,7 @@ export const segments = pgTable(
     id: uuid('id').notNull(),
     apiKeyId: uuid('api_key_id').notNull(),
     receivedAt: instant('received_at').notNull(),
-    /** How many rows were stored of it, less those that were erased. */
+    /** Rows stored with it, less the erased ones. */
     eventCount: integer('event_count').notNull(),
     rawBytes: integer('raw_bytes').notNull(),
     body: bytea('body').notNull(),
@@ -88,15 +88,15 @@ export const segments = pgTable(
     maxStartMs: doublePrecision('max_start_ms').notNull(),
     /** Hashes of the values that its events can be filtered by (lib/event/terms.ts). */
     terms: bigint('terms', { mode: 'bigint' }).array().notNull(),
-    /** `projectionVersion` of the Weir that computed columns and terms. `weir reproject` computes them again where it is older. */
+    /** `projectionVersion` by which columns and terms were computed. `weir reproject` recomputes older ones. */
     projection: smallint('projection').notNull(),
-    /** Where in the queue it came from: the stream, and the sequence of its message. An erasure compares them with its start. */
+    /** The stream and the sequence of its queue message. An erasure compares them with its start. */
     queueStream: text('queue_stream'),
     queueSequence: bigint('queue_sequence', { mode: 'number' }),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.id] }),
-    // Every filter by equality (ADR 0018). A search reads the whole list of entries that are not sorted in yet: 256 KiB.
+    // For every filter by equality (ADR 0018). A search scans the whole pending list, so the list is limited to 256 KiB.
     index('segments_by_term').using('gin', table.terms).with({ gin_pending_list_limit: 256 }),
     index('segments_by_start_time').on(table.spaceId, table.maxStartMs),
   ],
@@ -110,9 +110,9 @@ export const commitCounters = pgTable(
 );
 
 /**
- * What each statement of the writer stored of a space. A statement takes the next number of its space under the lock of the
- * counter, which it holds until COMMIT: a reader that sees a number sees all smaller ones (ADR 0020). The writer deletes old
- * rows, and never the last one of a space.
+ * The commits of each space: the segments that one statement of the writer stored. It takes the next number of the space
+ * under the counter's row lock, which it holds until COMMIT, so a query that sees a number sees all smaller ones (ADR 0020).
+ * The writer deletes old rows, but never the last one of a space.
  */
 export const spaceCommits = pgTable(
   'space_commits',
@@ -122,12 +122,12 @@ export const spaceCommits = pgTable(
     number: bigint('number', { mode: 'number' }).notNull(),
     storedAt: instant('stored_at').notNull().default(sql`now()`),
     eventCount: integer('event_count').notNull(),
-    /** The segments that it stored, in the order of their ids. No other commit stores a part of one (ADR 0024). */
+    /** The segments that it stored, ordered by id. No other commit stores events of them (ADR 0024). */
     segmentIds: uuid('segment_ids').array().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.number] }),
-    // Finds the old rows. The rows of a block were stored at about the same time.
+    // For the deletion of old rows. BRIN fits, since the rows of a block were stored at about the same time.
     index('space_commits_by_time').using('brin', table.storedAt),
   ],
 );

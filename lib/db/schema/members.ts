@@ -4,7 +4,7 @@ import { users } from './accounts.ts';
 import { bytea, createdAt, instant, newId } from './columns.ts';
 import { spaces } from './spaces.ts';
 
-/** Who may do what in a space, and who did. */
+/** Memberships and invitations of spaces, and the audit log. */
 
 export const memberships = pgTable(
   'memberships',
@@ -43,14 +43,14 @@ export const invitations = pgTable(
   (table) => [
     index('invitations_by_space').on(table.spaceId, table.id),
     index('invitations_by_email').on(table.email),
-    // One that has expired counts too: the next one to the same address takes its place.
+    // Includes expired invitations: a new one to the same address replaces them.
     uniqueIndex('invitations_one_open')
       .on(table.spaceId, table.email)
       .where(sql`accepted_at IS NULL AND revoked_at IS NULL`),
   ],
 );
 
-/** Who changed what in a space. `actor` is a user's id, or `operator` for the command line. */
+/** The audit log of each space. `actor` is a user's id, or `operator` for the command line. */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -60,9 +60,9 @@ export const auditLog = pgTable(
     action: text('action').notNull(),
     details: jsonb('details').$type<Record<string, unknown>>().notNull(),
     createdAt: createdAt(),
-    /** The id of what was changed, where it is not the space itself. */
+    /** The id of the changed object; null when it is the space itself. */
     target: text('target'),
-    /** The network address that asked for the change; null for the operator's. */
+    /** The network address of the request; null for the operator. */
     address: text('address'),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { bytea, instant } from './columns.ts';
 
-/** Events that Postgres refused, as they were queued, kept until an operator replays them. */
+/** Events that Postgres rejected, as they were queued, kept until an operator replays them. */
 export const quarantine = pgTable(
   'quarantine',
   {
@@ -11,7 +11,7 @@ export const quarantine = pgTable(
     receivedAt: instant('received_at').notNull(),
     quarantinedAt: instant('quarantined_at').notNull().default(sql`now()`),
     eventCount: integer('event_count').notNull(),
-    /** The SQLSTATE that Postgres refused it with, and its message. */
+    /** The SQLSTATE and message of the rejection. */
     sqlstate: text('sqlstate').notNull(),
     message: text('message').notNull(),
     /** A weir.queue.v1.Part, as it was queued. */

@@ -3,7 +3,7 @@ import { bigint, check, date, integer, pgTable, primaryKey, text, unique, uuid }
 import { retentionDaysMax } from '../limits.ts';
 import { bytea, createdAt, instant, newId, price } from './columns.ts';
 
-/** Spaces, their keys, what they used, and what their tokens cost. */
+/** Spaces, their API keys, usage and prices, and the clock of retention. */
 
 export const spaces = pgTable(
   'spaces',
@@ -16,7 +16,7 @@ export const spaces = pgTable(
       .notNull()
       .default('active'),
     createdAt: createdAt(),
-    /** Days after its receipt for which an event is kept; null is for ever, or for as long as RETENTION_DAYS_MAX says. */
+    /** Retention in days after receipt; null is unlimited, or RETENTION_DAYS_MAX. */
     retentionDays: integer('retention_days'),
     /** The name of its plan, for display; null without one. The limits are in this row, not in the plan. */
     plan: text('plan'),
@@ -46,11 +46,11 @@ export const apiKeys = pgTable('api_keys', {
   lastUsedAt: instant('last_used_at'),
   /** A user's id, or `operator`, as in the audit log. */
   createdBy: text('created_by').notNull().default('operator'),
-  /** The key that it was rolled from. Unique: a key is rolled once, however many ask at a time. */
+  /** The key that it was rolled from. Unique, so that concurrent requests roll a key only once. */
   replaces: uuid('replaces').unique(),
 });
 
-/** Rows of `events` received in a UTC month: what a quota is counted against. */
+/** Stored events by UTC month of receipt: the count that quotas limit. */
 export const usageMonths = pgTable(
   'usage_months',
   {
@@ -62,7 +62,7 @@ export const usageMonths = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.month] })],
 );
 
-/** What a space received by UTC day of receipt and API key. */
+/** Received events by UTC day of receipt and API key. */
 export const usageDays = pgTable(
   'usage_days',
   {
@@ -71,13 +71,13 @@ export const usageDays = pgTable(
     apiKeyId: uuid('api_key_id').notNull(),
     /** Rows of `events`. */
     events: bigint('events', { mode: 'number' }).notNull(),
-    /** Events that were received again, with an id that was known: retries, and messages that the queue delivered again. */
+    /** Events received again with a known id: retries, and redelivered messages. */
     repeats: bigint('repeats', { mode: 'number' }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.day, table.apiKeyId] })],
 );
 
-/** One row: the clock by which events expire (lib/retention/retention-clock.ts), as the last pass of retention left it. */
+/** One row: the clock by which events expire (lib/retention/retention-clock.ts), after the last pass of retention. */
 export const retentionClock = pgTable(
   'retention_clock',
   {
@@ -90,8 +90,8 @@ export const retentionClock = pgTable(
 );
 
 /**
- * What tokens of a model cost, in US dollars per million, from a day on. Operators and owners edit it: nothing is known
- * of a model without a row.
+ * Prices of a model's tokens, in US dollars per million, from a day on. Operators and owners set them; a model without a
+ * row has no price.
  */
 export const modelPrices = pgTable(
   'model_prices',
@@ -99,13 +99,13 @@ export const modelPrices = pgTable(
     id: newId(),
     /** Null is for all spaces; a space's own prices take precedence. */
     spaceId: uuid('space_id').references(() => spaces.id, { onDelete: 'cascade' }),
-    /** As events.name has it. */
+    /** The value of `events.name`. */
     model: text('model').notNull(),
     /** The first day, UTC. */
     validFrom: date('valid_from', { mode: 'string' }).notNull(),
     input: price('input').notNull(),
     output: price('output').notNull(),
-    /** Of input tokens that were read from a cache, or written to one. Null: they have no price. */
+    /** For input tokens that were read from a cache, or written to one. Null: no price. */
     cacheRead: price('cache_read'),
     cacheWrite: price('cache_write'),
     createdAt: createdAt(),

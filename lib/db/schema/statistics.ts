@@ -2,7 +2,7 @@ import { bigint, doublePrecision, integer, pgTable, primaryKey, text, uuid } fro
 
 /** Sums over events that the writer keeps for charts. */
 
-/** Sums over events. Those that are usually 0 are null then, which takes no room. */
+/** Sums over events. Sums that are usually 0 are stored as null, which takes no space. */
 const measures = () => ({
   events: bigint('events', { mode: 'number' }).notNull(),
   durationMs: doublePrecision('duration_ms').notNull(),
@@ -18,7 +18,7 @@ const measures = () => ({
 });
 
 /**
- * What charts read: sums per minute of start time, type, model or tool, and source. A chart's cost does not grow with the
+ * Sums for charts, per minute of start time, type, model or tool, and source. A chart's cost does not grow with the
  * number of events.
  */
 export const eventStats = pgTable(
@@ -48,9 +48,9 @@ export const agentStats = pgTable(
   (table) => [primaryKey({ columns: [table.spaceId, table.minute, table.agentId] })],
 );
 
-/** What a roll-up covers: so many hours from an hour that is a multiple of it. */
+/** The span of a roll-up: `spanHours` hours from `startHour` on. */
 const rollupSpan = () => ({
-  /** 1 or 6. A day of any time zone is made of few of them. */
+  /** 1 or 6. A day of any time zone consists of few of them. */
   spanHours: integer('span_hours').notNull(),
   /** Hours since the epoch, a multiple of spanHours. */
   startHour: bigint('start_hour', { mode: 'number' }).notNull(),
