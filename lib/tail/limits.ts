@@ -1,12 +1,12 @@
-/** The writer keeps the rows of `space_commits` for so many days: a stream resumes after a long weekend. */
+/** Days for which the writer keeps the rows of `space_commits`: a stream can resume after a long weekend. */
 export const commitDays = 7;
 
-/** It keeps at most so many for a space, some 25 MiB. A reader that is further behind skips anyway (`lagEventsMax`). */
+/** Most rows that it keeps for a space, about 25 MiB. A stream that is further behind skips anyway (`lagEventsMax`). */
 export const commitsPerSpaceMax = 200_000;
 
-/** Segments that one read lists, and the events after which it takes no more of them. */
+/** Most segments that one read lists, and about the most events that it returns. */
 export const segmentsPerRead = 500;
 export const eventsPerRead = 1_000;
 
-/** A live stream that is further behind skips to the newest events. Every commit has an event, so this bounds what is counted, too. */
+/** A live stream that is further behind skips to the newest events. Every commit has an event, so this also bounds the count. */
 export const lagEventsMax = 50_000;

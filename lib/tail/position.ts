@@ -1,13 +1,13 @@
 /**
- * A place in the order in which the events of a space were stored: by commit, then by segment, then by index. All events up to
- * and including this one have been read.
+ * A position in the storage order of a space's events: by commit, then by segment, then by index. All events up to and
+ * including this one have been read.
  */
 export interface TailPosition {
   /** The number of the commit; 0 before the first. */
   readonly number: number;
   /**
-   * A segment of the commit. It also tells whether this is the commit that the position was made from: after a restore of an
-   * older backup, another commit has its number.
+   * A segment of the commit. It also identifies the commit: after a restore of an older backup, another commit may have the
+   * same number.
    */
   readonly segmentId: string;
   readonly segmentIndex: number;
@@ -15,10 +15,10 @@ export interface TailPosition {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** The place before all events of a space. */
+/** The position before all events of a space. */
 export const firstPosition: TailPosition = { number: 0, segmentId: nilUuid, segmentIndex: -1 };
 
-/** Behind every event of a segment. `segment_index` is an integer of Postgres. */
+/** The position after every event of a segment: the largest Postgres integer. */
 export const lastIndex = 2 ** 31 - 1;
 
 /** The order of a tail: negative when `a` comes first. */

@@ -9,7 +9,7 @@ export interface StoredSegment {
   /** Of the commit. */
   readonly number: number;
   readonly segmentId: string;
-  /** How many events a segment of the commit has, on average. */
+  /** The average number of events in a segment of the commit. */
   readonly eventCount: number;
 }
 
@@ -17,9 +17,9 @@ export interface StoredSegment {
  * Lists the segments that a space stored after a position, in the order of the tail, at most {@link segmentsPerRead} of them. The first one is
  * the position's own: some of its events may come after the position.
  *
- * Numbers are given in the order of COMMIT (ADR 0020), so what is listed is final.
+ * Numbers are assigned in the order of COMMIT (ADR 0020), so no segment can appear later between listed ones.
  *
- * @returns undefined when it is not known what came after the position: its commit is too old, or of another history of the database.
+ * @returns undefined for an unknown position: its commit was deleted as too old, or the database was restored from a backup.
  */
 export async function listStoredSegments(
   database: Database,
@@ -51,7 +51,7 @@ export async function listStoredSegments(
   return isKnown ? listed : undefined;
 }
 
-/** Whether a space has stored what a position names, and it is known what came after it. */
+/** Whether a space has the commit and segment of a position, and all later commits. */
 export async function isKnownPosition(
   database: Database,
   spaceId: string,
@@ -60,7 +60,7 @@ export async function isKnownPosition(
   return (await listStoredSegments(database, spaceId, position, 1)) !== undefined;
 }
 
-/** The position after everything that a space has stored: where a tail of what is stored from now on begins. */
+/** The position after the last stored event of a space, where a tail of new events begins. */
 export async function readEdge(database: Database, spaceId: string): Promise<TailPosition> {
   const { number, segmentIds } = spaceCommits;
   const [last] = await database
@@ -72,11 +72,11 @@ export async function readEdge(database: Database, spaceId: string): Promise<Tai
   return last === undefined ? firstPosition : { ...last, segmentIndex: lastIndex };
 }
 
-/** How much a tail has not read yet. */
+/** The events that a tail has not read yet. */
 export interface TailLag {
   /** Events that were stored by later commits, whatever their values. */
   readonly events: number;
-  /** Whether there are more: not all of them were counted. */
+  /** Whether there may be more: the count stopped at its limit. */
   readonly isAtLeast: boolean;
 }
 
@@ -97,7 +97,7 @@ export async function readLag(database: Database, spaceId: string, after: TailPo
   return { events: row.events, isAtLeast: row.commits === lagEventsMax };
 }
 
-/** Deletes the records that are too old or too many. The last one of each space stays: it is the position of whoever has read all. */
+/** Deletes rows that are too old or too many. The last one of each space stays, as the position of streams that are up to date. */
 export async function deleteOldCommits(database: Database): Promise<void> {
   const { spaceId, number, storedAt } = spaceCommits;
   const old = lt(storedAt, sql`now() - make_interval(days => ${commitDays})`);

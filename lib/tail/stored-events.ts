@@ -6,7 +6,7 @@ import { eventsPerRead, segmentsPerRead } from './limits.ts';
 import { lastIndex, type TailPosition } from './position.ts';
 import { listStoredSegments, type StoredSegment } from './space-commits.ts';
 
-/** What a reader wants of each event: columns of `events`, or named expressions over them. */
+/** The selected values of each event: columns of `events`, or named expressions over them. */
 export type StoredColumns = Record<string, PgColumn | SQL.Aliased>;
 
 export type StoredRow<Columns extends StoredColumns> = {
@@ -22,12 +22,12 @@ export interface StoredEvent<Columns extends StoredColumns> {
   readonly position: TailPosition;
 }
 
-/** What was stored after a position, in the order of the tail. */
+/** Events stored after a position, in storage order. */
 export interface StoredPage<Columns extends StoredColumns> {
   readonly events: readonly StoredEvent<Columns>[];
-  /** Where the next page begins: everything up to here was read. */
+  /** The start of the next page: everything up to here was read. */
   readonly end: TailPosition;
-  /** Whether nothing else is stored. */
+  /** Whether there are no further events. */
   readonly isComplete: boolean;
 }
 
@@ -38,11 +38,10 @@ export interface StoredQuery<Columns extends StoredColumns> {
 }
 
 /**
- * Reads the next events that a space stored after a position, some {@link eventsPerRead} at most. Pages that follow each other
- * have every event exactly once, however its segment came about: by several requests, redelivered, or by slices. Events that were
- * deleted meanwhile are not there.
+ * Reads the next events that a space stored after a position, at most {@link eventsPerRead} by default. Consecutive pages
+ * have every event exactly once, also after redeliveries, retries and slicing. Events deleted meanwhile are missing.
  *
- * @returns undefined when it is not known what came after the position: see listStoredSegments.
+ * @returns undefined for an unknown position: see listStoredSegments.
  */
 export async function readStoredPage<Columns extends StoredColumns>(
   database: Database,
@@ -65,7 +64,7 @@ export async function readStoredPage<Columns extends StoredColumns>(
   };
 }
 
-/** The first segments, at least one, with about so many events or fewer. */
+/** The first segments, at least one, with about `eventsMax` events or fewer. */
 function takeSegments(segments: readonly StoredSegment[], eventsMax: number): readonly StoredSegment[] {
   let sum = 0;
   const end = segments.findIndex(({ eventCount }, at) => {

@@ -8,7 +8,7 @@ import { divideSegments } from '../../lib/segment/batches.ts';
 import { batchBytesMax, batchSegmentsMax, segmentsListed } from './limits.ts';
 import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected-batch.ts';
 
-/** What was computed again. */
+/** The totals of a run. */
 export type ReprojectResult = ReprojectedBatch;
 
 export interface ReprojectOptions {
@@ -19,9 +19,9 @@ export interface ReprojectOptions {
 }
 
 /**
- * Computes columns and terms of stored events again, from their segments, where they are of an older version
- * (docs/reproject.md). Each segment is marked in the transaction that has computed it: killed at any time and called again, it goes on
- * with the rest. Writers, readers, retention and erasure go on meanwhile, and half of the time belongs to them.
+ * Recomputes columns and terms of older versions from their segments (docs/reproject.md). Each segment is marked in the
+ * transaction that recomputes it, so a killed run can be repeated and continues with the rest. Writers, queries, retention
+ * and erasure continue meanwhile; after each batch it pauses for as long as the batch took.
  *
  * @param database of one connection.
  */

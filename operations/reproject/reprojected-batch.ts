@@ -10,23 +10,23 @@ import { inSpace } from '../../lib/event/terms.ts';
 import { type Reprojection, reprojectSegment } from './segment-events.ts';
 import { parameterNames, updateColumns } from './statements.ts';
 
-/** What one transaction has computed again. */
+/** The result of one transaction. */
 export interface ReprojectedBatch {
   readonly segments: number;
-  /** Rows of which a column has changed. */
+  /** Rows with a changed column. */
   readonly events: number;
-  /** Segments that cannot be read. They stay as they are. */
+  /** Damaged segments, which are left unchanged. */
   readonly damaged: readonly string[];
 }
 
-/** Segments of which columns and terms are of an older version. Those of a newer one are left to that Weir. */
+/** The condition that a segment's columns and terms are of an older version. Newer versions are left unchanged. */
 export function isOutdated(): SQL {
   return lt(segments.projection, projectionVersion);
 }
 
 /**
- * Computes columns and terms of these segments again, in one transaction. Rows are changed, never added: what was erased or
- * has expired does not come back. A segment that another process has done meanwhile is left out.
+ * Recomputes columns and terms of these segments in one transaction. Rows are updated, never added, so erased and expired
+ * events are not restored. Segments that another process has recomputed meanwhile are skipped.
  */
 export function reprojectBatch(
   database: Database,
@@ -88,7 +88,7 @@ class SegmentReprojection {
     this.#id = id;
   }
 
-  /** @returns undefined when it cannot be read. */
+  /** @returns undefined when the segment is damaged. */
   async reproject(): Promise<Reprojection | undefined> {
     const indexes = await this.#readIndexes();
     const [row] = await this.#transaction
@@ -120,7 +120,7 @@ class SegmentReprojection {
 
   async noteDone({ terms }: Reprojection): Promise<void> {
     const own = `{${inSpace(this.#spaceId, terms).join()}}`;
-    // Where no row is left the range stays as it is.
+    // Without rows the range is kept.
     const start = (bound: SQL, kept: PgColumn) =>
       sql`coalesce((SELECT ${bound} FROM ${events} WHERE ${this.#ofEvents()}), ${kept})`;
     await this.#transaction

@@ -3,17 +3,17 @@ import { type ColumnTexts, projectEvents, projectTerms } from '../../lib/event/p
 import { listEvents } from '../../lib/segment/cut.ts';
 import { decompressSegment, parseEvent } from '../../lib/segment/parsed-event.ts';
 
-/** What ingest and writer would compute of a segment's events today. */
+/** The columns and terms of a segment's events by the current version of the projection. */
 export interface Reprojection {
   /** The columns of the events that have a row, and their indexes in the segment. */
   readonly columns: ColumnTexts;
   readonly indexes: readonly number[];
-  /** The terms of all events of the segment, not yet those of a space. */
+  /** The terms of all events of the segment, before `inSpace`. */
   readonly terms: readonly bigint[];
 }
 
 /**
- * Computes columns and terms of a segment. Erased events have no text, and so neither.
+ * Computes columns and terms of a segment. Erased events have neither.
  *
  * @param stored the indexes of the events that have a row.
  * @throws Error when the segment is damaged.

@@ -10,7 +10,7 @@ import {
 } from '../../lib/db/statement.ts';
 import { columnTypes, storedColumnNames } from '../../lib/event/columns.ts';
 
-/** Parameters of the statements beside the columns, which have their names. */
+/** Parameters of the statements besides the columns, which are named like the columns. */
 export const parameterNames = { spaceId: 'space', segmentId: 'segment', indexes: 'indexes' } as const;
 
 const { spaceId, segmentId, indexes } = parameterNames;
@@ -24,12 +24,12 @@ function unnestColumns(): SQL {
   return sql`unnest(${listOf(arrays)}) AS event(${namesOf(storedColumnNames.map((name) => events[name]))})`;
 }
 
-/** Writes the columns of a segment's rows that differ. A row that is gone meanwhile stays gone. */
+/** Updates the rows of a segment whose columns differ. Rows deleted meanwhile stay deleted. */
 export const updateColumns: CompiledStatement = compileStatement(buildUpdate());
 
 function buildUpdate(): SQL {
   const names = storedColumnNames.filter((name) => name !== 'id' && name !== 'segmentIndex');
-  // JSON has no equality.
+  // Postgres's json type has no equality operator.
   const compared = (row: string) =>
     listOf(
       names.map((name) => {
