@@ -17,14 +17,14 @@ interface Candidate {
 /** The ids of the segments that one transaction changes. */
 export type Batch = readonly string[];
 
-/** What is looked for: the segments of before the start, or all where there is none. */
+/** Which segments to list: those stored or queued before `start`, or all of them when it is undefined. */
 export interface Candidates {
   readonly spaceId: string;
   readonly subject: Subject;
   readonly start?: ErasureStart;
 }
 
-/** All segments that may have events which are erased, in the order of their ids, in bounded batches. */
+/** Lists all segments that may have events to erase, ordered by id, in bounded batches. */
 export async function* listBatches(database: Database, erasure: Candidates): AsyncGenerator<Batch> {
   let after: string | undefined;
   do {

@@ -31,7 +31,7 @@ import type { Subject } from './subject.ts';
 
 const resources = new AsyncDisposableStack();
 let sql: Sql;
-/** One connection, for a lock. */
+/** A single connection, used to hold a lock. */
 let session: Sql;
 let database: Database;
 let erasing: Database;
@@ -54,7 +54,7 @@ const ofUser = (value: string): Subject => ({ kind: 'user', value });
 const eventOf = (userId: string, changes: object = {}) =>
   llmEvent({ context: { threadId: 'thread', userId }, ...changes });
 
-/** The text of every event of a space, by its id. */
+/** The text of each event of a space, by event id. */
 async function textsOf(spaceId: string): Promise<Map<string, string | undefined>> {
   const rows = await database
     .select({ id: events.id, segmentId: events.segmentId, segmentIndex: events.segmentIndex })
@@ -68,7 +68,7 @@ async function countOf(table: typeof events | typeof segments | typeof eventIds,
   return (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows;
 }
 
-test('the events of a user are erased; all others are what they were, byte for byte', async () => {
+test('the events of a user are erased; all others stay byte for byte', async () => {
   const spaceId = await newSpace();
   const other = await newSpace();
   const sent = [
@@ -77,7 +77,7 @@ test('the events of a user are erased; all others are what they were, byte for b
     eventOf('b', { additionalProperties: { n: 1 } }),
     eventOf('gone'),
   ];
-  // As a client may write it: white space, an integer that no double holds, escapes, members around the events.
+  // Unusual but valid JSON: white space, an integer beyond double precision, escapes, members around `events`.
   const odd = `{ "secret-of-gone": "words", "events" : [ ${JSON.stringify(eventOf('c')).replace('"n":1', '"n":12345678901234567890')} ,
     ${JSON.stringify(eventOf('gone')).replace('"gone"', '"\\u0067one"').replace('"userId"', '"us\\u0065rId"')} , ${JSON.stringify(eventOf('d')).replace('Hello', 'H\\u00e9llo')} ] } `;
   const parts = [partOf(spaceId, sent), bodyPart(spaceId, odd), partOf(spaceId, [eventOf('gone')])];
@@ -124,7 +124,7 @@ test('ids, usage and statistics stay; an erased event that is sent again is neit
   expect(await measured()).toEqual(before);
 });
 
-test('a user is matched as the filter matches: by the first characters of a long id, and by the column', async () => {
+test('a user is matched like the filter does: by the first characters of a long id, and by the column', async () => {
   const spaceId = await newSpace();
   const long = 'x'.repeat(300);
   const users = [long, `${long}y`, 'x'.repeat(255), 'X'.repeat(300), 'nul\0', 'nul\uFFFD', 'thread'];
@@ -142,7 +142,7 @@ test('a user is matched as the filter matches: by the first characters of a long
   }
 });
 
-test('a thread, and what started before an instant, are erased', async () => {
+test('a thread is erased, and so are events that started before a given time', async () => {
   const spaceId = await newSpace();
   const times = [1, 2, 3, 4].map((startTimeMs) =>
     llmEvent({ startTimeMs, context: { threadId: startTimeMs === 4 ? 'gone' : 'kept' } }),
@@ -163,7 +163,7 @@ test('a thread, and what started before an instant, are erased', async () => {
   expect(segment).toMatchObject({ minStartMs: 3, maxStartMs: 3 });
 });
 
-test('segments with too many terms are searched, too', async () => {
+test('segments with too many terms to index are searched too', async () => {
   const spaceId = await newSpace();
   const many = Array.from({ length: 60 }, (_, i) => [`key${i}`, i]);
   const wide = Array.from({ length: 200 }, (_, i) =>
@@ -177,7 +177,7 @@ test('segments with too many terms are searched, too', async () => {
   expect((await erase(spaceId, ofUser('gone'))).erased).toMatchObject({ events: 1, segmentsRewritten: 1 });
 });
 
-test('weeks and the default partition are erased in, and a receipt and audit rows say what was done', async () => {
+test('events are erased from weekly and default partitions, and a receipt and audit rows record it', async () => {
   const spaceId = await newSpace();
   const astray = agedPart(spaceId, [eventOf('gone'), eventOf('kept')], 1);
   astray.segmentId = astray.segmentId.replace(/^..../, '7fff');
@@ -225,7 +225,7 @@ test('weeks and the default partition are erased in, and a receipt and audit row
     },
     { actor: 'operator', action: 'erasure.complete', details: { events: 4, segmentsRewritten: 4 } },
   ]);
-  // Whose events they were is nowhere.
+  // No audit row names the subject.
   expect(JSON.stringify(audit)).not.toContain('gone');
   const rows = await sql`SELECT erasures::text AS text FROM erasures WHERE space_id = ${spaceId}`;
   expect(JSON.stringify(rows)).not.toContain('gone');
@@ -233,7 +233,7 @@ test('weeks and the default partition are erased in, and a receipt and audit row
   expect(forgotten.backups).toEqual({ at: null, from: expect.stringContaining('BACKUP_RETENTION_DAYS') });
 });
 
-test('an erasure that was interrupted goes on, and counts what both runs have erased', async () => {
+test('an interrupted erasure resumes, and its counts cover both runs', async () => {
   const spaceId = await newSpace();
   const parts = Array.from({ length: 130 }, () => partOf(spaceId, [eventOf('gone'), ...someEvents(2)]));
   await insertParts(database, parts);
@@ -253,7 +253,7 @@ test('an erasure that was interrupted goes on, and counts what both runs have er
   expect(await countOf(events, spaceId)).toBe(260);
 });
 
-test('one erasure at a time runs in a space', async () => {
+test('a second erasure in the same space is refused while one runs', async () => {
   const spaceId = await newSpace();
   await session`SELECT pg_advisory_lock(7394213, hashtext(${spaceId}))`;
   await expect(erase(spaceId, ofUser('gone'))).rejects.toThrow(ErasureRunningError);
@@ -261,7 +261,7 @@ test('one erasure at a time runs in a space', async () => {
   await erase(spaceId, ofUser('gone'));
 });
 
-test('retention and erasure at the same time leave no event without its segment, and nothing that either deletes', async () => {
+test('concurrent retention and erasure leave no event without its segment and nothing that either deletes', async () => {
   const { id: spaceId } = await createSpace(database, 'test', { retentionDays: 7 });
   const aged = (days: number) => agedPart(spaceId, [eventOf('gone'), eventOf('kept')], days);
   const parts = Array.from({ length: 300 }, (_, i) => aged(i % 2 === 0 ? 20 : 1));

@@ -16,28 +16,28 @@ import type { Subject } from './subject.ts';
 export interface EraseOptions {
   readonly subject: Subject;
   readonly reason?: string | undefined;
-  /** BACKUP_RETENTION_DAYS. */
+  /** The setting BACKUP_RETENTION_DAYS. */
   readonly backupRetentionDays?: number | undefined;
-  /** Says how far it is. */
+  /** Called with progress messages. */
   readonly report?: (text: string) => void;
-  /** How long it waits for a queue that does not advance. */
+  /** Milliseconds without progress of the queue after which the erasure gives up. */
   readonly queueStuckMs?: number;
 }
 
-/** Another process erases in the same space. */
+/** Another process is already running an erasure in this space. */
 export class ErasureRunningError extends Error {
   override name = 'ErasureRunningError';
 }
 
-/** The first key of the advisory locks of erasures. An arbitrary number. */
+/** First key of the advisory locks of erasures. The number is arbitrary. */
 const eraseLock = 7_394_213;
 
 /**
- * Erases events of a space (docs/erasure.md): all of the subject that were accepted before it was called. What is accepted later
- * stays. It can be killed at any time: called again with the same subject it goes on.
+ * Erases all events of the subject that were accepted before the call (docs/erasure.md). Events accepted later stay. The process can
+ * be killed at any time; calling again with the same subject resumes the erasure.
  *
- * @param database of one connection, without a short statement timeout.
- * @throws ErasureRunningError; QueueStuckError; an error of a driver.
+ * @param database with one connection and no short statement time-out.
+ * @throws ErasureRunningError, QueueStuckError, or a driver error.
  */
 export async function eraseEvents(
   database: Database,
@@ -65,22 +65,22 @@ async function eraseAll(
 ): Promise<Receipt> {
   const start = await readStart(database, connection, spaceId);
   const erasure = await beginErasure(database, spaceId, { subject, reason, start });
-  // Most is stored, and is erased whether or not a writer runs.
+  // Most events are already stored. Erasing them first does not depend on a running writer.
   await erasePass(database, erasure, report);
   await untilStored(connection, start.watermarks, {
     report: (queued) => report(`waiting for ${queued} messages of the queue to be stored`),
     ...(queueStuckMs !== undefined && { stuckMs: queueStuckMs }),
   });
   const drainedAtMs = Date.now();
-  // Again until nothing is found: what was queued at the start may have been stored behind the last pass. No more of it comes.
+  // Repeats until a pass finds nothing: messages queued at the start may have been stored after the last pass. Their number is finite.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
   const files = await rewriteFiles(database, erasure, (table) => report(`rewriting ${table}`));
   const unassigned = await countUnassigned(database);
   const notReached = [
-    ...pass.damaged.map((id) => `segment ${id} is damaged: its body was left as it is`),
+    ...pass.damaged.map((id) => `segment ${id} is damaged: its body was not changed`),
     ...(pass.unreadable === 0 ? [] : [`${pass.unreadable} entries in quarantine cannot be read`]),
-    ...(unassigned === 0 ? [] : [`${unassigned} messages in quarantine are of no known space`]),
+    ...(unassigned === 0 ? [] : [`${unassigned} messages in quarantine belong to no known space`]),
   ];
   const { counts, completedAt } = await completeErasure(database, erasure);
   const done = { erasure, counts, completedAt, files, drainedAtMs, backupRetentionDays, notReached };
@@ -94,7 +94,7 @@ interface Pass {
 }
 
 /**
- * Erases what is in the database now. The quarantine comes first: its events go into segments when they are replayed, and never
+ * Erases what is in the database now. The quarantine comes first: a replay moves its events into segments, and nothing moves events
  * back.
  */
 async function erasePass(
@@ -114,7 +114,7 @@ async function erasePass(
   return { found, damaged, unreadable };
 }
 
-/** Messages that could not be decoded: nobody can tell whose they are. */
+/** Messages that could not be decoded, so their space is unknown. */
 async function countUnassigned(database: Database): Promise<number> {
   return database.$count(quarantine, eq(quarantine.spaceId, noSpace));
 }

@@ -8,19 +8,19 @@ import { statisticsTable } from './rewritten-files.ts';
 import { wasEntryAcceptedBefore } from './start.ts';
 import { readPart, wipePart } from './wiped-part.ts';
 
-/** What was erased from the quarantine by one pass. */
+/** What one pass erased from the quarantine. */
 export interface ErasedQuarantine {
   readonly events: number;
-  /** Entries of the space that cannot be read, so that nobody can tell whose they are. */
+  /** Entries of the space that cannot be decoded, so their users and threads are unknown. */
   readonly unreadable: number;
 }
 
-/** Said of an entry of which events were erased: what Postgres said may quote them. */
+/** Replaces the error text of an entry that lost events: the original Postgres error may quote them. */
 const erasedMessage = 'some of its events were erased';
 
 /**
- * Erases the subject's events from the quarantine of a space, an entry in each transaction. The other events of an entry stay
- * replayable. The ids of those that are gone go into the ledger: they were never stored, and sent again they shall not be.
+ * Erases the subject's events from the quarantine of a space, one entry per transaction. The other events of an entry stay
+ * replayable. The ids of erased events are added to the ledger: they were never stored, and without it a resend would be stored.
  */
 export async function eraseQuarantine(database: Database, erasure: Erasure): Promise<ErasedQuarantine> {
   const totals = { events: 0, unreadable: 0 };
@@ -46,7 +46,7 @@ export async function eraseQuarantine(database: Database, erasure: Erasure): Pro
   }
 }
 
-/** A replay holds the entry until its events are stored, so they are found here or in their segment. */
+/** A replay locks the entry until its events are stored, so they are found either here or in their segment. */
 async function eraseEntry(
   transaction: Transaction,
   erasure: Erasure,

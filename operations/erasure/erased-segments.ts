@@ -16,15 +16,15 @@ export interface ErasedBatch {
   readonly events: number;
   readonly segmentsRewritten: number;
   readonly segmentsDeleted: number;
-  /** Segments that cannot be read. Their events of the subject have no row any more. */
+  /** Segments that cannot be read. The rows of the subject's events in them are deleted. */
   readonly damaged: readonly string[];
 }
 
 /**
- * Erases the subject's events from these segments in one transaction: rows, and the texts in the segments. A segment has no text
- * without a row (ADR 0024). One that has no event any more is deleted. Killed in between it changes nothing.
+ * Erases the subject's events from these segments in one transaction: rows, and texts in the segments. A segment has no text
+ * without a row (ADR 0024). A segment without events is deleted. If the process is killed, nothing is changed.
  *
- * The segments are locked first, in the order in which retention locks them.
+ * Segments are locked first, in the same order as retention locks them, to avoid deadlocks.
  */
 export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Promise<ErasedBatch> {
   return inBoundedTransaction(database, async (transaction) => {
@@ -72,7 +72,7 @@ class BatchErasure {
     };
   }
 
-  /** @returns those that are still there. */
+  /** @returns the ids that still exist. */
   async #lockSegments(ids: Batch): Promise<string[]> {
     const rows = await this.#transaction
       .select({ id: segments.id, partition: sql<string>`${segments}.tableoid::regclass::text` })
@@ -91,14 +91,14 @@ class BatchErasure {
       .returning({ segmentId: events.segmentId, segmentIndex: events.segmentIndex });
   }
 
-  /** The events that are left of each segment that has any. */
+  /** The remaining events of each segment that has any. */
   async #readRows(ids: Batch): Promise<Map<string, LeftRow[]>> {
     if (ids.length === 0) return new Map();
     const rows = await this.#transaction.select(leftColumns).from(events).where(this.#areOf(ids));
     return Map.groupBy(rows, ({ segmentId }) => segmentId);
   }
 
-  /** One at a time: memory holds one segment. @returns undefined when it cannot be read. */
+  /** Called for one segment at a time, so memory holds one segment. @returns undefined when the segment cannot be read. */
   async #wipe(id: string, gone: ReadonlySet<number>) {
     const [stored] = await this.#transaction
       .select({ body: segments.body, rawBytes: segments.rawBytes })
@@ -128,7 +128,7 @@ class BatchErasure {
   }
 }
 
-/** Of an event that is left: what its segment says of it. */
+/** Columns of remaining events that determine the range and the terms of their segment. */
 const { segmentId, startTimeMs, type, state, name, source, traceId, threadId, agentId, agentGroupId } =
   events;
 const { userId, errorCode } = events;
@@ -137,7 +137,7 @@ const leftColumns = {
   ...(termTexts satisfies Record<TermColumn, PgColumn>),
   segmentId,
   startTimeMs,
-  // As text: a number may have more digits than a double holds.
+  // As text: a number may have more digits than a double can represent.
   attributes: sql<string | null>`${events.attributes}::text`,
 };
 type LeftRow = Record<TermColumn | 'attributes', string | null> & { segmentId: string; startTimeMs: number };

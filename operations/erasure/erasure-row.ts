@@ -5,17 +5,17 @@ import { auditLog, erasures } from '../../lib/db/schema.ts';
 import type { ErasureStart } from './start.ts';
 import { type Subject, termOf } from './subject.ts';
 
-/** An erasure under way: one run of it, which may have begun before as another one. */
+/** A run of an erasure. An erasure that was interrupted has several runs. */
 export interface Erasure {
   readonly spaceId: string;
   readonly id: string;
   readonly subject: Subject;
-  /** When this run began. What was accepted before is erased. */
+  /** When this run began. It erases what was accepted before. */
   readonly start: ErasureStart;
   readonly reason: string | null;
 }
 
-/** What was erased so far, over all runs. */
+/** What has been erased so far, over all runs. */
 export type ErasureCounts = Pick<
   typeof erasures.$inferSelect,
   | 'events'
@@ -27,9 +27,9 @@ export type ErasureCounts = Pick<
 >;
 
 /**
- * Begins an erasure, with a row in the audit log, or goes on with one of the same subject that was interrupted.
+ * Begins an erasure and writes a row in the audit log, or resumes an interrupted erasure of the same subject.
  *
- * @param start of this run, in either case.
+ * @param start of this run, whether new or resumed.
  */
 export async function beginErasure(
   database: Database,
@@ -70,7 +70,7 @@ export async function beginErasure(
   });
 }
 
-/** Adds to the counts of an erasure, in the transaction that has erased it. */
+/** Adds to the counts of an erasure, in the transaction that erased the events. */
 export async function countErased(
   transaction: Transaction,
   erasure: Erasure,
@@ -90,7 +90,7 @@ export async function countErased(
     .where(isRow(erasure));
 }
 
-/** The tables whose pages may still hold what this erasure, or one before it, has erased in the space. */
+/** The tables whose files may still contain data erased by this or an earlier erasure in the space. */
 export async function readUnwritten(database: Database, { spaceId }: Erasure): Promise<string[]> {
   const rows = await database
     .select({ unwritten: erasures.unwritten })
@@ -106,7 +106,7 @@ export async function noteWritten(database: Database, { spaceId }: Erasure, tabl
     .where(eq(erasures.spaceId, spaceId));
 }
 
-/** Ends an erasure, with a row in the audit log. */
+/** Completes an erasure and writes a row in the audit log. */
 export async function completeErasure(
   database: Database,
   erasure: Erasure,
@@ -117,7 +117,7 @@ export async function completeErasure(
       .set({ completedAt: sql`clock_timestamp()` })
       .where(isRow(erasure))
       .returning();
-    if (row?.completedAt == null) throw new Error('the erasure has no row any more');
+    if (row?.completedAt == null) throw new Error('the row of the erasure is missing');
     const { events, segmentsRewritten, segmentsDeleted } = row;
     const { quarantineEvents, quarantineRewritten, quarantineDeleted } = row;
     const counts = {

@@ -33,7 +33,7 @@ const before2000: Subject = { kind: 'before', timeMs: 2_000 };
 const word = 'xiphoid';
 const withWord = (changes: object) => llmEvent({ ...changes, additionalProperties: { word } });
 
-/** Erases, and reads every text that is left in segments and in quarantine. */
+/** Erases, then reads every text that is left in segments and in quarantine. */
 async function textsAfter(spaceId: string, subject: Subject): Promise<string> {
   const { notReached } = await eraseEvents(erasing, nats, spaceId, { subject });
   expect(notReached).toEqual([]);
@@ -49,7 +49,7 @@ async function readTexts(spaceId: string): Promise<string> {
   ].join('\n');
 }
 
-test('a copy that was sent again beside a later event leaves no text', async () => {
+test('a duplicate sent together with a later event leaves no text', async () => {
   const spaceId = await newSpace();
   const x = withWord({ startTimeMs: 1_000 });
   const y = llmEvent({ startTimeMs: 5_000 });
@@ -60,7 +60,7 @@ test('a copy that was sent again beside a later event leaves no text', async () 
   expect(left).toContain(JSON.stringify(y));
 });
 
-test('the second event of one id in a request leaves no text', async () => {
+test('the second event with the same id in a request leaves no text', async () => {
   const spaceId = await newSpace();
   const kept = llmEvent({ startTimeMs: 5_000 });
   const repeated = { ...withWord({ startTimeMs: 1_000 }), id: kept.id };
@@ -70,7 +70,7 @@ test('the second event of one id in a request leaves no text', async () => {
   expect(left).toContain(JSON.stringify(kept));
 });
 
-test('an event in quarantine has no text in the segment of its neighbours', async () => {
+test('the text of an event in quarantine is not in the segment of the other events of its request', async () => {
   const spaceId = await newSpace();
   await sql`ALTER TABLE events ADD CONSTRAINT poison CHECK (name <> 'poison')`;
   const poison = withWord({ startTimeMs: 1_000, properties: { llm: { model: 'poison' } } });
@@ -83,15 +83,15 @@ test('an event in quarantine has no text in the segment of its neighbours', asyn
   expect(left).toContain(JSON.stringify(sent[2]));
 });
 
-test('an event that is queued twice, the second time beside a new one, leaves no text', async () => {
+test('an event queued twice, the second time together with a new event, leaves no text', async () => {
   const spaceId = await newSpace();
   const x = withWord({ context: { userId: 'gone' } });
   const y = llmEvent({ context: { userId: 'kept' } });
-  // Something was erased before, so that the writer looks for known events.
+  // The writer looks for known ids only in spaces that had an erasure.
   const gone: Subject = { kind: 'user', value: 'gone' };
   await eraseEvents(erasing, nats, spaceId, { subject: gone });
   await storeParts(database, [partOf(spaceId, [x]), partOf(spaceId, [x, y])]);
-  // The text of x is in the segment of x alone, where its row is.
+  // The text of x exists only in the segment that has the row of x.
   const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
   const bodies = stored.map(({ body }) => zstdDecompressSync(body).toString());
   expect(bodies.filter((body) => body.includes(word))).toHaveLength(1);

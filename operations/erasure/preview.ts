@@ -5,14 +5,14 @@ import { listBatches } from './candidates.ts';
 import { matchRows, type Subject } from './subject.ts';
 import { readPart, wipePart } from './wiped-part.ts';
 
-/** What an erasure would find now, beside what is still in the queue. */
+/** What an erasure would find now, without what is still in the queue. */
 export interface ErasurePreview {
   readonly events: number;
   readonly segments: number;
   readonly quarantineEvents: number;
 }
 
-/** Counts what an erasure would erase, and changes nothing. */
+/** Counts what an erasure would erase. Changes nothing. */
 export async function previewErasure(
   database: Database,
   spaceId: string,

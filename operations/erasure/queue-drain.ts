@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { countQueued, type Watermark } from '../../lib/queue/watermark.ts';
 import { queuePollMs, queueStuckMs } from './limits.ts';
 
-/** Messages of before the start stay in the queue: no writer runs, or Postgres and its quarantine refuse them. */
+/** Messages published before the start are still queued: no writer is running, or Postgres rejects both the events and quarantine entries. */
 export class QueueStuckError extends Error {
   override name = 'QueueStuckError';
 }
@@ -11,7 +11,7 @@ export class QueueStuckError extends Error {
 /**
  * Waits until every message up to the watermarks is stored or in quarantine.
  *
- * @param options `stuckMs` is how long it waits for a queue that does not advance.
+ * @param options `stuckMs`: milliseconds without progress after which it gives up.
  * @throws QueueStuckError.
  */
 export async function untilStored(
@@ -32,7 +32,7 @@ export async function untilStored(
     }
     if (performance.now() - advancedAtMs > stuckMs)
       throw new QueueStuckError(
-        `${queued} messages that were accepted before the erasure began are still in the queue: is a writer running? What is stored is erased. Run the command again: it goes on.`,
+        `${queued} messages that were accepted before the erasure began are still in the queue: is a writer running? Events already stored are erased. Run the command again to resume.`,
       );
     await sleep(queuePollMs);
   }

@@ -5,29 +5,29 @@ import type { RewrittenFiles } from './rewritten-files.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** When a storage location no longer holds what was erased, and the settings that decide it. */
+/** When a storage location no longer contains the erased data, and the settings that determine it. */
 export interface Forgotten {
-  /** ISO 8601; null when it cannot be told. */
+  /** ISO 8601; null when unknown. */
   readonly at: string | null;
   readonly from: string;
 }
 
-/** What an erasure has done, to be filed. Times are ISO 8601. */
+/** What an erasure did, for the operator's records. Times are ISO 8601. */
 export interface Receipt {
   readonly erasureId: string;
   readonly spaceId: string;
   readonly subject: Readonly<Record<string, string>>;
   readonly reason: string | null;
-  /** What was accepted before is erased. */
+  /** Events accepted before this time are erased. */
   readonly startedAt: string;
   readonly completedAt: string;
   readonly erased: ErasureCounts;
-  /** What stays by design: docs/erasure.md. */
+  /** What is kept by design: docs/erasure.md. */
   readonly kept: readonly string[];
-  /** Tables that were written into new files. */
+  /** Tables that were rewritten into new files. */
   readonly rewrittenTables: readonly string[];
   readonly forgotten: { readonly queue: Forgotten; readonly wal: Forgotten; readonly backups: Forgotten };
-  /** Where parts of what was erased may still be, beside the above. */
+  /** Other places that may still contain erased data. */
   readonly notReached: readonly string[];
 }
 
@@ -36,9 +36,9 @@ export interface ReceiptInput {
   readonly counts: ErasureCounts;
   readonly completedAt: Date;
   readonly files: RewrittenFiles;
-  /** When every message of before the start had left the queue. */
+  /** When every message published before the start had left the queue. */
   readonly drainedAtMs: number;
-  /** BACKUP_RETENTION_DAYS. */
+  /** The setting BACKUP_RETENTION_DAYS. */
   readonly backupRetentionDays: number | undefined;
   readonly notReached: readonly string[];
 }
@@ -77,14 +77,14 @@ export async function writeReceipt(database: Database, input: ReceiptInput): Pro
 
 function forgottenByBackups(completedAt: Date, days: number | undefined): Forgotten {
   if (days === undefined)
-    return { at: null, from: 'BACKUP_RETENTION_DAYS is not set: Weir does not know your backups' };
+    return { at: null, from: 'BACKUP_RETENTION_DAYS is not set, so the retention of backups is unknown' };
   return {
     at: new Date(completedAt.getTime() + days * dayMs).toISOString(),
     from: `BACKUP_RETENTION_DAYS=${days}`,
   };
 }
 
-/** A checkpoint removes what no crash recovery needs, unless an archive, a standby or a setting keeps it. */
+/** A checkpoint removes WAL that crash recovery does not need, unless an archive, a standby or a setting keeps it. */
 async function forgottenByWal(database: Database, completedAt: Date, backups: Forgotten): Promise<Forgotten> {
   const [row] = await database.execute<{
     lsn: string;
@@ -101,9 +101,9 @@ async function forgottenByWal(database: Database, completedAt: Date, backups: Fo
   const { lsn, archiveMode, keepSize, timeoutSeconds, slots } = row;
   const settings = `up to ${lsn}; archive_mode=${archiveMode}, wal_keep_size=${keepSize}, ${slots} replication slots, checkpoint_timeout=${timeoutSeconds}s`;
   if (archiveMode !== 'off')
-    return { at: backups.at, from: `${settings}; the archive as backups: ${backups.from}` };
-  if (slots > 0 || keepSize !== '0') return { at: null, from: `${settings}: WAL is kept for others` };
-  // The first checkpoint that begins after the end, and is complete.
+    return { at: backups.at, from: `${settings}; the archive is kept like backups: ${backups.from}` };
+  if (slots > 0 || keepSize !== '0') return { at: null, from: `${settings}: replication keeps WAL` };
+  // The first checkpoint that begins after completion has finished by then.
   const at = new Date(completedAt.getTime() + 2 * timeoutSeconds * 1_000).toISOString();
   return { at, from: `${settings}; a recycled file keeps its old bytes until it is overwritten` };
 }

@@ -24,21 +24,21 @@ import {
   vacuumLockTries,
 } from './limits.ts';
 
-/** Where the planner keeps samples of columns. */
+/** The catalog in which the planner keeps sampled column values. */
 export const statisticsTable = 'pg_statistic';
 
-/** The tables whose files may still hold what was erased, in the free space of their pages. */
+/** Tables whose files were rewritten or may still contain erased data in free space of their pages. */
 export interface RewrittenFiles {
   readonly rewritten: readonly string[];
   readonly left: readonly string[];
 }
 
 /**
- * Writes the tables that had erased rows into new files. Deleting a row frees its place in a page, and VACUUM does not overwrite
- * it: only a new file is certain to be without it. Readers go on; writers of the same week wait for the copy.
+ * Rewrites the tables that had erased rows into new files. Deleting a row only frees its space in a page, and VACUUM does not
+ * overwrite it; a new file is certain not to contain it. Readers continue; writers of the same week wait for the copy.
  *
- * @returns `left` are partitions with too many events to be copied while writers wait, and what could not be locked; all on Citus, and
- * while a long pass of retention runs.
+ * @returns `left`: partitions with too many events to copy while writers wait, and tables that could not be locked. On Citus, and
+ * while a long pass of retention runs, all tables.
  */
 export async function rewriteFiles(
   database: Database,
@@ -46,14 +46,14 @@ export async function rewriteFiles(
   report: (table: string) => void,
 ): Promise<RewrittenFiles> {
   const unwritten = await readUnwritten(database, erasure);
-  // The statistics last: they lose their rows of a partition with it.
+  // Statistics last: rewriting a partition also deletes its statistics rows.
   const tables = unwritten.toSorted((a, b) => Number(a === statisticsTable) - Number(b === statisticsTable));
   const rewritten: string[] = [];
   const left: string[] = [];
-  // There it would be the shards and the statistics of the workers, of which the coordinator knows nothing.
+  // On Citus the data is in shards and statistics on the workers, which are not reachable from the coordinator's catalogs.
   if (await hasCitus(database)) return { rewritten, left: tables };
   if (tables.length === 0) return { rewritten, left };
-  // A waiting statement would hold a snapshot, which keeps VACUUM from removing anything.
+  // Poll instead of waiting in a statement: that would hold a snapshot, and VACUUM could not remove anything newer.
   if (!(await untilLocked(database))) return { rewritten, left: await namesOfTables(database, tables) };
   try {
     for (const table of tables) {
@@ -69,7 +69,7 @@ export async function rewriteFiles(
   return { rewritten, left };
 }
 
-/** Waits for a pass of retention to end. @returns false when it takes too long. */
+/** Waits for a pass of retention to end. @returns false after the time limit. */
 async function untilLocked(database: Database): Promise<boolean> {
   const deadlineMs = performance.now() + retentionWaitMs;
   for (;;) {
@@ -95,14 +95,14 @@ async function namesOfTable(database: Database, table: string): Promise<string[]
   return [week?.events, week?.segments].flatMap((name) => name ?? []);
 }
 
-/** @param table a partition of segments, the quarantine or the statistics. @returns whether no file of it holds what was erased. */
+/** @param table a partition of segments, the quarantine or the statistics. @returns whether its files no longer contain erased data. */
 async function rewriteTable(database: Database, table: string): Promise<boolean> {
   if (table === getTableName(quarantine)) return vacuumFull(database, table);
   if (table === statisticsTable) return rewriteStatistics(database);
   if (table === defaultSegments)
     return (await vacuumFull(database, defaultEvents)) && (await vacuumFull(database, defaultSegments));
   const week = await findWeek(database, table);
-  // Dropped or rewritten by retention meanwhile.
+  // Retention dropped or rewrote it meanwhile.
   if (week?.events === undefined || week.segments === undefined) return week === undefined;
   for (const name of [week.events, week.segments])
     await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(name)}`);
@@ -115,7 +115,7 @@ async function findWeek(database: Database, table: string): Promise<WeekPartitio
   return (await listWeekPartitions(database)).find((one) => one.segments === table);
 }
 
-/** The most frequent values of a column, among them texts, are in the statistics of a table, and of a partitioned one. */
+/** Postgres stores the most frequent values of columns, also texts, as statistics of partitions and of the partitioned table. */
 async function rewriteStatistics(database: Database): Promise<boolean> {
   const tables = [getTableName(events), getTableName(segments)];
   const analyzed = await database.execute<{ name: string }>(sql`
@@ -129,15 +129,15 @@ async function rewriteStatistics(database: Database): Promise<boolean> {
     return row?.node;
   };
   const before = await fileOf();
-  // Postgres only warns a user who may not do it.
+  // Postgres only warns when the user lacks the permission, so the file is compared.
   return (await vacuumFull(database, statisticsTable)) && (await fileOf()) !== before;
 }
 
 /**
- * For small tables: it blocks their readers.
+ * For small tables only: it blocks their readers.
  *
- * @returns false when the table is in use for long, or a transaction that began before may still see what was deleted: VACUUM
- * would copy that.
+ * @returns false when the table stays locked by others, or when an older transaction may still see deleted rows: VACUUM would copy
+ * them.
  */
 async function vacuumFull(database: Database, table: string): Promise<boolean> {
   const [now] = await database.execute<{ xid: string }>(
@@ -156,7 +156,7 @@ async function vacuumFull(database: Database, table: string): Promise<boolean> {
   }
 }
 
-/** Whether somebody may see rows that were deleted by transactions below this one: a session, a standby, a prepared transaction. */
+/** Whether a session, a standby or a prepared transaction may still see rows deleted by transactions below this id. */
 async function hasOlderSnapshots(database: Database, xid: string): Promise<boolean> {
   const isOlder = (xmin: string) => sql`age(${sql.raw(xmin)}) > age(${xid}::xid8::xid)`;
   const [row] = await database.execute<{ isSeen: boolean }>(sql`

@@ -24,14 +24,14 @@ import { eraseEvents } from './erase.ts';
 
 const hourMs = 60 * 60_000;
 
-/** Events as an ingest queues them whose clock is that much ahead, or behind. */
+/** Events as queued by an ingest process whose clock is ahead (or behind, if negative). */
 function shiftedPart(spaceId: string, sent: readonly object[], aheadMs: number) {
   const atMs = Date.now() + aheadMs;
   const segmentId = boundOf(atMs).slice(0, 13) + randomUUIDv7().slice(13);
   return Object.assign(partOf(spaceId, sent, { segmentId }), { receivedAtMs: BigInt(atMs) });
 }
 
-test('what was in the queue at the start is erased, what was queued later is kept, whatever clock an ingest has', async () => {
+test('events queued before the start are erased and later ones kept, whatever the clock of the ingest process', async () => {
   await using backing = await createDatabase();
   const open = (connectionsMax: number) =>
     openPostgres(backing.url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 60_000 });
@@ -57,7 +57,7 @@ test('what was in the queue at the start is erased, what was queued later is kep
     report: (text) => text.startsWith('waiting') && waiting.resolve(),
   });
   await Promise.race([waiting.promise, erasing]);
-  // An ingest whose clock is behind by more than the erasure takes.
+  // The clock of this ingest process is behind by more than the erasure takes.
   await publish(encodeGroup([shiftedPart(spaceId, after, -hourMs)]), 'after');
   const log = openLog('test', { LOG_LEVEL: 'silent' });
   await using writer = startWriter({ database, log, concurrency: 2, onStored: () => {} });

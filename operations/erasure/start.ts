@@ -5,13 +5,13 @@ import { commitCounters, segments, spaceCommits } from '../../lib/db/schema.ts';
 import { readWatermarks, type Watermark } from '../../lib/queue/watermark.ts';
 
 /**
- * The start of an erasure, in the terms of the database and of the queue: what was stored then, and how far each stream had got.
- * Both together are all that was accepted before. No clock is compared: that of an ingest may be wrong.
+ * The start of an erasure, as positions in the database and in the queue: the last commit of the space and the sequence of each
+ * stream. Together they cover everything accepted before. No clocks are compared: that of an ingest process may be wrong.
  */
 export interface ErasureStart {
-  /** By the clock of Postgres, for the receipt. */
+  /** The clock of Postgres, for the receipt. */
   readonly atMs: number;
-  /** The number of the last commit of the space then (ADR 0020). */
+  /** The number of the last commit of the space at that time (ADR 0020). */
   readonly commitNumber: number;
   readonly watermarks: readonly Watermark[];
 }
@@ -27,11 +27,11 @@ export async function readStart(
       (SELECT ${lastNumber} FROM ${commitCounters} WHERE ${commitCounters.spaceId} = ${spaceId}), 0)::float8 AS "commitNumber"`);
   if (row === undefined) throw new Error('SELECT returned no row');
   const { atMs, commitNumber } = row;
-  // After the number: what was accepted before and is stored later has a sequence up to these.
+  // Read after the number: what was accepted before but is stored later has a sequence up to these watermarks.
   return { atMs: Math.floor(atMs), commitNumber, watermarks: await readWatermarks(connection) };
 }
 
-/** The condition on `segments`: it was stored at the start, or its message was in the queue. */
+/** The condition on `segments`: the segment was stored, or its message queued, at the start. */
 export function wasAcceptedBefore(
   spaceId: string,
   { commitNumber, watermarks }: ErasureStart,
@@ -45,7 +45,7 @@ export function wasAcceptedBefore(
   );
 }
 
-/** The same of an entry of the quarantine. @param quarantinedAt by the clock of Postgres, as the start. */
+/** The same for a quarantine entry. @param quarantinedAt by the clock of Postgres, like `start.atMs`. */
 export function wasEntryAcceptedBefore(
   { atMs, watermarks }: ErasureStart,
   entry: { quarantinedAt: Date; queueStream: string; queueSequence: bigint },

@@ -2,12 +2,12 @@ import { and, type SQL } from 'drizzle-orm';
 import { asStored } from '../../lib/event/text.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from '../../lib/read/event-filter.ts';
 
-/** Whose events are erased: those of a user, of a thread, or all that started before an instant. */
+/** Which events are erased: those of a user, those of a thread, or all that started before a given time. */
 export type Subject =
   | { readonly kind: 'user' | 'thread'; readonly value: string }
   | { readonly kind: 'before'; readonly timeMs: number };
 
-/** The filter that lists the same events: what an operator sees with it is what is erased. */
+/** The filter that lists the same events, so an operator can see what will be erased. */
 export function filterOf(subject: Subject): EventFilter {
   if (subject.kind === 'before') return { to: subject.timeMs };
   return { [columnOf(subject.kind)]: subject.value };
@@ -19,18 +19,18 @@ export function matchRows(subject: Subject): SQL | undefined {
   return and(matchTime(filter), matchValues(filter));
 }
 
-/** The term that segments of the space have if they have such events; undefined where they are found by time. */
+/** The term that every segment of the space with such events has; undefined when segments are found by time. */
 export function termOf(spaceId: string, subject: Subject): bigint | undefined {
   return termsOf(spaceId, filterOf(subject))[0];
 }
 
-/** The same for an element of the column in a queued part; undefined is NULL. */
+/** The same condition for an element of the column in a queued part; undefined means NULL. */
 export function isOfElement(subject: Subject, element: string | undefined): boolean {
   if (element === undefined) return false;
   return subject.kind === 'before' ? Number(element) < subject.timeMs : element === asStored(subject.value);
 }
 
-/** The column by which it is decided. */
+/** The column that the condition compares. */
 export function subjectColumn({ kind }: Subject): 'userId' | 'threadId' | 'startTimeMs' {
   return kind === 'before' ? 'startTimeMs' : columnOf(kind);
 }

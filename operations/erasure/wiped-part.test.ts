@@ -16,11 +16,11 @@ const wipe = (part: Part, subject: Subject) => {
   return wiped;
 };
 
-test('the events of one user go out of a batch, and the others stay as they were, replayable', () => {
+test('the events of one user are removed from a batch; the others stay unchanged and replayable', () => {
   const [a, gone, b] = [eventOf('a'), eventOf('go"ne'), eventOf('b')];
   const { part, erasedIds } = wipe(partOf(spaceId, [a, gone, b]), { kind: 'user', value: 'go"ne' });
   expect(erasedIds).toEqual([gone.id]);
-  if (part === undefined) throw new Error('nothing is left');
+  if (part === undefined) throw new Error('no part is left');
   requireWellFormed(part);
   expect(part).toMatchObject({
     eventCount: 2,
@@ -32,7 +32,7 @@ test('the events of one user go out of a batch, and the others stay as they were
   expect(part.rawBytes).toBe(BigInt(raw.length));
 });
 
-test('of a batch of one user, or of before an instant, nothing is left', () => {
+test('a batch of a single user, or of events before the given time, is removed entirely', () => {
   const sent = [eventOf('gone'), eventOf('gone', 5)];
   const ids = sent.map(({ id }) => id);
   const part = partOf(spaceId, sent);
@@ -44,14 +44,14 @@ test('of a batch of one user, or of before an instant, nothing is left', () => {
   });
 });
 
-test('a batch of others is not changed, and bytes that are no batch are not read', () => {
+test('a batch without events of the subject is unchanged; bytes that are not a batch are not decoded', () => {
   const part = partOf(spaceId, [eventOf('a')]);
   expect(wipePart(part, { kind: 'user', value: 'gone' })).toBeUndefined();
   expect(readPart(encodePart(part))?.columns).toEqual(part.columns);
   expect(readPart(Buffer.from('secret'))).toBeUndefined();
 });
 
-test('a segment that cannot be read loses its text with the event', () => {
+test('a damaged segment loses its texts when an event is erased', () => {
   const part = Object.assign(partOf(spaceId, [eventOf('a'), eventOf('gone')]), { body: Buffer.from('gone') });
   const { part: left } = wipe(part, { kind: 'user', value: 'gone' });
   expect(zstdDecompressSync(left?.body ?? Buffer.alloc(0)).toString()).toBe('{"events":[]}');

@@ -9,12 +9,12 @@ import { requireWellFormed } from '../../lib/write/well-formed.ts';
 import { isOfElement, type Subject, subjectColumn } from './subject.ts';
 
 export interface WipedPart {
-  /** What is left; undefined when that is no event. */
+  /** The remaining part; undefined when no event is left. */
   readonly part: Part | undefined;
   readonly erasedIds: readonly string[];
 }
 
-/** @returns undefined when the bytes are no part. */
+/** @returns undefined when the bytes are not a part. */
 export function readPart(bytes: Uint8Array): Part | undefined {
   try {
     const part = decodePart(bytes);
@@ -26,10 +26,9 @@ export function readPart(bytes: Uint8Array): Part | undefined {
 }
 
 /**
- * Takes a subject's events out of a queued part: out of its columns and out of its segment, which has a text for each of them and
- * no other.
+ * Removes a subject's events from a queued part: from its columns and from its segment, which has exactly one text per event.
  *
- * @returns undefined when it has none.
+ * @returns undefined when the part has no event of the subject.
  */
 export function wipePart(part: Part, subject: Subject): WipedPart | undefined {
   const own = splitElements(part.columns?.[subjectColumn(subject)] ?? '');
@@ -42,7 +41,7 @@ export function wipePart(part: Part, subject: Subject): WipedPart | undefined {
   return { part: pickEvents(readable(part), (at) => isOwn[at] !== true), erasedIds };
 }
 
-/** A segment that cannot be read is left without a text: it may hold what is erased, and nobody can read the others either. */
+/** A segment that cannot be read loses all its texts: they may include erased ones, and the others cannot be read either. */
 function readable(part: Part): Part {
   try {
     decompressSegment(part.body, Number(part.rawBytes));

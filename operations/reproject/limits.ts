@@ -1,4 +1,4 @@
-/** Segments that are listed at a time, along the primary key. */
+/** Segments per listing, in primary key order. */
 export const segmentsListed = 1_000;
 
 /** Most segments and raw bytes that one transaction recomputes; a single larger segment is allowed. */

@@ -12,7 +12,7 @@ import { isOutdated, type ReprojectedBatch, reprojectBatch } from './reprojected
 export type ReprojectResult = ReprojectedBatch;
 
 export interface ReprojectOptions {
-  /** One space; all when absent. */
+  /** One space; all spaces when undefined. */
   readonly spaceId?: string | undefined;
   /** Called after each batch. */
   readonly report?: (done: ReprojectResult) => void;
@@ -23,7 +23,7 @@ export interface ReprojectOptions {
  * transaction that recomputes it, so a killed run can be repeated and continues with the rest. Writers, queries, retention
  * and erasure continue meanwhile; after each batch it pauses for as long as the batch took.
  *
- * @param database of one connection.
+ * @param database with one connection.
  */
 export async function reproject(
   database: Database,
@@ -53,7 +53,7 @@ function add(a: ReprojectResult, b: ReprojectResult): ReprojectResult {
   };
 }
 
-/** Segments of another version, along the primary key. */
+/** Lists segments of an older version, in primary key order. */
 async function* listBatches(database: Database, spaceId: string): AsyncGenerator<string[]> {
   for (let after: string | undefined; ; ) {
     const listed = await database

@@ -102,14 +102,14 @@ class SegmentReprojection {
     }
   }
 
-  /** @returns how many rows have changed. */
+  /** @returns the number of changed rows. */
   async updateColumns({ columns, indexes }: Reprojection): Promise<number> {
     if (indexes.length === 0) return 0;
     const [spaceId, segmentId] = [this.#spaceId, this.#id];
     return run(this.#transaction, updateColumns, { spaceId, segmentId, columns, indexes });
   }
 
-  /** The indexes of the events that have a row. */
+  /** Indexes of the events that still have a row. */
   async #readIndexes(): Promise<Set<number>> {
     const rows = await this.#transaction
       .select({ index: events.segmentIndex })

@@ -5,7 +5,7 @@ import { decompressSegment, parseEvent } from '../../lib/segment/parsed-event.ts
 
 /** The columns and terms of a segment's events by the current version of the projection. */
 export interface Reprojection {
-  /** The columns of the events that have a row, and their indexes in the segment. */
+  /** The columns of the events that have a row, and the indexes of these events in the segment. */
   readonly columns: ColumnTexts;
   readonly indexes: readonly number[];
   /** The terms of all events of the segment, before `inSpace`. */
@@ -15,7 +15,7 @@ export interface Reprojection {
 /**
  * Computes columns and terms of a segment. Erased events have neither.
  *
- * @param stored the indexes of the events that have a row.
+ * @param stored indexes of the events that have a row.
  * @throws Error when the segment is damaged.
  */
 export function reprojectSegment(

@@ -20,40 +20,40 @@ import {
   type WeekPartitions,
 } from '../../lib/retention/week-partitions.ts';
 
-/** What the database holds, for an operator. Bytes include indexes and TOAST. */
+/** Storage use, for an operator. Bytes include indexes and TOAST. */
 export interface StorageReport {
-  /** RETENTION_DAYS_MAX as this process has it. */
+  /** RETENTION_DAYS_MAX of this process. */
   retentionDaysMax: number | null;
-  /** The weeks of receipt, the oldest first. */
+  /** Weekly partitions by receipt time, oldest first. */
   partitions: PartitionReport[];
-  /** What lies in no week: rows whose ingest had a wrong clock. */
+  /** Rows outside of all weeks, from ingest processes with a wrong clock. */
   defaultPartition: { events: number; segments: number; bytes: number };
-  /** What stays when the events have expired. */
+  /** The ledger of event ids, which is kept when events expire. */
   ledgerBytes: number;
   statisticsBytes: number;
   quarantineBytes: number;
   totalBytes: number;
-  /** The partition that is dropped next, and when; null when none ever is. */
+  /** The partitions that are dropped next, and when; null when none ever will be. */
   nextDrop: { partitions: string[]; at: string } | null;
 }
 
 export interface PartitionReport {
-  /** The first instant. */
+  /** Start, included. */
   from: string;
-  /** The end, excluded. */
+  /** End, excluded. */
   to: string;
   partitions: string[];
-  /** An estimate of Postgres. */
+  /** An estimate of the Postgres planner. */
   events: number;
   eventBytes: number;
   segmentBytes: number;
-  /** The spaces that have rows in it. */
+  /** Number of spaces with rows in it. */
   spaces: number;
-  /** When all its rows will have expired; null when some never do. */
+  /** When all its rows will have expired; null when some never expire. */
   expiresAt: string | null;
 }
 
-/** Reads what the database holds. It reads an index of every partition: seconds, for hundreds of millions of rows. */
+/** Reads the storage use. It scans an index of every partition: seconds for hundreds of millions of rows. */
 export async function reportStorage(
   database: Database,
   retentionDaysMax: number | undefined,
@@ -106,7 +106,7 @@ export async function reportStorage(
 type Measure = (name: string) => Promise<number>;
 
 interface PartitionContext {
-  /** The effective retention of each space, in days. */
+  /** The effective retention of each space, in days; undefined keeps events for ever. */
   daysOf: ReadonlyMap<string, number | undefined>;
   measure: Measure;
 }
@@ -146,7 +146,7 @@ async function countRows(database: Database, table: string): Promise<number> {
   return row?.rows ?? 0;
 }
 
-/** Postgres has no estimate for a table that was never analyzed: its rows are counted. */
+/** Estimates rows from planner statistics, or counts them when the table was never analyzed. */
 async function estimateRows(database: Database, name: string | undefined): Promise<number> {
   if (name === undefined) return 0;
   const [row] = await database.execute<{ rows: number }>(
@@ -155,7 +155,7 @@ async function estimateRows(database: Database, name: string | undefined): Promi
   return row === undefined || row.rows < 0 ? countRows(database, name) : row.rows;
 }
 
-/** Measures a table by its name. On Citus the coordinator's own relation of a distributed table is empty. */
+/** Returns a function that measures a table by name. On Citus the coordinator's own relation of a distributed table is empty. */
 async function openMeasure(database: Database): Promise<Measure> {
   const [found] = await database.execute<{ isCitus: boolean }>(
     sql`SELECT to_regproc('citus_total_relation_size') IS NOT NULL AS "isCitus"`,
