@@ -8,7 +8,7 @@ import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, termsOf } from './event-filter.ts';
 import { isAfter, startInSegment } from './event-position.ts';
 
-/** A column whose values have events of many times: a thread, or a user. */
+/** A column that groups events by thread or by user. */
 export type ActivityColumn = 'threadId' | 'userId';
 
 export interface ActivitySummary {
@@ -19,7 +19,7 @@ export interface ActivitySummary {
   outputTokens: number;
   firstStartMs: number;
   lastStartMs: number;
-  /** Whether one of the events is at the position that was asked about, or before it: a page before has shown the value. */
+  /** Whether one of the value's events is at or before `position`: an earlier page has already shown the value. */
   isShown: boolean;
 }
 
@@ -27,22 +27,22 @@ export interface SummaryQuery {
   column: ActivityColumn;
   values: readonly string[];
   range: Pick<EventFilter, 'from' | 'to'>;
-  /** The last event that the pages before have looked at; undefined for the first page. */
+  /** The last event that earlier pages examined; undefined for the first page. */
   position: EventCursor | undefined;
-  /** Events of the segments that are read; the last segment may exceed it. */
+  /** Limit of the events in the segments that are read; the last segment may exceed it. */
   eventsMax: number;
 }
 
-/** Segments that are read at most: each takes as long as some events. */
+/** Limit of the segments that are read: each has a fixed cost besides its events. */
 const segmentsMax = 400;
 
-/** Candidates that are sorted by time to choose the newest of. */
+/** Candidate segments that are sorted by time to choose the newest. */
 const sortedSegmentsMax = 20_000;
 
 /**
- * Counts the events of each value. They are found by the segments that have one of the values.
+ * Counts the events of each value, in the segments that have one of the values.
  *
- * @returns `isComplete` is false when they have more events than asked for: then the newest segments are counted.
+ * @returns `isComplete` is false when they have more than `eventsMax` events: then only the newest segments are counted.
  */
 export async function summarizeActivity(
   database: Database,
@@ -74,7 +74,7 @@ export async function summarizeActivity(
         sql`${key} = ANY (${wanted})`,
       ),
     )
-    // As in candidate-segments.ts: it keeps Postgres from joining in another order.
+    // Keeps Postgres from reordering the joins, as in candidate-segments.ts.
     .offset(sql.placeholder('offset'))
     .as('matching');
   const summaries = await database
@@ -143,7 +143,7 @@ async function listSegments(
     .limit(segmentsMax + 1);
 }
 
-/** As the statistics add them up: a client may claim any finite number of tokens. */
+/** Sums with the same bounds as the statistics: a client may report any finite number of tokens. */
 function sumTokens(column: SQLWrapper): SQL<number> {
   const bound = sql.raw(String(addedNumberMax));
   // greatest() and least() ignore a NULL.

@@ -9,24 +9,24 @@ import { isAfter, newestFirst } from './event-position.ts';
 export interface ActivityWalkQuery {
   column: ActivityColumn;
   range: Pick<EventFilter, 'from' | 'to'>;
-  /** The last event that was examined before; undefined for the beginning. */
+  /** The last event examined by earlier pages; undefined for the first page. */
   after: EventCursor | undefined;
-  /** Values that were found before. */
+  /** Values that earlier pages found. */
   seen: ReadonlySet<string>;
-  /** How many new values are wanted. */
+  /** Number of new values to find. */
   valuesMax: number;
-  /** Events that are examined at most. */
+  /** Limit of the events that are examined. */
   eventsMax: number;
 }
 
 export interface ActivityWalk {
-  /** New values, in the order of their first events in the list. */
+  /** New values, ordered by their first events in the list. */
   values: string[];
   /** The last event that was examined; undefined at the end of the list. */
   end: EventCursor | undefined;
 }
 
-/** Examines events in the order of the list for the values of a column, until enough new ones are found. */
+/** Examines events in list order and collects values of a column until enough new ones are found. */
 export async function walkValues(
   database: Database,
   spaceId: string,
@@ -49,7 +49,7 @@ export async function walkValues(
       .orderBy(...newestFirst())
       .limit(eventsMax),
   );
-  // Grouped by Postgres: thousands of rows would take longer to send than to examine.
+  // Grouped in Postgres: sending thousands of rows would take longer than examining them.
   const firsts = database.$with('firsts').as(
     database
       .select({ first: min(walked.place).as('first') })

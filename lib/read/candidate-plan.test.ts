@@ -14,7 +14,7 @@ const columns = { id: events.id, startTimeMs: events.startTimeMs };
 const firstMs = 1_760_000_000_000;
 const segmentEvents = 200;
 
-/** Rows that indexes on start times of events have returned. */
+/** Number of rows returned by the indexes on start times of events. */
 async function countWalked(database: Database): Promise<number> {
   await database.execute(sql`SELECT pg_stat_force_next_flush()`);
   const [row] = await database.execute<{ read: number }>(sql`
@@ -23,10 +23,10 @@ async function countWalked(database: Database): Promise<number> {
   return row?.read ?? Number.NaN;
 }
 
-test('planned for any values, a list of a user in a range of time reads segments, and walks no index on start times', async () => {
+test('a generic plan for a list of a user in a time range reads segments and walks no index on start times', async () => {
   await using resources = new AsyncDisposableStack();
   const { url } = resources.use(await createDatabase());
-  // A plan and a statistic belong to a connection.
+  // Prepared plans and session statistics belong to a connection.
   const options = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 30_000 };
   const database = openDatabase(resources.use(openPostgres(url, options)));
   await database.execute(sql`SET plan_cache_mode = force_generic_plan`);
@@ -50,7 +50,7 @@ test('planned for any values, a list of a user in a range of time reads segments
   const before = await countWalked(database);
   expect((await read({ userId: 'rare' })).rows).toHaveLength(15);
   expect(await countWalked(database)).toBe(before);
-  // The counter does count.
+  // Checks that the counter works at all.
   expect((await read({ type: 'llm' })).rows).toHaveLength(50);
   expect(await countWalked(database)).toBeGreaterThan(before);
 });

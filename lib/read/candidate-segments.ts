@@ -6,34 +6,34 @@ import { matchTime, matchValues } from './event-filter.ts';
 import { lastStartOfSegment, startInSegment } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
 
-/** A segment that may have events which match. */
+/** A segment that may have matching events. */
 export interface CandidateSegment {
   readonly id: string;
-  /** The last start time of its events. */
+  /** The latest start time of its events. */
   readonly maxStartMs: number;
   readonly eventCount: number;
 }
 
 export interface CandidateQuery {
   readonly terms: readonly bigint[];
-  /** Segments with an event after this position; all of them without one. */
+  /** Lists segments with an event after this position; all segments when undefined. */
   readonly after: EventCursor | undefined;
-  /** The last segment that was listed. */
+  /** The last segment of the previous listing. */
   readonly listed: CandidateSegment | undefined;
-  /** How many at most. */
+  /** Limit of the segments returned. */
   readonly segmentsMax: number;
-  /** Most segments that are sorted. With more, any of them are listed, not the newest. */
+  /** Limit of the segments that are sorted. With more matches, any of them are listed instead of the newest. */
   readonly sortedMax: number;
 }
 
-/** The segments that have all terms, newest last start time first. */
+/** The segments that have all terms, latest start time first. */
 export async function listCandidates<Columns extends EventColumns>(
   { database, spaceId, filter }: EventSource<Columns>,
   { terms, after, listed, segmentsMax, sortedMax }: CandidateQuery,
 ): Promise<CandidateSegment[]> {
   const { id, maxStartMs, minStartMs, eventCount } = segments;
   const lastStart = lastStartOfSegment;
-  // Sorted outside: with an ordered index at hand the planner would walk it past all segments that lack the terms.
+  // Sorted outside of the subquery: otherwise the planner would scan an ordered index past all segments without the terms.
   const candidates = database.$with('candidates').as(
     database
       .select({ id, maxStartMs: sql<number>`${maxStartMs}`.as('max_ms'), eventCount })
@@ -49,10 +49,10 @@ export async function listCandidates<Columns extends EventColumns>(
             or(lt(lastStart, listed.maxStartMs), and(eq(lastStart, listed.maxStartMs), gt(id, listed.id))),
         ),
       )
-      // A limit keeps this a query of its own.
+      // The limit keeps Postgres from merging this into the outer query.
       .limit(sortedMax),
   );
-  // Not prepared: planned for any terms, it would be planned for terms that are frequent.
+  // Not prepared: a generic plan assumes frequent terms.
   return database
     .with(candidates)
     .select({ id: candidates.id, maxStartMs: candidates.maxStartMs, eventCount: candidates.eventCount })
@@ -61,15 +61,15 @@ export async function listCandidates<Columns extends EventColumns>(
     .limit(segmentsMax);
 }
 
-/** Which of the matching events of some segments are read. */
+/** Which of the matching events in some segments to read. */
 export interface CandidateRows {
-  /** The condition on their position, of {@link startInSegment}. */
+  /** The condition on the events' position, using {@link startInSegment}. */
   readonly position: SQL | undefined;
   readonly order: (start: SQL, id: SQL) => SQL[];
   readonly rowsMax: number;
 }
 
-/** The events of these segments that match, in this order. */
+/** The matching events of these segments, in this order. */
 export async function readCandidates<Columns extends EventColumns>(
   { database, spaceId, columns, filter }: EventSource<Columns>,
   found: readonly Pick<CandidateSegment, 'id'>[],
@@ -88,11 +88,11 @@ export async function readCandidates<Columns extends EventColumns>(
         matchValues(filter),
       ),
     )
-    // An offset keeps Postgres from joining in another order: it might walk the index on times instead. Drizzle omits a
-    // plain 0.
+    // The offset keeps Postgres from reordering the joins; it might scan the index on times instead. Drizzle omits a plain 0,
+    // so it is a parameter.
     .offset(sql.placeholder('offset'))
     .as('matching');
-  // The same columns, of the subquery: without them Drizzle would nest each row.
+  // The subquery's own columns: otherwise Drizzle would nest each row.
   const selected = Object.fromEntries(
     Object.keys(columns).map((name) => [name, matching[name] ?? sql`NULL`]),
   );

@@ -12,7 +12,7 @@ test('a formatted cursor is parsed back exactly', () => {
   );
 });
 
-test('a text that is no cursor is rejected', () => {
+test('a text that is not a cursor is rejected', () => {
   fc.assert(fc.property(fc.string(), (text) => parseEventCursor(text) === undefined));
   const forged = Buffer.from('Infinity_00000000-0000-4000-8000-000000000000').toString('base64url');
   expect(parseEventCursor(forged)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Where the next page of a list begins: after this event, the last one of the page before. */
+/** The last event of a page; the next page begins after it. */
 export interface EventCursor {
   startTimeMs: number;
   id: string;
@@ -6,12 +6,12 @@ export interface EventCursor {
 
 const shape = /^([^_]{1,32})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** A cursor as opaque text for clients. */
+/** Formats a cursor as opaque text for clients. */
 export function formatEventCursor({ startTimeMs, id }: EventCursor): string {
   return Buffer.from(`${startTimeMs}_${id}`).toString('base64url');
 }
 
-/** @returns undefined when the text was not made by {@link formatEventCursor}. */
+/** @returns undefined when {@link formatEventCursor} did not produce the text. */
 export function parseEventCursor(text: string): EventCursor | undefined {
   const [, time, id] = shape.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   const startTimeMs = Number(time);

@@ -12,7 +12,7 @@ export async function isEventStored(database: Database, spaceId: string, id: str
   return rows.length > 0;
 }
 
-/** Whether an event was ever stored: the ledger keeps the ids of those that have expired or were erased. */
+/** Whether an event was ever stored: the ledger keeps the ids of expired and erased events. */
 export async function wasEventStored(database: Database, spaceId: string, id: string): Promise<boolean> {
   const rows = await database
     .select({ id: eventIds.id })

@@ -3,23 +3,23 @@ import { events } from '../db/schema.ts';
 import { hashTerm, inSpace, type TermColumn, type TermSource, termColumns } from '../event/terms.ts';
 import { asStored, storableText } from '../event/text.ts';
 
-/** Which events a list shows. An undefined member does not narrow it. */
+/** Which events a list shows. Undefined members do not restrict it. */
 export interface EventFilter extends Partial<Record<TextColumn, string | undefined>> {
   type?: 'llm' | 'tool' | undefined;
   state?: 'ok' | 'error' | undefined;
-  /** A UUID, in either case. */
+  /** A UUID, in upper or lower case. */
   traceId?: string | undefined;
-  /** Additional properties that an event has, each with this value. Numbers are compared as JavaScript prints them. */
+  /** Additional properties that an event must have with these values. Numbers are compared as JavaScript prints them. */
   attributes?: readonly { readonly key: string; readonly value: string }[] | undefined;
-  /** First start time, in milliseconds since the epoch. */
+  /** Start of the range of start times, included, in milliseconds since the epoch. */
   from?: number | undefined;
-  /** End of the start times, excluded. */
+  /** End of the range of start times, excluded, in milliseconds since the epoch. */
   to?: number | undefined;
   minDurationMs?: number | undefined;
   maxDurationMs?: number | undefined;
-  /** A part of the input's or the output's preview, in upper or lower case. */
+  /** A substring of the input preview or the output preview, ignoring case. */
   text?: string | undefined;
-  /** Values that an event must not have. An event without any value has none of them. */
+  /** Values that an event must not have. An event without a value in the column matches. */
   not?: readonly TermSource[] | undefined;
 }
 
@@ -57,7 +57,7 @@ export function matchValues(filter: EventFilter): SQL | undefined {
   );
 }
 
-/** The terms that a segment of the space has if one of its events matches; none when the filter compares no value. */
+/** The terms that a segment of the space has if one of its events matches; empty when the filter compares no indexed value. */
 export function termsOf(spaceId: string, filter: EventFilter): bigint[] {
   const scope = filter.state === 'error' ? 'error' : 'any';
   const columns = termColumns.flatMap((column): TermSource[] => {

@@ -17,20 +17,20 @@ import { type ListLimits, listLimits } from './limits.ts';
 
 /** The event beside a position in a list. */
 export interface Neighbour<Row> {
-  /** Undefined when there is none, or when it was not found. */
+  /** Undefined when there is none or when it was not found. */
   row: Row | undefined;
-  /** Whether an undefined row means that there is none: the work is bounded, as that of a page is. */
+  /** Whether an undefined row means that there is none. It may be false because the work is bounded, like that of a page. */
   isCertain: boolean;
 }
 
 export interface Neighbours<Row> {
-  /** The event before the position: the next newer one. */
+  /** The event just before the position: the next newer one. */
   newer: Neighbour<Row>;
-  /** The event after the position: the next older one. */
+  /** The event just after the position: the next older one. */
   older: Neighbour<Row>;
 }
 
-/** Finds the events of a filter that come just before and just after a position in the order of the list. */
+/** Finds the matching events just before and just after a position in list order. */
 export async function findNeighbours<Columns extends EventColumns>(
   database: Database,
   spaceId: string,
@@ -47,7 +47,7 @@ export async function findNeighbours<Columns extends EventColumns>(
   return { newer, older: { row, isCertain: row !== undefined || older.isComplete } };
 }
 
-/** Like a page, backwards: first by time, then by the segments that have the filter's terms. */
+/** Works like a page, backwards: first in time order, then in the segments that have the filter's terms. */
 async function findNewer<Columns extends EventColumns>(
   source: EventSource<Columns>,
   at: EventCursor,
@@ -60,7 +60,7 @@ async function findNewer<Columns extends EventColumns>(
   return findInSegmentsAfter(source, terms, at);
 }
 
-/** Examines the events before the position, the nearest first, at most so many. */
+/** Examines at most `eventsMax` events before the position, nearest first. */
 async function walkUp<Columns extends EventColumns>(
   { database, spaceId, columns, filter }: EventSource<Columns>,
   at: EventCursor,
@@ -94,7 +94,7 @@ async function walkUp<Columns extends EventColumns>(
   return { row: row as unknown as EventRow<Columns>, isCertain: true };
 }
 
-/** By the segments that have all terms, the oldest first, until no other one can have a nearer event. */
+/** Reads the segments that have all terms, oldest first, until no remaining segment can have a nearer event. */
 async function findInSegmentsAfter<Columns extends EventColumns>(
   source: EventSource<Columns>,
   terms: readonly bigint[],
@@ -138,15 +138,15 @@ async function findInSegmentsAfter<Columns extends EventColumns>(
     examined += read.reduce((sum, segment) => sum + segment.eventCount, 0);
   }
   const last = list[limits.segmentsListed - 1];
-  // A segment that was not listed may have a nearer event, or the only one.
+  // A segment that was not listed may have a nearer event.
   if (last !== undefined && !(best !== undefined && best.startTimeMs < last.minStartMs)) {
     return { row: undefined, isCertain: false };
   }
   return { row: best, isCertain: true };
 }
 
-/** Segments whose events one statement reads: few, since a list of them usually ends with the first. */
+/** Segments read by one statement. Few are enough, since the first usually has the nearest event. */
 const segmentsPerRead = 8;
 
-/** Candidates that are sorted: more than any value has, and it keeps the listing a query of its own. */
+/** Limit of the candidates that are sorted: above any real number of segments. The limit keeps the listing a separate subquery. */
 const everyCandidate = 2 ** 40;

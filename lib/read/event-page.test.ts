@@ -34,7 +34,7 @@ afterAll(() => resources.disposeAsync());
 
 const columns = { id: events.id, startTimeMs: events.startTimeMs };
 
-/** Limits that are reached with few events. Each member is reached in some runs, and not in others. */
+/** Limits small enough for a few events. Generated runs reach each of them in some cases and not in others. */
 const anyLimits: fc.Arbitrary<ListLimits> = fc.record({
   firstWalkEvents: fc.integer({ min: 1, max: 6 }),
   walkedEvents: fc.integer({ min: 7, max: 30 }),
@@ -45,14 +45,14 @@ const anyLimits: fc.Arbitrary<ListLimits> = fc.record({
   segmentsListed: fc.integer({ min: 1, max: 10 }),
 });
 
-/** Marks segments, in a column that nothing else here reads. */
+/** Marks segments, in a column that these tests do not use otherwise. */
 const equalHashes = 77;
 
-/** How the segment of a request came to have its terms, or not. */
+/** How the segment of a request got its terms. */
 type Origin = 'ingest' | 'writer' | 'equal hashes' | 'too many terms';
 const anyOrigin = fc.constantFrom<Origin>('ingest', 'ingest', 'writer', 'equal hashes', 'too many terms');
 
-/** Gives the segments that are to have equal hashes all terms that the space has. */
+/** Gives the marked segments all terms of the space, as if their hashes collided. */
 async function makeHashesEqual(spaceId: string): Promise<void> {
   const all = database
     .select({ terms: sql`array_agg(term)` })
@@ -69,7 +69,7 @@ interface Request {
   origin: Origin;
 }
 
-/** Stores requests with one statement, a segment each. */
+/** Stores requests in one statement, one segment each. */
 async function store(spaceId: string, requests: readonly Request[]): Promise<void> {
   await storeParts(
     database,
@@ -93,7 +93,7 @@ function toPart(spaceId: string, { events, origin }: Request): Part {
   });
 }
 
-/** All pages of the list, following `next`. */
+/** Reads all pages of the list, following `next`. */
 async function walkPages(spaceId: string, filter: EventFilter, limit: number, limits: ListLimits) {
   const ids: string[] = [];
   let after: EventCursor | undefined;
@@ -150,12 +150,12 @@ function hasValue(values: Values, attributes: readonly string[], source: TermSou
     : normal(stored) === normal(source.value);
 }
 
-/** As it is in a column. */
+/** Normalizes a text as columns do. */
 function normal(text: string): string {
   return text.slice(0, columnCharsMax).toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** Stores the same requests in two spaces, and compares every filter's list with the model. */
+/** Stores the same requests in two spaces and compares the list of every filter with the model. */
 async function checkLists(
   requests: readonly { values: readonly Values[]; origin: Origin }[],
   filters: readonly EventFilter[],
@@ -195,7 +195,7 @@ async function checkLists(
   }
 }
 
-/** The neighbours of a position are the next ones of the list, or the search says that it ended before. */
+/** The neighbours of a position are the adjacent events of the list, or the search reports that it is uncertain. */
 async function checkNeighbours(
   spaceId: string,
   filter: EventFilter,
@@ -210,7 +210,7 @@ async function checkNeighbours(
     const { row, isCertain } = found[side];
     expect(row?.id).toBe(isCertain ? wanted[side]?.id : undefined);
   }
-  // With these, everything is examined.
+  // With the default limits, everything is examined.
   const all = await findNeighbours(database, spaceId, columns, { filter, at });
   expect({ newer: all.newer, older: all.older }).toMatchObject({
     newer: { row: wanted.newer, isCertain: true },
@@ -229,14 +229,14 @@ const singles = fc.array(
 const anyFilters = fc.array(anyFilter, { minLength: 1, maxLength: 6 });
 const anyPage = fc.record({ limit: fc.integer({ min: 1, max: 12 }), limits: anyLimits });
 
-test('the pages of a list show each event of the space that matches exactly once, in order', async () => {
+test('the pages of a list show each matching event of the space exactly once, in order', async () => {
   await fc.assert(fc.asyncProperty(fc.oneof(anyRequests, singles), anyFilters, anyPage, checkLists), {
     numRuns: 40,
     endOnFailure: true,
   });
 });
 
-test('a rare value is found behind events that no page could examine, and the page is complete', async () => {
+test('a rare value is found behind more events than a page may examine, and the page is complete', async () => {
   const spaceId = randomUUID();
   const common = fc.sample(anyValues, 1)[0];
   if (common === undefined) throw new Error('no sample');
@@ -259,7 +259,7 @@ test('a rare value is found behind events that no page could examine, and the pa
     isComplete: true,
   });
   expect(await list({ userId: 'absent' })).toEqual({ rows: [], next: undefined, isComplete: true });
-  // A duration has no term: the page says how far it got.
+  // Durations are not indexed as terms, so the page is incomplete and returns its position.
   expect(await list({ minDurationMs: 2 })).toMatchObject({
     rows: [],
     next: { startTimeMs: 142 },

@@ -8,25 +8,25 @@ import { selectEvents, walkEvents } from './time-walk.ts';
 
 export interface EventPageQuery {
   filter: EventFilter;
-  /** Where the page before ended; undefined for the first page. */
+  /** End of the previous page; undefined for the first page. */
   after: EventCursor | undefined;
-  /** Most rows of the page. */
+  /** Limit of the rows. */
   limit: number;
 }
 
 export interface EventPage<Row> {
   rows: Row[];
-  /** Where the next page begins; undefined at the end of the list. */
+  /** Start of the next page; undefined at the end of the list. */
   next: EventCursor | undefined;
-  /** Whether `limit` events match, or all that are left are shown. If not, the search goes on after `next`. */
+  /** Whether the page has `limit` rows or all remaining ones. If false, the search continues after `next`. */
   isComplete: boolean;
 }
 
 /**
- * Reads one page of a space's events: newest start first, ids ascending where starts are equal. Pages that follow each
- * other show every matching event that was there at the beginning exactly once.
+ * Reads one page of a space's events: newest start first, ids ascending where starts are equal. Consecutive pages show every
+ * matching event that existed when the first page was read exactly once.
  *
- * The work for a page is bounded, whatever the filter: a page may be incomplete, and even empty, before the end (ADR 0018).
+ * The work per page is bounded whatever the filter: a page before the end may be incomplete or even empty (ADR 0018).
  */
 export async function readEventPage<Columns extends EventColumns>(
   database: Database,
@@ -36,7 +36,7 @@ export async function readEventPage<Columns extends EventColumns>(
   limits: ListLimits = listLimits,
 ): Promise<EventPage<EventRow<Columns>>> {
   const source = { database, spaceId, columns, filter, limits };
-  // One row more than requested tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const wanted = limit + 1;
   if (matchValues(filter) === undefined) return toPage(await selectEvents(source, after, wanted), limit);
   const terms = termsOf(spaceId, filter);
@@ -58,7 +58,7 @@ export async function readEventPage<Columns extends EventColumns>(
   return toPage([...walk.rows, ...found.rows], limit, found.end);
 }
 
-/** Most traces, threads and users have few events: examining the newest events of the space for them would be in vain. */
+/** Most traces, threads and users have few events, so scanning the newest events of the space would rarely find them. */
 function isUsuallyRare({ traceId, threadId, userId }: EventFilter): boolean {
   return traceId !== undefined || threadId !== undefined || userId !== undefined;
 }

@@ -3,12 +3,12 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { events, segments } from '../db/schema.ts';
 import type { EventCursor } from './event-cursor.ts';
 
-/** The order of a list: newest start first, ids ascending where starts are equal. */
+/** Compares in list order: newest start first, ids ascending where starts are equal. */
 export function compareEvents(a: EventCursor, b: EventCursor): number {
   return b.startTimeMs - a.startTimeMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
-/** The same order in SQL: that of the index events_by_start_time. Without NULLS LAST Postgres would sort the whole space. */
+/** List order in SQL, matching the index events_by_start_time. Without NULLS LAST Postgres would sort the whole space. */
 export function newestFirst(
   start: PgColumn | SQL = events.startTimeMs,
   id: PgColumn | SQL = events.id,
@@ -16,7 +16,7 @@ export function newestFirst(
   return [sql`${start} desc nulls last`, asc(id)];
 }
 
-/** The order of a list backwards, which the same index has. */
+/** Reverse list order; the same index serves it. */
 export function oldestFirst(
   start: PgColumn | SQL = events.startTimeMs,
   id: PgColumn | SQL = events.id,
@@ -25,14 +25,14 @@ export function oldestFirst(
 }
 
 /**
- * The start time where events are read by their segments. Planned for any values, a range of the column itself looks so narrow that
- * Postgres would walk the index on start times for each segment: seconds, with millions of events.
+ * The start time, for statements that read events by segment. In a generic plan a range on the plain column looks so selective that
+ * Postgres would scan the index on start times for each segment: seconds with millions of events.
  */
 export const startInSegment = sql`(${events.startTimeMs} + 0)`;
 
 /**
- * The last start time of a segment where segments are found by their terms. A range of the column itself looks narrow to the planner, and may
- * have most segments of the space.
+ * The last start time of a segment, for statements that find segments by term. A range on the plain column looks selective to the
+ * planner but may include most segments of the space.
  */
 export const lastStartOfSegment = sql<number>`(${segments.maxStartMs} + 0)`;
 
@@ -44,18 +44,18 @@ export function isBefore(
   return and(gte(start, startTimeMs), or(gt(start, startTimeMs), lt(events.id, id)));
 }
 
-/** The events after a position. @returns undefined for the beginning. */
+/** The events after a position. @returns undefined (no condition) without a position. */
 export function isAfter(
   position: EventCursor | undefined,
   start: SQL = sql`${events.startTimeMs}`,
 ): SQL | undefined {
   if (position === undefined) return undefined;
   const { startTimeMs, id } = position;
-  // The first condition is a range of the index. Without it, Postgres would read all earlier pages again.
+  // The first condition is a range of the index. Without it Postgres would read all earlier pages again.
   return and(lte(start, startTimeMs), or(lt(start, startTimeMs), gt(events.id, id)));
 }
 
-/** The position before all events that start then. */
+/** The position just before all events with this start time. */
 export function beginningOf(startTimeMs: number): EventCursor {
   return { startTimeMs, id: '00000000-0000-0000-0000-000000000000' };
 }

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Letters whose lower case differs by locale, by position in a word, or in length. */
+/** Letters whose lower case depends on the locale or the position in a word, or differs in length. */
 const difficult = ['İstanbul', 'ISTANBUL', 'ΟΔΟΣ', 'STRAẞE', 'ǅ', 'K', 'a\\b', '%'];
 const anyPrompt = fc.oneof(fc.constantFrom(...difficult), fc.string({ unit: 'binary', maxLength: 4 }));
 const anyStored = fc
@@ -41,7 +41,7 @@ const anyQuery: fc.Arbitrary<EventFilter> = fc.oneof(
   fc.tuple(anyFilter, anyText).map(([filter, text]) => ({ ...filter, text })),
 );
 
-test('a predicate holds for the rows that a list with the same filter shows', async () => {
+test('a predicate matches exactly the rows that a list with the same filter shows', async () => {
   let shownByOne = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -86,6 +86,6 @@ test('a predicate holds for the rows that a list with the same filter shows', as
     ),
     { numRuns: 150 },
   );
-  // The property says something only where filters tell events apart.
+  // Guards against a vacuous property: many filters must match some events and not others.
   expect(shownByOne).toBeGreaterThan(50);
 }, 60_000);

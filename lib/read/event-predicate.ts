@@ -5,19 +5,19 @@ import { type TermSource, termColumns } from '../event/terms.ts';
 import { asStored, storableText } from '../event/text.ts';
 import type { EventFilter } from './event-filter.ts';
 
-/** What the predicates of filters look at. */
+/** The columns that filter predicates use. */
 export type PredicateRow = Pick<
   typeof events.$inferSelect,
   (typeof termColumns)[number] | 'startTimeMs' | 'durationMs' | 'attributes'
 > & {
-  /** The previews in lower case, by the rules of the database; null where no filter looks for a text. */
+  /** The previews, lower-cased by the database; null when no filter searches text. */
   lowerInput: string | null;
   lowerOutput: string | null;
 };
 
 export type EventPredicate = (row: PredicateRow) => boolean;
 
-/** The columns that predicates look at and lists do not show. They are read only where one of the filters needs them. */
+/** Columns that predicates use and lists do not show. Each is read only when one of the filters needs it. */
 export function predicateColumns(filters: readonly EventFilter[]) {
   const hasText = filters.some(({ text }) => text !== undefined);
   const hasAttributes = filters.some(
@@ -34,10 +34,9 @@ export function predicateColumns(filters: readonly EventFilter[]) {
 }
 
 /**
- * The condition of a filter as a function: it holds for the rows that a list with the filter shows. A test compares the two over
- * generated events and filters.
+ * Compiles a filter to a function that matches exactly the rows that a list with the filter shows. A property test compares the two.
  *
- * Upper and lower case depend on the locale of the database, so Postgres also converts the text that is looked for.
+ * Lower-casing depends on the locale of the database, so Postgres also converts the searched text.
  */
 export async function createPredicate(database: Database, filter: EventFilter): Promise<EventPredicate> {
   const { from, to, attributes = [], minDurationMs, maxDurationMs, text, not = [] } = filter;

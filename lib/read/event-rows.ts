@@ -5,7 +5,7 @@ import type { events } from '../db/schema.ts';
 import type { EventFilter } from './event-filter.ts';
 import type { ListLimits } from './limits.ts';
 
-/** The columns of `events` that a reader wants of each event. The position of an event is always among them. */
+/** The columns of `events` to read. They always include the position of the event. */
 export type EventColumns = Record<string, PgColumn> & {
   id: typeof events.id;
   startTimeMs: typeof events.startTimeMs;
@@ -16,7 +16,7 @@ export type EventRow<Columns extends EventColumns> = {
   [Name in keyof Columns]: GetColumnData<Columns[Name]>;
 } & { id: string; startTimeMs: number };
 
-/** What a list is read from. */
+/** Where and how a list reads its events. */
 export interface EventSource<Columns extends EventColumns> {
   readonly database: Database;
   readonly spaceId: string;
@@ -25,9 +25,9 @@ export interface EventSource<Columns extends EventColumns> {
   readonly limits: ListLimits;
 }
 
-/** Events in the order of the list. */
+/** Events in list order. */
 export interface FoundEvents<Row> {
   readonly rows: Row[];
-  /** The position up to which all matching events are in `rows`; undefined when no event is left after them. */
+  /** The position up to which `rows` has all matching events; undefined when no event follows. */
   readonly end: { startTimeMs: number; id: string } | undefined;
 }

@@ -4,7 +4,7 @@ import { events } from '../db/schema.ts';
 import { type EventFilter, matchValues } from './event-filter.ts';
 import { newestFirst } from './event-position.ts';
 
-/** A span of time whose last events are examined. */
+/** A time span whose newest events are examined. */
 export interface SampledSpan {
   readonly bucket: number;
   readonly fromMs: number;
@@ -13,14 +13,14 @@ export interface SampledSpan {
 
 export interface EventSample {
   bucket: number;
-  /** Events that were examined: with fewer than asked for, all that the span has. */
+  /** Number of examined events; less than the limit when the span has no more. */
   examined: number;
-  /** Those that match the filter, and those of them that have the state `error`. */
+  /** How many of them match the filter, and how many of those have the state `error`. */
   matching: number;
   errors: number;
 }
 
-/** Examines the last events of each span. The filter's own range of time is not looked at. A span without events is left out. */
+/** Examines the newest events of each span, ignoring the filter's own time range. Spans without events are omitted. */
 export async function sampleEvents(
   database: Database,
   spaceId: string,

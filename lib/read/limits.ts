@@ -1,22 +1,22 @@
-/** How much is read for one page of a filtered list. With more to examine, the page is incomplete. */
+/** How much may be read for one page of a filtered list. Beyond these limits the page is incomplete. */
 export interface ListLimits {
-  /** Events that are examined in the order of time, before the segments are asked that have the filter's values. */
+  /** Events examined in time order before the search by segment begins. */
   readonly firstWalkEvents: number;
-  /** Events that are examined in the order of time in all: where no term is asked for, or very many segments have the terms. */
+  /** Events examined in time order in total, when the filter has no term or very many segments have its terms. */
   readonly walkedEvents: number;
-  /** Events of the segments that have the filter's values. */
+  /** Events read from segments that have the filter's terms. */
   readonly segmentEvents: number;
-  /** Events of the segments that the first statement reads: a page is often full after a few. Each further one reads twice as many. */
+  /** Events of the first read from segments. It is small because a page is often full after a few; each further read doubles. */
   readonly firstReadEvents: number;
-  /** Most events of the segments that one statement reads. */
+  /** Limit of the events of one such read. */
   readonly eventsPerRead: number;
-  /** Segments that are listed at once, where the space has no more that have the filter's values. */
+  /** Segments listed at once, when the space has no more with the filter's terms. */
   readonly segmentsAtOnce: number;
-  /** Segments that one statement lists otherwise. */
+  /** Segments per listing otherwise. */
   readonly segmentsListed: number;
 }
 
-/** Measured in ADR 0018: an event is examined in 1 to 2 µs, and a statement takes 0.5 ms. */
+/** Measured in ADR 0018: examining an event takes 1 to 2 µs, a statement 0.5 ms. */
 export const listLimits: ListLimits = {
   firstWalkEvents: 2_000,
   walkedEvents: 12_000,

@@ -12,9 +12,9 @@ export interface SegmentSearch {
 }
 
 /**
- * Finds events by the segments that have all terms. Segments are read by their last start time, newest first, until no
- * other one can have a newer event than those that were found. Listing the many segments of one value takes longer than examining some
- * thousand events in the order of time: that is tried first.
+ * Finds events in the segments that have all terms. Segments are read by their latest start time, newest first, until no remaining
+ * segment can have a newer event than those found. For a single frequent value, examining a few thousand events in time order is
+ * faster than listing its many segments, so that is tried first.
  */
 export async function findInSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
@@ -23,7 +23,7 @@ export async function findInSegments<Columns extends EventColumns>(
   const few = await findInFewSegments(source, search);
   if (few !== undefined) return few;
   const { rowsMax, terms } = search;
-  // Several values seldom meet in the next thousand events when they did not in the first.
+  // The first walk found too few events with all values; walking further rarely helps, so segments are read.
   if (terms.length > 1) return readInOrder(source, search, listReads(source, search));
   const { walkedEvents, firstWalkEvents } = source.limits;
   const walk = await walkEvents(source, search.after, { rowsMax, eventsMax: walkedEvents - firstWalkEvents });
@@ -34,9 +34,9 @@ export async function findInSegments<Columns extends EventColumns>(
 }
 
 /**
- * The same where the space has few segments with all terms.
+ * The same, when the space has few segments with all terms.
  *
- * @returns undefined where it has many: examining events in the order of time may be faster.
+ * @returns undefined when it has many: examining events in time order may be faster.
  */
 export async function findInFewSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
@@ -66,7 +66,7 @@ async function readInOrder<Columns extends EventColumns>(
     const last = found[rowsMax - 1];
     if (last !== undefined && last.startTimeMs > restMs) return { rows: found, end: last };
     examined += segments.reduce((sum, { eventCount }) => sum + eventCount, 0);
-    // Only where the next page begins later than this one: a page must come nearer to the end.
+    // Only when the next page would begin later than this one: each page must make progress.
     const isNearer = restMs < (after?.startTimeMs ?? Number.POSITIVE_INFINITY);
     if (examined > source.limits.segmentEvents && isNearer && restMs !== Number.NEGATIVE_INFINITY) {
       return { rows: found.filter(({ startTimeMs }) => startTimeMs > restMs), end: beginningOf(restMs) };
@@ -75,14 +75,14 @@ async function readInOrder<Columns extends EventColumns>(
   return { rows: found, end: undefined };
 }
 
-/** Segments whose events are read by one statement. */
+/** Segments whose events one statement reads. */
 interface SegmentRead {
   readonly segments: readonly CandidateSegment[];
-  /** No segment that follows has an event that starts later. */
+  /** Later segments have no event that starts after this time. */
   readonly restMs: number;
 }
 
-/** Of most values a space has few segments: they are listed at once. @returns undefined where there are more. */
+/** Lists all segments at once, since most values have few. @returns undefined when there are more than the limit. */
 async function listFew<Columns extends EventColumns>(
   source: EventSource<Columns>,
   { terms, after }: { terms: readonly bigint[]; after: EventCursor | undefined },
@@ -96,7 +96,7 @@ async function listFew<Columns extends EventColumns>(
   return all.length <= limits.segmentsAtOnce ? divideReads(all, fromMs, readSizes(limits)) : undefined;
 }
 
-/** Lists many segments, some at a time. */
+/** Lists many segments, in bounded steps. */
 async function* listReads<Columns extends EventColumns>(
   source: EventSource<Columns>,
   { terms, after }: SegmentSearch,
@@ -113,10 +113,10 @@ async function* listReads<Columns extends EventColumns>(
   } while (listed !== undefined);
 }
 
-/** More segments than any space has. */
+/** A limit above the number of segments of any space. */
 const everySegment = 2 ** 40;
 
-/** How many events each read has at most. */
+/** Returns the event limit of each successive read. */
 function readSizes({ firstReadEvents, eventsPerRead }: ListLimits): () => number {
   let size = firstReadEvents / 2;
   return () => {
@@ -125,7 +125,7 @@ function readSizes({ firstReadEvents, eventsPerRead }: ListLimits): () => number
   };
 }
 
-/** @param restMs no segment that is not in the list has an event that starts later. */
+/** @param restMs segments outside of the list have no event that starts after this time. */
 function* divideReads(
   list: readonly CandidateSegment[],
   restMs: number,
@@ -139,7 +139,7 @@ function* divideReads(
   if (list.length === 0) yield { segments: [], restMs };
 }
 
-/** The first segments, at least one, whose events are read together. */
+/** The first segments to read together: at least one. */
 function takeRead(segments: readonly CandidateSegment[], eventsMax: number): CandidateSegment[] {
   let eventCount = 0;
   const end = segments.findIndex((segment, at) => {

@@ -5,7 +5,7 @@ import { matchTime, matchValues } from './event-filter.ts';
 import { isAfter, newestFirst } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource, FoundEvents } from './event-rows.ts';
 
-/** The events after a position that the time range of the filter has, whatever their values. */
+/** The events after a position within the time range of the filter, ignoring its other conditions. */
 export async function selectEvents<Columns extends EventColumns>(
   { database, spaceId, columns, filter }: EventSource<Columns>,
   after: EventCursor | undefined,
@@ -19,13 +19,12 @@ export async function selectEvents<Columns extends EventColumns>(
     .limit(rowsMax)
     .prepare('event_list')
     .execute();
-  // Drizzle types the rows by the selection, which it was given as the wider type.
+  // Drizzle derives the row type from the selection, which is passed as a wider type.
   return rows as EventRow<Columns>[];
 }
 
 /**
- * Examines events one after another in the order of the list, at most `eventsMax`, until `rowsMax` match. Fast for values
- * that are frequent.
+ * Examines at most `eventsMax` events in list order until `rowsMax` match. Fast for frequent values.
  */
 export async function walkEvents<Columns extends EventColumns>(
   { database, spaceId, columns, filter }: EventSource<Columns>,
@@ -50,7 +49,7 @@ export async function walkEvents<Columns extends EventColumns>(
   const rows = (await database
     .select()
     .from(walked)
-    // The last one says where the walk ended.
+    // The last examined event is returned as well: it is where the walk ended.
     .where(or(walked.matches, eq(walked.place, eventsMax)))
     .orderBy(...newestFirst(sql`${walked.startTimeMs}`, sql`${walked.id}`))
     .limit(rowsMax + 1)

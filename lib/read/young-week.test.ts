@@ -13,14 +13,14 @@ import { readEventPage } from './event-page.ts';
 import { listLimits } from './limits.ts';
 
 /**
- * A week that has just begun, at several sizes. Nothing collects statistics of it, or only of its first rows.
+ * Lists in a week that has just begun, at several sizes, when the planner has no statistics or only those of the first rows.
  */
 
 const resources = new AsyncDisposableStack();
 let database: Database;
 beforeAll(async () => {
   const { url } = resources.use(await createDatabase());
-  // A plan and a statistic belong to a connection.
+  // Prepared plans and session statistics belong to a connection.
   const options = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 60_000 };
   database = openDatabase(resources.use(openPostgres(url, options)));
   for (const { table } of partitionedTables) {
@@ -40,7 +40,7 @@ const firstMs = 1_760_000_000_000;
 const term = (column: 'name' | 'userId', value: string) =>
   String(inSpace(spaceId, [hashTerm({ column, value }, 'any')])[0]);
 
-/** Stores segments of one user each. The first ones have the name `retired`, all others `current`. */
+/** Stores segments with one user each. The first `retiredUntil` have the name `retired`, the others `current`. */
 async function grow(
   ofSpace: string,
   { from, to, retiredUntil }: { from: number; to: number; retiredUntil: number },
@@ -62,7 +62,7 @@ async function grow(
     FROM numbered, generate_series(0, ${eventsPerSegment - 1}::integer) AS place`);
 }
 
-/** Rows and entries of indexes that were read since the last call, of events and segments. */
+/** Table rows and index entries of events and segments read since the last call. */
 async function countRead(): Promise<number> {
   await database.execute(sql`SELECT pg_stat_force_next_flush()`);
   const [row] = await database.execute<{ read: number }>(sql`
@@ -87,10 +87,10 @@ const sizes = [300, 3_000, 12_000];
 const retiredUntil = 3_000;
 
 test.each(sizes.map((to, place) => [to, sizes[place - 1] ?? 0]))(
-  'with %i segments, lists read what they show, and a bounded number of others',
+  'with %i segments, lists read what they show plus a bounded number of other rows',
   async (to, from) => {
     if (from === 0) {
-      // What is analyzed early says nothing of what comes.
+      // Statistics collected this early do not describe the rows that follow.
       await grow(otherSpaceId, { from: 0, to: 10, retiredUntil: 0 });
       await database.execute(sql`ANALYZE`);
     }
@@ -106,14 +106,14 @@ test.each(sizes.map((to, place) => [to, sizes[place - 1] ?? 0]))(
       text: await readOf(list({ text: 'absent' })),
       one: await readOf(() => isEventStored(database, spaceId, id)),
     };
-    // A partition of a few pages is read as a whole: entries of an index, and rows.
+    // Postgres reads a partition of a few pages completely: index entries and rows.
     const few = 700;
     expect(read.first).toBeLessThan(few);
     expect(read.user).toBeLessThan(few + 4 * ofUser);
     expect(read.never).toBeLessThan(few);
     expect(read.absent).toBeLessThan(few + 2 * listLimits.firstWalkEvents);
     expect(read.text).toBeLessThan(few + 2 * listLimits.walkedEvents);
-    // The walk, all segments of the value, and the events of the newest.
+    // The walk, all segments of the value, and the events of the newest segments.
     expect(read.longAgo).toBeLessThan(
       few + 2 * (listLimits.walkedEvents + 2 * retiredUntil + listLimits.eventsPerRead),
     );

@@ -6,25 +6,25 @@ import { rowLockTimeoutMs } from './limits.ts';
 import { instantOf, isAmong, joinStatements, propagateSettings, setLockTimeout } from './literals.ts';
 import { cutoffSql, type ExpiryRule } from './policy.ts';
 
-/** The SQLSTATE by which a deletion ends that found rows to keep: a retention is longer than when they were chosen. */
+/** SQLSTATE raised when a deletion finds rows to keep, because the retention was lengthened after they were selected. */
 const keptState = 'WE001';
 
-/** Ends a DO block with nothing deleted. `isKept` recognises the error. */
+/** Aborts a DO block, so that nothing is deleted. `isKept` recognises the error. */
 export const raiseKept = sql`RAISE EXCEPTION 'a row has not expired' USING ERRCODE = '${sql.raw(keptState)}'`;
 
-/** Rows of a space that have expired by its retention of the moment in which they were chosen. */
+/** Rows of a space that had expired when they were selected. */
 export interface ExpiredRows {
   readonly spaceId: string;
-  /** When the latest of them was received. */
+  /** Receipt time of the newest of them. */
   readonly latestMs: number;
   readonly rule: ExpiryRule;
 }
 
 /**
- * Deletes rows that have expired, if they still have when the transaction runs.
+ * Deletes expired rows, provided that they are still expired when the transaction runs.
  *
- * @param deletions the statements, in plpgsql.
- * @returns false, with nothing deleted, when the retention is longer meanwhile, or when another transaction holds one of the
+ * @param deletions plpgsql statements.
+ * @returns false, with nothing deleted, when the retention was lengthened meanwhile or another transaction has locked one of the
  *   rows.
  */
 export async function deleteExpired(
@@ -50,7 +50,7 @@ END $$`);
   }
 }
 
-/** lock_not_available; deadlock_detected, which on Citus is also found between its nodes. In either case nothing has changed. */
+/** lock_not_available, or deadlock_detected, which Citus also reports between nodes. In both cases nothing was changed. */
 export function isLockConflict(error: unknown): boolean {
   return isState(error, '55P03', '40P01');
 }

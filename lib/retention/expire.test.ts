@@ -17,7 +17,7 @@ import { expireData } from './expire.ts';
 import { deletedSegmentsMax } from './limits.ts';
 import { RetentionClock } from './retention-clock.ts';
 
-/** A database with one connection for retention, and others for the rest. */
+/** A database with one connection for retention and others for everything else. */
 async function openStore() {
   await using stack = new AsyncDisposableStack();
   const { url } = stack.use(await createDatabase());
@@ -31,20 +31,20 @@ async function openStore() {
     (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows ?? 0;
   return {
     sql,
-    /** One connection, for a transaction or a lock. */
+    /** A single connection, for a transaction or a lock. */
     session,
     database,
     countIn,
     createSpace: async (retentionDays: number | null) =>
       (await createSpace(database, 'test', { retentionDays })).id,
-    /** Stores parts in partitions of their weeks. */
+    /** Stores parts in the partitions of their weeks. */
     async store(parts: readonly Part[]) {
       await insertParts(database, parts);
       await ensurePartitions(database, Date.now());
     },
     expire: (retentionDaysMax?: number) =>
       expireData(expiring, { retentionDaysMax, nowMs: Date.now(), clock: new RetentionClock() }),
-    /** The numbers of stored events and segments, which have to agree with each other. */
+    /** Numbers of stored events and segments; checks that they agree. */
     async stored(spaceId: string) {
       const orphans = await sql`
         SELECT FROM events FULL JOIN (SELECT space_id, id AS segment_id FROM segments) AS s USING (space_id, segment_id)
@@ -60,7 +60,7 @@ async function openStore() {
   };
 }
 
-test('partitions in which everything has expired are dropped; ledger, usage and statistics stay', async () => {
+test('fully expired partitions are dropped; ledger, usage and statistics stay', async () => {
   await using store = await openStore();
   const [short, long] = [await store.createSpace(30), await store.createSpace(60)];
   const context = { agentId: 'agent' };
@@ -82,12 +82,12 @@ test('partitions in which everything has expired are dropped; ledger, usage and 
   const usage = await store.database.select().from(usageMonths).where(eq(usageMonths.spaceId, short));
   expect(usage.reduce((sum, row) => sum + row.events, 0)).toBe(7);
 
-  // Sent again, now and as it was queued then: known for ever.
+  // Sent again, with a current and with an old receipt time: the ledger still knows the ids.
   expect(await insertParts(store.database, [agedPart(short, gone, 0), agedPart(short, gone, 100)])).toBe(0);
   expect(await store.stored(short)).toEqual([5, 1]);
 });
 
-test('a space with a shorter retention loses its events in batches, and the others keep theirs', async () => {
+test('a space with a shorter retention loses its events in batches; other spaces keep theirs', async () => {
   await using store = await openStore();
   const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
   const parts = Array.from({ length: 1_200 }, (_, i) =>
@@ -101,7 +101,7 @@ test('a space with a shorter retention loses its events in batches, and the othe
   expect(await store.expire()).toMatchObject({ dropped: [], events: 0 });
 });
 
-test('one maximum applies to all spaces, and never lengthens a retention', async () => {
+test('the global maximum applies to all spaces and never lengthens a retention', async () => {
   await using store = await openStore();
   const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
   const aged = (spaceId: string) => [100, 20, 1].map((days) => agedPart(spaceId, someEvents(1), days));
@@ -119,11 +119,11 @@ test('without a retention nothing is deleted', async () => {
   expect(await store.stored(spaceId)).toEqual([2, 1]);
 });
 
-test('what lies in the default partition expires by the time of its receipt, whatever its id', async () => {
+test('rows in the default partition expire by receipt time, whatever their id', async () => {
   await using store = await openStore();
   const spaceId = await store.createSpace(7);
   const [expired, kept] = [agedPart(spaceId, someEvents(2), 8), agedPart(spaceId, someEvents(3), 6)];
-  // A version 4 id, and one of a clock that was far ahead.
+  // A version 4 id, and an id from a clock that was far ahead.
   expired.segmentId = randomUUID();
   kept.segmentId = kept.segmentId.replace(/^..../, '7fff');
   await insertParts(store.database, [expired, kept]);
@@ -131,7 +131,7 @@ test('what lies in the default partition expires by the time of its receipt, wha
   expect(await store.stored(spaceId)).toEqual([3, 1]);
 });
 
-test('entries of the quarantine expire with their space', async () => {
+test('quarantine entries expire with the retention of their space', async () => {
   await using store = await openStore();
   const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
   const entry = (spaceId: string, ageDays: number) => {
@@ -156,10 +156,10 @@ test('entries of the quarantine expire with their space', async () => {
   expect(left.map(({ spaceId }) => spaceId).sort()).toEqual([short, forEver].sort());
 });
 
-test('undoing a retention ends a pass that is under way: what is left stays', async () => {
+test('removing a retention stops the pass in progress, and the remaining rows stay', async () => {
   await using store = await openStore();
   const [spaceId, forEver] = [await store.createSpace(7), await store.createSpace(null)];
-  // As many batches as a pass of some seconds has, in a week that cannot be dropped.
+  // Enough batches for a pass of some seconds, in a week that cannot be dropped.
   const parts = Array.from({ length: 4_000 }, () => agedPart(spaceId, someEvents(1), 20));
   for (let from = 0; from < parts.length; from += 500)
     await insertParts(store.database, parts.slice(from, from + 500));
@@ -170,19 +170,19 @@ test('undoing a retention ends a pass that is under way: what is left stays', as
   await changeSpace(store.database, spaceId, { retentionDays: null });
   const leftAtUndo = await left();
   await expiring;
-  // The batch whose transaction had begun is the last one.
+  // At most the batch whose transaction had begun is still deleted.
   expect(await left()).toBeGreaterThanOrEqual(leftAtUndo - deletedSegmentsMax);
   expect(await left()).toBeGreaterThan(0);
   expect((await store.stored(spaceId))[0]).toBe(await left());
   expect(await store.expire()).toMatchObject({ events: 0 });
 });
 
-test('undoing a retention keeps a week whose drop waits for its lock', async () => {
+test('removing a retention keeps a week whose drop is waiting for a lock', async () => {
   await using store = await openStore();
   const spaceId = await store.createSpace(7);
   await store.store([agedPart(spaceId, someEvents(2), 30)]);
   await store.session`BEGIN`;
-  // Blocks the drop before it looks at the rows.
+  // Blocks the drop before it checks the rows.
   await store.session`LOCK TABLE segments IN ROW EXCLUSIVE MODE`;
   const expiring = store.expire();
   await until(async () => (await store.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
@@ -192,17 +192,17 @@ test('undoing a retention keeps a week whose drop waits for its lock', async () 
   expect(await store.stored(spaceId)).toEqual([2, 1]);
 });
 
-test('a week with an event that an ingest with a wrong clock put there is kept until the event expires', async () => {
+test('a week with an event from an ingest process with a wrong clock is kept until the event expires', async () => {
   await using store = await openStore();
   const spaceId = await store.createSpace(7);
   const [old, late] = [agedPart(spaceId, someEvents(1), 30), agedPart(spaceId, someEvents(2), 30)];
-  // Its segment's id is of the wrong clock, and its receipt is not.
+  // The id of its segment comes from the wrong clock, its receipt time does not.
   await store.store([old, Object.assign(late, { receivedAtMs: BigInt(Date.now()) })]);
   expect(await store.expire()).toMatchObject({ dropped: [], events: 1 });
   expect(await store.stored(spaceId)).toEqual([2, 1]);
 });
 
-test('while a long query reads the tables, nothing is dropped, writes go on, and afterwards it is', async () => {
+test('while a long query reads the tables, nothing is dropped and writes continue; the drop follows later', async () => {
   await using store = await openStore();
   const spaceId = await store.createSpace(7);
   await store.store([agedPart(spaceId, someEvents(2), 30)]);
@@ -225,13 +225,13 @@ test('while a long query reads the tables, nothing is dropped, writes go on, and
   expect(await store.stored(spaceId)).toEqual([writes, writes]);
 });
 
-test('a week of which most has expired gives its disk back, and keeps what has not', async () => {
+test('a mostly expired week gives its disk space back and keeps its unexpired rows', async () => {
   await using store = await openStore();
   const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
   await ensurePartitions(store.database, Date.now() - 20 * 24 * 60 * 60_000);
   const kept = Array.from({ length: 60 }, () => agedPart(forEver, someEvents(1), 20));
   const gone = Array.from({ length: 60 }, () => agedPart(short, someEvents(100), 20));
-  // What stays lies between what goes.
+  // Kept rows lie between expired ones.
   await store.store(kept.flatMap((part, i) => [part, ...gone.slice(i, i + 1)]));
   const bytes = async () => {
     const [row] = await store.sql<{ bytes: number }[]>`
@@ -246,7 +246,7 @@ test('a week of which most has expired gives its disk back, and keeps what has n
   expect(await bytes()).toBeLessThan(before / 3);
   expect(await columns()).toEqual(ofKept);
   expect(await store.partitions()).toEqual(partitions);
-  // The new partitions are used as those before: by the writer, by retention and by the upkeep of partitions.
+  // The writer, retention and partition maintenance use the new partitions like the old ones.
   await store.store([agedPart(forEver, someEvents(2), 20), agedPart(short, someEvents(2), 20)]);
   expect(await store.stored(forEver)).toEqual([62, 61]);
   expect(await store.expire()).toMatchObject({ dropped: [], events: 2, rewritten: 0 });
@@ -254,7 +254,7 @@ test('a week of which most has expired gives its disk back, and keeps what has n
   expect(await store.stored(forEver)).toEqual([0, 0]);
 });
 
-test('a segment that another transaction holds is deleted by a later pass', async () => {
+test('a segment locked by another transaction is deleted by a later pass', async () => {
   await using store = await openStore();
   const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
   await store.store([agedPart(short, someEvents(4), 20), agedPart(forEver, someEvents(1), 20)]);
@@ -267,7 +267,7 @@ test('a segment that another transaction holds is deleted by a later pass', asyn
   expect(await store.stored(short)).toEqual([0, 0]);
 });
 
-test('one process at a time deletes', async () => {
+test('only one process at a time deletes', async () => {
   await using store = await openStore();
   await store.session`SELECT pg_advisory_lock(7394212)`;
   expect(await store.expire()).toBeUndefined();
@@ -275,7 +275,7 @@ test('one process at a time deletes', async () => {
   expect(await store.expire()).toBeDefined();
 });
 
-test('while the clocks of Postgres and of the process differ, nothing is deleted', async () => {
+test('nothing is deleted while the clocks of Postgres and of the process differ', async () => {
   await using store = await openStore();
   const spaceId = await store.createSpace(7);
   await store.store([agedPart(spaceId, someEvents(2), 6)]);

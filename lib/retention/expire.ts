@@ -13,44 +13,41 @@ import type { RetentionClock } from './retention-clock.ts';
 import { listWeekPartitions } from './week-partitions.ts';
 
 export interface ExpireOptions {
-  /** RETENTION_DAYS_MAX. */
+  /** The setting RETENTION_DAYS_MAX. */
   retentionDaysMax: number | undefined;
-  /** This process's clock, which is compared with that of Postgres. */
+  /** The clock of this process, in milliseconds since the epoch; compared with that of Postgres. */
   nowMs: number;
-  /** One for all passes of a process. */
+  /** The same object for all passes of a process. */
   clock: RetentionClock;
-  /** Aborting it ends the pass after the statement under way. */
+  /** Aborting it ends the pass after the current statement. */
   signal?: AbortSignal;
 }
 
-/** What a pass has deleted. */
+/** What a pass deleted. */
 export interface ExpireResult {
   /** Partitions that were dropped. */
   dropped: string[];
   /** Partitions that could be dropped but are in use. */
   locked: string[];
-  /** Events that were deleted one batch after another. */
+  /** Events that were deleted in batches. */
   events: number;
   quarantined: number;
-  /** Weeks whose partitions were rewritten. */
+  /** Number of weeks whose partitions were rewritten. */
   rewritten: number;
-  /** How far the clock by which events expire is behind that of the machine. */
+  /** How far the retention clock is behind the machine clock. */
   lagMs: number;
 }
 
-/**
- * The advisory lock of a session that drops or rewrites partitions. An arbitrary number, unlikely to be one of another
- * application.
- */
+/** Session advisory lock held while partitions are dropped or rewritten. The number is arbitrary. */
 export const expireLock = 7_394_212;
 
 /**
- * Deletes what has expired (docs/retention.md): whole partitions, what other partitions hold of spaces with a shorter retention,
- * and entries of the quarantine. The ledger, usage and statistics stay. It can be killed at any time: the next pass goes on.
+ * Deletes expired data (docs/retention.md): whole partitions, rows of spaces with a shorter retention in the other partitions, and
+ * quarantine entries. The ledger, usage and statistics stay. The process can be killed at any time: the next pass continues.
  *
- * @param database of one connection: the advisory lock belongs to it.
- * @returns undefined when another process does it.
- * @throws ClocksDifferError; an error of the driver when Postgres fails.
+ * @param database with one connection, which holds the advisory lock.
+ * @returns undefined when another process is running a pass.
+ * @throws ClocksDifferError, or a driver error.
  */
 export async function expireData(
   database: Database,
@@ -76,7 +73,7 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity).map(({ spaceId }) => spaceId);
   if (expiring.length === 0)
     return { dropped: [], locked: [], events: 0, quarantined: 0, rewritten: 0, lagMs };
-  // First, since what is dropped needs not be deleted.
+  // First, because dropped partitions need no batch deletion.
   const { dropped, locked } = await dropExpiredPartitions(database, rule);
   const result = { dropped, locked, events: 0, quarantined: 0, rewritten: 0, lagMs };
   for (const place of ['weeks', 'default'] as const) {
@@ -92,14 +89,14 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   return result;
 }
 
-/** The earlier of both clocks, so that nothing is deleted too soon. */
+/** The earlier of the two clocks, so that nothing is deleted too early. */
 async function agreedTimeMs(database: Database, nowMs: number): Promise<number> {
   const serverMs = await readServerClock(database);
   expectSameTime(serverMs, nowMs);
   return Math.min(serverMs, nowMs);
 }
 
-/** One batch of each space after the other: a space with much to delete delays no other. @returns how many events. */
+/** Deletes one batch per space in turn, so that a space with much to delete does not delay others. @returns the number of events. */
 async function deleteInTurns(
   database: Database,
   spaceIds: readonly string[],
@@ -119,7 +116,7 @@ async function deleteInTurns(
       if (batch.last === undefined) continue;
       deleted += batch.events;
       next.push({ spaceId, after: batch.last });
-      // Pauses as long as the batch took, so that deleting uses at most half of the capacity.
+      // Pauses for as long as the batch took, so that deletion uses at most half of the capacity.
       await sleep(performance.now() - startedMs, undefined, { signal });
     }
     turn = next;
@@ -127,7 +124,7 @@ async function deleteInTurns(
   return deleted;
 }
 
-/** Gives back the disk that deleted rows took up, in weeks that are over. @returns how many weeks were rewritten. */
+/** Gives back disk space of deleted rows, in weeks that are over. @returns the number of rewritten weeks. */
 async function reclaimSpace(
   database: Database,
   nowMs: number,

@@ -9,16 +9,16 @@ import { changePartitions, partitionNames } from './table-lock.ts';
 import { listWeekPartitions, type WeekPartitions } from './week-partitions.ts';
 
 export interface DroppedPartitions {
-  /** The partitions that are gone. */
+  /** Partitions that were dropped. */
   dropped: string[];
-  /** Partitions that could not be locked, because of queries that take long. The next pass tries again. */
+  /** Partitions that could not be locked because of long queries. The next pass tries again. */
   locked: string[];
 }
 
 /**
- * Drops the partitions in which every row has expired. The rows of spaces that keep theirs for longer stay, with their
- * partition. Asked again before the drop, while nobody can write to the partition: a message that was queued for weeks may
- * have stored a row meanwhile, and a retention may be longer now.
+ * Drops the partitions in which every row has expired. A partition with rows of a space with a longer retention is kept. The check
+ * runs again before the drop, while nobody can write to the partition: a message queued for weeks may have stored a row meanwhile,
+ * and a retention may have been lengthened.
  */
 export async function dropExpiredPartitions(
   database: Database,
@@ -29,7 +29,7 @@ export async function dropExpiredPartitions(
   for (const week of await listWeekPartitions(database)) {
     const spaces = await listSpaceExpiries(database, rule);
     if (!spaces.some(({ cutoffMs }) => cutoffMs >= week.range.toMs + segmentIdDelayMs)) continue;
-    // Without a partition of segments, it is not known what the other one has.
+    // Without its segments partition, the receipt times of the events are unknown.
     if (week.segments === undefined || (await hasKeptRows(database, week.segments, rule))) continue;
     const names = [week.events, week.segments].flatMap((name) => name ?? []);
     const outcome = await dropPartitions(database, week, { rule, onCitus });
@@ -44,8 +44,8 @@ async function hasKeptRows(database: Database, partition: string, rule: ExpiryRu
 }
 
 /**
- * Whether a segment in the partition has not expired. By the time of its receipt: the id of a segment, by which it came into
- * the partition, is of the clock of an ingest, which may have been wrong.
+ * Whether a segment in the partition has not expired. Compares the receipt time: the segment id, which selects the partition, comes
+ * from the clock of an ingest process, which may have been wrong.
  */
 function keepsRows(partition: string, rule: ExpiryRule): SQL {
   const cutoff = cutoffSql(rule);

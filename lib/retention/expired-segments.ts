@@ -9,30 +9,30 @@ import { isAmong, uuidArray } from './literals.ts';
 import { type ExpiryRule, readCutoff } from './policy.ts';
 import { defaultSegments } from './week-partitions.ts';
 
-/** Where the expired segments of a space are looked for: in the weekly partitions, or in the default partition. */
+/** Where to look for expired segments of a space: in the weekly partitions or in the default partition. */
 export type SegmentPlace = 'weeks' | 'default';
 
-/** A segment that has expired. All its events were received when it was, so they have expired with it. */
+/** An expired segment. Its events were all received with it, so they have expired too. */
 interface ExpiredSegment {
   readonly id: string;
   readonly eventCount: number;
   readonly receivedAtMs: number;
 }
 
-/** What one statement deleted. */
+/** What one batch deleted. */
 export interface DeletedBatch {
-  /** Events of the segments; some of them may have been erased before. */
+  /** Events that the segments were stored with; some may have been erased before. */
   readonly events: number;
-  /** The last segment, after which the next batch begins; undefined when no more have expired. */
+  /** The last segment; the next batch begins after it. Undefined when no more have expired. */
   readonly last: string | undefined;
 }
 
 /**
- * Deletes the next expired segments of a space, with their events, in one transaction of bounded size. On Citus it touches one
- * shard. Killed in between, or run by two processes, it leaves no event without its segment. The retention is that of the
- * moment, so a change applies from the next batch on.
+ * Deletes the next expired segments of a space and their events in one transaction of bounded size. On Citus it touches one shard. If
+ * the process is killed, or two processes run it, no event is left without its segment. The retention is read for each batch, so a
+ * change applies from the next batch on.
  *
- * @param after the last segment of the batch before.
+ * @param after the last segment of the previous batch.
  */
 export async function deleteExpiredSegments(
   database: Database,
@@ -62,7 +62,7 @@ async function findExpired(
     sql`${segments.spaceId} = ${spaceId}`,
     sql`${segments.receivedAt} < ${new Date(cutoffMs).toISOString()}::timestamptz`,
   ];
-  // A bound for the primary key, which also leaves out the partitions of later weeks.
+  // A range of the primary key, which also prunes the partitions of later weeks.
   if (place === 'weeks') conditions.push(sql`${segments.id} < ${boundOf(cutoffMs + segmentIdDelayMs)}::uuid`);
   if (after !== undefined) conditions.push(sql`${segments.id} > ${after}::uuid`);
   return database.execute<{ id: string; eventCount: number; receivedAtMs: number }>(sql`
@@ -72,7 +72,7 @@ async function findExpired(
     WHERE ${sql.join(conditions, sql` AND `)} ORDER BY ${asc(segments.id)} LIMIT ${deletedSegmentsMax}`);
 }
 
-/** As many as one statement may delete, at least one. */
+/** As many segments as one statement may delete, at least one. */
 function cutBatch(found: readonly ExpiredSegment[]): readonly ExpiredSegment[] {
   let total = 0;
   const end = found.findIndex(({ eventCount }) => {
@@ -83,8 +83,8 @@ function cutBatch(found: readonly ExpiredSegment[]): readonly ExpiredSegment[] {
 }
 
 /**
- * Each statement sees what was committed before it. A writer that adds events to a segment locks its row, so after the first
- * statement there is none, and the second one sees all events of the segments.
+ * Each statement sees what was committed before it. A writer that adds events to a segment locks its row, so no writer is active
+ * after the first statement, and the second one sees all events of the segments.
  */
 function deletions(spaceId: string, ids: readonly string[]): SQL[] {
   const ofSpace = (column: typeof segments.spaceId | typeof events.spaceId) =>

@@ -1,57 +1,56 @@
 /**
- * Events, and segments, that one statement deletes. It takes some tens of milliseconds, after which whoever waits for its
- * disk or its locks goes on.
+ * Events and segments that one statement deletes. It takes some tens of milliseconds, which bounds how long other statements wait
+ * for its locks and its disk I/O.
  */
 export const deletedEventsMax = 5_000;
 export const deletedSegmentsMax = 500;
 
-/** Entries of the quarantine that one statement deletes. An entry holds up to 4 MiB. */
+/** Quarantine entries that one statement deletes. An entry has up to 4 MiB. */
 export const deletedEntriesMax = 200;
 
-/** How long a deletion waits for a segment that is being rewritten. It is deleted in the next pass then. */
+/** How long a deletion waits for a segment that is being rewritten. After that, the next pass deletes it. */
 export const rowLockTimeoutMs = 500;
 
-/** The id of a segment is made up to this much later than `received_at` is taken, at the start of its request. */
+/** A segment id is created up to this long after `received_at`, which is taken at the start of the request. */
 export const segmentIdDelayMs = 60 * 60_000;
 
 /**
- * How long DDL waits for the lock of a partitioned table. Every statement that reads or writes the table waits behind it, so
- * it gives up soon, and tries again after a pause: two such waits are still far below 200 ms.
+ * How long DDL waits for the lock of a partitioned table. All statements on the table queue behind it, so it gives up soon and
+ * retries after a pause: even two such waits are far below 200 ms.
  */
 export const tableLockTimeoutMs = 50;
 export const tableLockPauseMs = 250;
 export const tableLockTries = 40;
 
 /**
- * How long DDL waits for a partition that receives no rows any more. Longer than Postgres' deadlock_timeout of 1 s, after
- * which an autovacuum that has the lock is cancelled.
+ * How long DDL waits for a partition that receives no new rows. Longer than deadlock_timeout of Postgres (1 s), after which an
+ * autovacuum that holds the lock is cancelled.
  */
 export const partitionLockTimeoutMs = 2_000;
 
-/** A partition of a week that is over is vacuumed when this share of its rows is dead, and this long after the last time. */
+/** A partition of a past week is vacuumed when this share of its rows is dead, at most once per interval. */
 export const vacuumedDeadShare = 0.1;
 export const vacuumIntervalMs = 10 * 60_000;
 
 /**
- * The rows that are left in a partition are copied into a new one when they fill less than this share of its pages, unless they
- * are too many: writes to that partition wait for the copy, some 20 s. A smaller partition is not worth it.
+ * The remaining rows of a partition are copied into a new one when they fill less than this share of its pages, unless there are
+ * too many: writes to that partition wait for the copy, up to about 20 s. Smaller partitions are not worth it.
  */
 export const rewrittenLiveShare = 0.5;
 export const rewrittenEventsMax = 1_000_000;
 export const rewrittenBytesMin = 1024 * 1024;
 
 /**
- * The clock by which events expire catches up at this rate with a machine's clock that has jumped ahead: a machine that was off
- * for a month deletes what has expired within the next month, and a clock that is wrong by a year costs a day in each day
- * until somebody sees the alarm.
+ * How fast the retention clock catches up with a machine clock that jumped ahead. After a month switched off, a machine deletes the
+ * expired data within the next month; a clock that is wrong by a year costs one extra day of data per day until the alarm is noticed.
  */
 export const retentionClockRateMax = 2;
 
 /**
- * Most time since the last pass that is believed without a monotonic clock. So a restart moves the cutoff by twice of it at
- * most, half of the shortest retention; and a machine that is off each night does not fall behind.
+ * Longest time since the last pass that is accepted without a monotonic clock. A restart thus moves the cutoff by at most twice this
+ * time, half of the shortest retention, and a machine that is off every night does not fall behind.
  */
 export const unseenTimeMsMax = 6 * 60 * 60_000;
 
-/** How far the clock by which events expire may be behind before the log tells. */
+/** How far the retention clock may be behind before it is logged. */
 export const retentionLagMsMax = 60 * 60_000;

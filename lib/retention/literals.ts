@@ -3,8 +3,8 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { nameOf } from '../db/statement.ts';
 
 /**
- * Values in the text of a statement. The statements of a DO block take no parameters, and a DO block is the only transaction of
- * a service (ADR 0014).
+ * Values as literals in SQL text. Statements of a DO block take no parameters, and DO blocks are the only multi-statement
+ * transactions of the services (ADR 0014).
  */
 
 /** @param ids UUIDs as Postgres prints them. */
@@ -18,7 +18,7 @@ export function instantOf(atMs: number): SQL {
   return sql.raw(`'${new Date(atMs).toISOString()}'::timestamptz`);
 }
 
-/** Statements of plpgsql, one after the other. */
+/** Joins plpgsql statements. */
 export function joinStatements(list: readonly SQL[]): SQL {
   return sql.join(
     list.map((statement) => sql`${statement};`),
@@ -30,13 +30,13 @@ export function isAmong(column: PgColumn, ids: readonly string[]): SQL {
   return sql`${nameOf(column)} = ANY (${uuidArray(ids)})`;
 }
 
-/** Sets how long the rest of the transaction waits for each lock; on Citus, its workers too. */
+/** Sets the lock time-out for the rest of the transaction; on Citus, also on the workers. */
 export function setLockTimeout(ms: number): SQL {
   return sql`SET LOCAL lock_timeout = '${sql.raw(String(ms))}ms'`;
 }
 
 /**
- * On Citus, the settings of a transaction apply on the workers too: those that SET LOCAL makes, and none of set_config().
- * Elsewhere nobody reads this one.
+ * Makes Citus apply the transaction's settings on the workers too: those made with SET LOCAL, not with set_config(). Plain Postgres
+ * ignores this setting.
  */
 export const propagateSettings = sql`SET LOCAL citus.propagate_set_commands = 'local'`;

@@ -4,21 +4,21 @@ import { segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { vacuumedDeadShare, vacuumIntervalMs } from './limits.ts';
 
-/** How full the pages of a table are, by the statistics of the last VACUUM (ANALYZE). */
+/** How full the pages of a table are, from the statistics of the last VACUUM (ANALYZE). */
 export interface TableFill {
   readonly rows: number;
-  /** What its rows take up, without what is stored out of line. */
+  /** Bytes of its rows, without values stored out of line. */
   readonly liveBytes: number;
-  /** The same with the free space in its pages. */
+  /** Bytes of its pages, including free space. */
   readonly tableBytes: number;
 }
 
-/** Bytes of a row beside its values: header, null bitmap, line pointer, alignment. */
+/** Bytes of a row besides its values: header, null bitmap, line pointer, alignment. */
 const rowOverheadBytes = 36;
 
 /**
- * Estimates it. On Citus, where the coordinator has no statistics of a distributed table, a table appears to be empty and without
- * pages.
+ * Estimates the fill of a table. On Citus the coordinator has no statistics of distributed tables, so such a table looks empty and
+ * without pages.
  */
 export async function readFill(database: Database, name: string): Promise<TableFill> {
   const [row] = await database.execute<{
@@ -37,7 +37,7 @@ export async function readFill(database: Database, name: string): Promise<TableF
   return { rows, liveBytes: rows * rowBytes, tableBytes: pages * pageBytes };
 }
 
-/** The mean width of the terms of segments, of a hundredth of the pages: ANALYZE does not measure it (planner-statistics.ts). */
+/** Mean width of the terms column, sampled from a hundredth of the pages: ANALYZE does not measure it (planner-statistics.ts). */
 async function readTermsBytes(database: Database, name: string): Promise<number> {
   if (!name.startsWith(getTableName(segments))) return 0;
   const [row] = await database.execute<{ bytes: number }>(sql`
@@ -47,11 +47,11 @@ async function readTermsBytes(database: Database, name: string): Promise<number>
 }
 
 /**
- * Vacuums a table if many of its rows are dead, so that its pages can be given back or its rows rewritten. Autovacuum would do
- * it, too, at a later time. Does not block readers and writers.
+ * Vacuums a table with many dead rows, so that its pages can be returned or its rows rewritten. Autovacuum would do so too, but
+ * later. Does not block readers or writers.
  */
 export async function vacuumIfDead(database: Database, name: string): Promise<void> {
-  // What this session deleted is counted with a delay otherwise.
+  // Otherwise the deletions of this session are counted with a delay.
   await database.execute(sql`SELECT pg_stat_force_next_flush()`);
   const isRecent = (column: SQL) =>
     sql`coalesce(${column} > now() - interval '${sql.raw(String(vacuumIntervalMs))} ms', false)`;

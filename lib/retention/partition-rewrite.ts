@@ -12,9 +12,9 @@ import { changePartitions } from './table-lock.ts';
 import type { WeekPartitions } from './week-partitions.ts';
 
 /**
- * Copies the rows that are left in the partitions of a week into new ones, and puts these in their place, when most of their
- * pages are empty. VACUUM alone gives the disk little back: rows that stay lie everywhere, and a week that is over receives no
- * new ones. Reads go on; a write to that week waits.
+ * When most pages of a past week's partitions are empty, copies the remaining rows into new partitions and swaps them in. VACUUM
+ * alone returns little disk space: remaining rows are scattered, and a past week receives no new rows that would reuse the space.
+ * Reads continue; writes to that week wait.
  *
  * @returns whether it was rewritten; false also when the tables could not be locked.
  */
@@ -26,10 +26,10 @@ export async function rewriteSparsePartitions(database: Database, week: WeekPart
 }
 
 /**
- * Copies what is left in the partitions of a week into new files, whatever is left: nothing that was deleted is in them.
+ * Copies the remaining rows of a week's partitions into new files, whatever their fill. The new files do not contain deleted data.
  *
- * @param isWritten whether writers store into this week now.
- * @returns false when the tables could not be locked, or the week has no pair of partitions.
+ * @param isWritten whether writers currently store into this week.
+ * @returns false when the tables could not be locked, or when one of the two partitions is missing.
  */
 export async function copyPartitions(
   database: Database,
@@ -73,11 +73,11 @@ interface Copy extends PartitionedTable {
 
 const copyOf = ({ partition }: Copy) => sql`${sql.identifier(`${partition}_copy`)}`;
 
-/** The check tells ATTACH that all rows are inside, so that it does not read them while everybody waits. */
+/** The CHECK constraint proves to ATTACH that all rows are in range, so it does not scan them while holding its lock. */
 function copyRows(copy: Copy): SQL[] {
   const { table, key, partition, range } = copy;
   const columns = namesOf(Object.values(getTableColumns(table)));
-  // The rows of a segment lie together, as the writer stores them.
+  // Keeps the rows of a segment together, as the writer stores them.
   const order = table === events ? namesOf([events.segmentId, events.segmentIndex]) : nameOf(key);
   const { from, to } = boundsOf(range);
   const isInside = sql`${nameOf(key)} >= ${from} AND ${nameOf(key)} < ${to}`;

@@ -6,23 +6,23 @@ import { instantOf } from './literals.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** What a pass deletes by, beside the retention of each space, which can change while it runs. */
+/** The inputs of a pass, besides the retention of each space, which can change while it runs. */
 export interface ExpiryRule {
-  /** The time by which events expire. */
+  /** The time on the retention clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** RETENTION_DAYS_MAX. */
+  /** The setting RETENTION_DAYS_MAX. */
   readonly retentionDaysMax: number | undefined;
 }
 
-/** Until when the events of a space have expired. */
+/** The cutoff of a space. */
 export interface SpaceExpiry {
   readonly spaceId: string;
-  /** Events that were received before, in milliseconds since the epoch, have expired. -Infinity: none ever does. */
+  /** Events received before this time (milliseconds since the epoch) have expired. -Infinity: events never expire. */
   readonly cutoffMs: number;
 }
 
 /**
- * The days for which a space's events are kept: its own retention, or the maximum for all spaces if that is shorter.
+ * The number of days for which a space's events are kept: its own retention or the global maximum, whichever is shorter.
  *
  * @returns undefined when they are kept for ever.
  */
@@ -34,24 +34,24 @@ export function effectiveRetentionDays(
   return Math.min(retentionDays, retentionDaysMax ?? retentionDays);
 }
 
-/** The instant before which events that are kept for so many days have expired. */
+/** The receipt time before which events with this retention have expired. */
 export function cutoffOf(days: number | undefined, nowMs: number): number {
   return days === undefined ? -Infinity : nowMs - days * dayMs;
 }
 
-/** The instant at which an event that was received then expires; undefined is never. */
+/** When an event expires; undefined when it never does. */
 export function expiryOf(receivedAtMs: number, days: number | undefined): number | undefined {
   return days === undefined ? undefined : receivedAtMs + days * dayMs;
 }
 
-/** The cutoff in SQL, of the row of a space as it is when the statement runs: NULL when no event ever expires. */
+/** The cutoff as SQL over the current row of a space: NULL when events never expire. */
 export function cutoffSql({ nowMs, retentionDaysMax }: ExpiryRule): SQL {
   // least() ignores NULL.
   const days = sql`least(${spaces.retentionDays}, ${numberOrNull(retentionDaysMax)})`;
   return sql`${instantOf(nowMs)} - ${days} * interval '24 hours'`;
 }
 
-/** All spaces, with their cutoffs at this moment. */
+/** All spaces with their current cutoffs. */
 export async function listSpaceExpiries(
   database: Database,
   { nowMs, retentionDaysMax }: ExpiryRule,
@@ -66,7 +66,7 @@ export async function listSpaceExpiries(
   }));
 }
 
-/** The cutoff of a space at this moment. */
+/** The current cutoff of a space. */
 export async function readCutoff(database: Database, spaceId: string, rule: ExpiryRule): Promise<number> {
   const [row] = await database
     .select({ retentionDays: spaces.retentionDays })

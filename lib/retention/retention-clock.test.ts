@@ -6,7 +6,7 @@ import { unseenTimeMsMax } from './limits.ts';
 import { RetentionClock } from './retention-clock.ts';
 
 const dayMs = 24 * 60 * 60_000;
-/** More than these tests take. */
+/** Longer than these tests take. */
 const minuteMs = 60_000;
 
 async function openStore() {
@@ -19,18 +19,18 @@ async function openStore() {
   return { database: openDatabase(sql), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-test('a clock that jumps ahead moves the cutoff by the time that has really passed, twice of it at most', async () => {
+test('a clock that jumps ahead moves the cutoff by at most twice the time that really passed', async () => {
   await using store = await openStore();
   const clock = new RetentionClock();
   const startMs = Date.now();
   expect(await clock.advance(store.database, startMs)).toBe(startMs);
   for (const jumpDays of [1, 30, 365])
     expect(await clock.advance(store.database, startMs + jumpDays * dayMs)).toBeLessThan(startMs + minuteMs);
-  // The clock is corrected.
+  // The machine clock is corrected.
   expect(await clock.advance(store.database, startMs + minuteMs)).toBeLessThan(startMs + minuteMs);
 });
 
-test('a restart after a jump moves the cutoff once, by twice the time that is believed, and the next ones do not', async () => {
+test('the first restart after a jump moves the cutoff by at most twice the accepted gap, further restarts do not', async () => {
   await using store = await openStore();
   const startMs = Date.now();
   const passAt = (nowMs: number) => new RetentionClock().advance(store.database, nowMs);
@@ -48,7 +48,7 @@ test('a machine that was off for a month catches up as time passes, and then kee
   let nowMs = startMs + 30 * dayMs;
   let timeMs = await passAt(nowMs);
   expect(nowMs - timeMs).toBeGreaterThan(29 * dayMs);
-  // The passes of two processes in turns, so that the clock of the machine tells how much time passes.
+  // Two processes pass in turns, so that elapsed time is taken from the machine clock.
   for (let minutes = 0; minutes < 30 * 24 * 60; minutes += 60) {
     nowMs += 60 * minuteMs;
     timeMs = await passAt(nowMs);
@@ -56,7 +56,7 @@ test('a machine that was off for a month catches up as time passes, and then kee
   expect(timeMs).toBe(nowMs);
 });
 
-test('the cutoff goes back with a clock that is set back', async () => {
+test('the cutoff moves back when the machine clock is set back', async () => {
   await using store = await openStore();
   const clock = new RetentionClock();
   const startMs = Date.now();

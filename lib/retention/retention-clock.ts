@@ -2,30 +2,29 @@ import type { Database } from '../db/database.ts';
 import { retentionClock } from '../db/schema.ts';
 import { retentionClockRateMax, unseenTimeMsMax } from './limits.ts';
 
-/** The clock by which events expire, as the last pass left it. */
+/** The retention clock as stored by the last pass. */
 interface Reading {
-  /** What it showed. */
+  /** The retention time. */
   readonly timeMs: number;
-  /** The clock of the machine at that moment. */
+  /** The machine clock at that moment. */
   readonly passedAtMs: number;
 }
 
 /**
- * The clock by which events expire (ADR 0019). It follows the clock of the machine, which may jump: it never shows a later
- * time, and runs at most `retentionClockRateMax` times as fast as time passes. How much time has passed since the last pass is
- * what the monotonic clock says. When the last pass was made by another process it is what the machine's clock says, at most
- * `unseenTimeMsMax`.
+ * The clock by which events expire (ADR 0019). It follows the machine clock, which may jump: it never shows a later time and advances
+ * at most `retentionClockRateMax` times as fast as real time. Within a process, the monotonic clock measures the time since the last
+ * pass. When another process made the last pass, the machine clock is used, limited to `unseenTimeMsMax`.
  */
 export class RetentionClock {
-  /** The last pass, if this process made it, and `performance.now()` of it. */
+  /** The last pass, if this process made it, and its `performance.now()`. */
   #own: { passedAtMs: number; atMs: number } | undefined;
 
   /**
-   * Moves the clock on.
+   * Advances the clock.
    *
-   * @param database of which one process at a time does this.
-   * @param nowMs the clock of the machine.
-   * @returns the time by which events expire now.
+   * @param database only one process at a time may advance the clock of a database.
+   * @param nowMs the machine clock.
+   * @returns the current retention time, in milliseconds since the epoch.
    */
   async advance(database: Database, nowMs: number): Promise<number> {
     const last = await readRow(database);

@@ -4,31 +4,31 @@ import { partitionLockTimeoutMs, tableLockPauseMs, tableLockTimeoutMs, tableLock
 import { joinStatements, propagateSettings, setLockTimeout } from './literals.ts';
 import type { WeekPartitions } from './week-partitions.ts';
 
-/** What to do with the partitions of a week, as statements of plpgsql. */
+/** How to change the partitions of a week, as plpgsql statements. */
 export interface PartitionChange {
-  /** Runs while nobody can write to the partitions; everybody can read them, but on Citus. `RETURN` ends the change. */
+  /** Runs while nobody can write to the partitions; reads continue, except on Citus. `RETURN` ends the change. */
   readonly prepare: readonly SQL[];
   /**
-   * Whether writers store into this week now. Then they wait in front of the tables from the beginning, in all weeks: one that waited
-   * for the partition would hold a lock of its table, for which `finish` would wait.
+   * Whether writers currently store into this week. If so, all writes of the table wait from the beginning: a writer that waited for
+   * the partition would hold a lock on its table, for which `finish` would wait.
    */
   readonly isWritten?: boolean;
   /** Runs while nobody can use `events` and `segments`, so it must be short. */
   readonly finish: readonly SQL[];
   /**
-   * A statement of Citus that writes to a table locks all its partitions. So there no lock is held from one try to the next:
-   * every write would wait. What is prepared must be short, too.
+   * On Citus, a write to a table locks all its partitions. So no lock is held between tries, since every write would wait, and
+   * `prepare` must be short too.
    */
   readonly onCitus?: boolean;
 }
 
 /**
- * The statement that changes the partitions of a week. It never makes readers or writers of `events` and `segments` wait longer
- * than a short lock timeout, and gives up with lock_not_available after a number of tries. DETACH PARTITION CONCURRENTLY would
+ * Builds the statement that changes the partitions of a week. It never makes readers or writers of `events` and `segments` wait
+ * longer than a short lock time-out, and fails with lock_not_available after a number of tries. DETACH PARTITION CONCURRENTLY would
  * wait without blocking, but Postgres refuses it for tables that have a default partition.
  *
- * The lock of the partitions comes first: a writer that stores into an old week waits for it, other writers do not. It keeps
- * autovacuum away, and what was prepared stays true until the tables are locked.
+ * The partitions are locked first: a writer that stores into an old week waits, other writers do not. This keeps autovacuum
+ * away, and what was prepared stays valid until the tables are locked.
  */
 export function changePartitions(
   week: WeekPartitions,
@@ -49,7 +49,7 @@ function lockPartitions(week: WeekPartitions): SQL[] {
   return [setLockTimeout(partitionLockTimeoutMs), sql`LOCK TABLE ${partitions} IN SHARE ROW EXCLUSIVE MODE`];
 }
 
-/** Locks both tables, in short tries with pauses, and then runs the statements, of which the last one ends the tries. */
+/** Locks both tables in short tries with pauses, then runs the statements; the last one must leave the loop. */
 function lockTables(mode: 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE', statements: readonly SQL[]): SQL {
   return sql`
   ${setLockTimeout(tableLockTimeoutMs)};

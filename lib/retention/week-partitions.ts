@@ -4,15 +4,15 @@ import { listPartitions, partitionedTables } from '../db/partitions.ts';
 import { events, segments } from '../db/schema.ts';
 import type { TimeRange } from '../db/weeks.ts';
 
-/** The partitions of events and of segments with the same bounds. They are dropped and rewritten together. */
+/** The partitions of events and segments of one week. They are dropped and rewritten together. */
 export interface WeekPartitions {
   readonly range: TimeRange;
-  /** Undefined where one of them was not made yet, or was dropped by hand. */
+  /** Undefined when it was not created yet or was dropped by hand. */
   readonly events: string | undefined;
   readonly segments: string | undefined;
 }
 
-/** The partitions with bounds, the oldest first. */
+/** The partitions with bounds, oldest first. */
 export async function listWeekPartitions(database: Database): Promise<WeekPartitions[]> {
   const weeks = new Map<string, WeekPartitions>();
   for (const { table } of partitionedTables) {
@@ -27,6 +27,6 @@ export async function listWeekPartitions(database: Database): Promise<WeekPartit
   return [...weeks.values()].toSorted((a, b) => a.range.toMs - b.range.toMs);
 }
 
-/** The default partition of segments, which has segments whose id is no time of a partition. */
+/** The default partition of segments, for segments whose id is outside of all weeks. */
 export const defaultSegments = `${getTableName(segments)}_default`;
 export const defaultEvents = `${getTableName(events)}_default`;

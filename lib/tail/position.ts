@@ -21,7 +21,7 @@ export const firstPosition: TailPosition = { number: 0, segmentId: nilUuid, segm
 /** The position after every event of a segment: the largest Postgres integer. */
 export const lastIndex = 2 ** 31 - 1;
 
-/** The order of a tail: negative when `a` comes first. */
+/** Compares in storage order: negative when `a` comes first. */
 export function comparePositions(a: TailPosition, b: TailPosition): number {
   if (a.number !== b.number) return a.number - b.number;
   if (a.segmentId !== b.segmentId) return a.segmentId < b.segmentId ? -1 : 1;
@@ -30,12 +30,12 @@ export function comparePositions(a: TailPosition, b: TailPosition): number {
 
 const shape = /^(\d{1,16})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(-1|\d{1,10})$/;
 
-/** A position as opaque text for clients: the id of a message of a live stream. */
+/** Formats a position as opaque text for clients: the message id of a live stream. */
 export function formatPosition({ number, segmentId, segmentIndex }: TailPosition): string {
   return Buffer.from(`${number}.${segmentId}.${segmentIndex}`).toString('base64url');
 }
 
-/** @returns undefined when the text was not made by {@link formatPosition}. */
+/** @returns undefined when {@link formatPosition} did not produce the text. */
 export function parsePosition(text: string): TailPosition | undefined {
   const [, number, segmentId, index] = shape.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? [];
   if (segmentId === undefined) return undefined;

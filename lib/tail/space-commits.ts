@@ -4,9 +4,9 @@ import { commitCounters, spaceCommits } from '../db/schema.ts';
 import { commitDays, commitsPerSpaceMax, lagEventsMax, segmentsPerRead } from './limits.ts';
 import { firstPosition, lastIndex, type TailPosition } from './position.ts';
 
-/** A segment that a commit stored. */
+/** A segment stored by a commit. */
 export interface StoredSegment {
-  /** Of the commit. */
+  /** The number of the commit. */
   readonly number: number;
   readonly segmentId: string;
   /** The average number of events in a segment of the commit. */
@@ -14,8 +14,8 @@ export interface StoredSegment {
 }
 
 /**
- * Lists the segments that a space stored after a position, in the order of the tail, at most {@link segmentsPerRead} of them. The first one is
- * the position's own: some of its events may come after the position.
+ * Lists at most {@link segmentsPerRead} segments that a space stored after a position, in storage order. The first one is the
+ * position's own segment: it may have events after the position.
  *
  * Numbers are assigned in the order of COMMIT (ADR 0020), so no segment can appear later between listed ones.
  *
@@ -74,7 +74,7 @@ export async function readEdge(database: Database, spaceId: string): Promise<Tai
 
 /** The events that a tail has not read yet. */
 export interface TailLag {
-  /** Events that were stored by later commits, whatever their values. */
+  /** Events stored by later commits, whether or not they match a filter. */
   readonly events: number;
   /** Whether there may be more: the count stopped at its limit. */
   readonly isAtLeast: boolean;

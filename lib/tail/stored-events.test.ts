@@ -43,7 +43,7 @@ afterAll(() => resources.disposeAsync());
 
 const columns = { id: events.id, startTimeMs: events.startTimeMs, name: events.name };
 
-/** Everything after a position, page by page, with the position as a client would send it back. */
+/** Reads everything after a position, page by page; each position makes the round trip through its text form. */
 async function readAll(
   spaceId: string,
   start: TailPosition,
@@ -55,7 +55,7 @@ async function readAll(
     if (page === undefined) throw new Error(`the position ${JSON.stringify(after)} is not known`);
     ids.push(...page.events.map(({ row }) => row.id));
     const parsed = parsePosition(formatPosition(page.end));
-    if (parsed === undefined) throw new Error('a position does not survive its text');
+    if (parsed === undefined) throw new Error('a formatted position could not be parsed');
     expect(comparePositions(parsed, after)).toBeGreaterThanOrEqual(0);
     after = parsed;
     if (page.isComplete) return { ids, end: after };
@@ -88,7 +88,7 @@ async function holdOpen(parts: readonly Part[]): Promise<{ commit(): Promise<voi
   };
 }
 
-test('events come in the order in which they were stored, and each page goes on where the last one ended', async () => {
+test('events come in storage order, and each page continues where the previous one ended', async () => {
   const spaceId = randomUUIDv7();
   const start = await readEdge(database, spaceId);
   expect(start).toEqual(firstPosition);
@@ -104,7 +104,7 @@ test('events come in the order in which they were stored, and each page goes on 
   expect((await readAll(spaceId, first.end)).ids).toEqual(idsOf(more));
 });
 
-test('each statement gives each of its spaces the next number, and none to a space that it stores nothing new of', async () => {
+test('each statement assigns each of its spaces the next number, and none to a space without new events', async () => {
   const [one, two] = [randomUUIDv7(), randomUUIDv7()];
   const parts = [partOf(one, someEvents(2)), partOf(two, someEvents(3)), partOf(one, someEvents(4))];
   await insertParts(database, parts);
@@ -119,7 +119,7 @@ test('each statement gives each of its spaces the next number, and none to a spa
   ]);
 });
 
-test('a statement with more segments than one page lists is read whole, from any position in it', async () => {
+test('a statement with more segments than one page lists is read completely, from any position in it', async () => {
   const spaceId = randomUUIDv7();
   const list = someEvents(2 * segmentsPerRead + 300);
   await insertParts(
@@ -133,7 +133,7 @@ test('a statement with more segments than one page lists is read whole, from any
   expect((await readAll(spaceId, at?.position ?? firstPosition)).ids).toEqual(ids.slice(124));
 });
 
-test('a statement of a space waits for the one before it, and no other space waits', async () => {
+test('a statement waits for the previous one of the same space, and not for other spaces', async () => {
   const [spaceId, other] = [randomUUIDv7(), randomUUIDv7()];
   const [first, second, elsewhere] = [someEvents(2), someEvents(2), someEvents(1)];
   const open = await holdOpen([partOf(spaceId, first)]);
@@ -146,7 +146,7 @@ test('a statement of a space waits for the one before it, and no other space wai
   expect((await readAll(spaceId, firstPosition)).ids).toEqual(idsOf([...first, ...second]));
 });
 
-test('slices of one part appear once each, in the order of their statements, also when they are redelivered', async () => {
+test('slices of one part appear once each, in the order of their statements, even when redelivered', async () => {
   const spaceId = randomUUIDv7();
   const list = someEvents(9);
   const whole = partOf(spaceId, list);
@@ -161,7 +161,7 @@ test('slices of one part appear once each, in the order of their statements, als
   expect((await commitsOf(spaceId)).map(({ eventCount }) => eventCount)).toEqual([3, 3, 3]);
 });
 
-test('an event that was stored weeks after its receipt appears, and one that was deleted does not', async () => {
+test('an event stored weeks after its receipt appears, and a deleted one does not', async () => {
   const spaceId = randomUUIDv7();
   const [old, random, gone] = [someEvents(2), someEvents(2), someEvents(2)];
   await insertParts(database, [partOf(spaceId, old, { segmentId: '019a0000-0000-7000-8000-000000000001' })]);
@@ -173,7 +173,7 @@ test('an event that was stored weeks after its receipt appears, and one that was
   expect((await readAll(spaceId, firstPosition)).ids).toEqual([...idsOf(old), ...idsOf(random)]);
 });
 
-test('a position that the records do not reach back to, or that is of another history, is not known', async () => {
+test('a position that is too old for the records, or from another history, is unknown', async () => {
   const spaceId = randomUUIDv7();
   for (let i = 0; i < 3; i++) await insertParts(database, [partOf(spaceId, someEvents(2))]);
   const edge = await readEdge(database, spaceId);
@@ -189,7 +189,7 @@ test('a position that the records do not reach back to, or that is of another hi
   expect(await isKnown(edge)).toBe(true);
 });
 
-test('a position is good after a logical restore into a cluster whose transaction ids are lower', async () => {
+test('a position stays valid after a logical restore into a cluster whose transaction ids are lower', async () => {
   const spaceId = randomUUIDv7();
   const [seen, unseen, later] = [someEvents(3), someEvents(4), someEvents(5)];
   await insertParts(database, [partOf(spaceId, seen)]);
@@ -226,14 +226,14 @@ test('a position is good after a logical restore into a cluster whose transactio
   expect(known.ids).toEqual(idsOf(unseen));
   await insertParts(target, [partOf(spaceId, later)]);
   expect((await readAll(spaceId, known.end, { from: target })).ids).toEqual(idsOf(later));
-  // A client that had seen more than the backup has is told so, and so is one whose number is given out again.
+  // A position newer than the backup is unknown, even after its number has been assigned again.
   await insertParts(database, [partOf(spaceId, someEvents(1))]);
   expect(await isKnownPosition(target, spaceId, await readEdge(database, spaceId))).toBe(false);
   await insertParts(database, [partOf(spaceId, someEvents(1))]);
   expect(await isKnownPosition(target, spaceId, await readEdge(database, spaceId))).toBe(false);
 });
 
-test('old records are deleted, those beyond the bound too, and the last one of a space stays', async () => {
+test('old records and those beyond the limit are deleted; the last one of a space stays', async () => {
   const spaceId = randomUUIDv7();
   for (let i = 0; i < 4; i++) await insertParts(database, [partOf(spaceId, someEvents(1))]);
   const numbers = async () => (await commitsOf(spaceId)).map(({ number }) => number);
@@ -247,7 +247,7 @@ test('old records are deleted, those beyond the bound too, and the last one of a
   expect(await numbers()).toEqual([later]);
 });
 
-test('the lag counts what was stored in later statements', async () => {
+test('the lag counts what later statements stored', async () => {
   const spaceId = randomUUIDv7();
   expect(await readLag(database, spaceId, firstPosition)).toEqual({ events: 0, isAtLeast: false });
   await insertParts(database, [partOf(spaceId, someEvents(5))]);
@@ -257,7 +257,7 @@ test('the lag counts what was stored in later statements', async () => {
   expect(await readLag(database, spaceId, middle)).toEqual({ events: 7, isAtLeast: false });
 });
 
-test('readers beside many writers have every event once and in order, whatever the size of statements and pages', async () => {
+test('concurrent readers get every event once and in order, whatever the sizes of statements and pages', async () => {
   const spaceIds = [randomUUIDv7(), randomUUIDv7()] as const;
   const sent = new Map<string, string[]>(spaceIds.map((spaceId) => [spaceId, []]));
   let isWriting = true;
@@ -270,7 +270,7 @@ test('readers beside many writers have every event once and in order, whatever t
   const write = async (lane: number) => {
     for (let i = 0; i < 15; i++) {
       const size = (i + lane) % 9 === 0 ? 450 : 1 + ((i * 7 + lane) % 6);
-      // In either order: a statement of several spaces must not lock their counters in the order of its parts.
+      // Alternating orders: a statement of several spaces must not lock their counters in the order of its parts.
       const order = lane % 2 === 0 ? spaceIds : spaceIds.toReversed();
       const parts = order.flatMap((spaceId) => partsFor(spaceId, size));
       const statements = (i + lane) % 3 === 0 ? parts.map((part) => [part]) : [parts];

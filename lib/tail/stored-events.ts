@@ -84,10 +84,10 @@ async function readSegments<Columns extends StoredColumns>(
     .select({ ...(columns as StoredColumns), ofSegment: events.segmentId, atIndex: events.segmentIndex })
     .from(events)
     .where(and(eq(events.spaceId, spaceId), eq(events.segmentId, sql`listed.id`)))
-    // Keeps Postgres from joining in another order (see readCandidates); Drizzle omits a plain 0.
+    // Keeps Postgres from reordering the joins (see readCandidates); Drizzle omits a plain 0.
     .offset(sql.placeholder('offset'))
     .as('own');
-  // Drizzle's type of a subquery does not follow a record of columns whose names it does not know.
+  // Drizzle's subquery type does not follow a record of columns with unknown names.
   const fields = own as unknown as Record<string, PgColumn>;
   const selected = Object.fromEntries(
     [...Object.keys(columns), 'ofSegment', 'atIndex'].map((name) => [name, fields[name] ?? sql`NULL`]),
