@@ -7,7 +7,7 @@ import { timeMsMax } from '../lib/limits.ts';
 import { isPrice } from '../lib/prices/decimal.ts';
 import { CommandError } from './host.ts';
 
-/** Parsers of arguments. Commander reports an InvalidArgumentError as bad usage, exit code 2. */
+/** Argument parsers. Commander reports an InvalidArgumentError as bad usage, exit code 2. */
 
 /** A whole number from `least` to `most`. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -19,12 +19,12 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** Events a month; `none` is unlimited. It stays a word, since commander takes null for a parser that failed. */
+/** Events a month; `none` is unlimited. It is not parsed to null, because commander treats null as a parse failure. */
 export function parseEventLimit(text: string): number | 'none' {
   return text === 'none' ? text : wholeNumber(0)(text);
 }
 
-/** Days for which events are kept; `none` is for ever. */
+/** Retention in days; `none` is unlimited. */
 export function parseRetentionDays(text: string): number | 'none' {
   return text === 'none' ? text : wholeNumber(1, retentionDaysMax)(text);
 }
@@ -57,36 +57,36 @@ export function parseHttpUrl(text: string): string {
   throw new InvalidArgumentError('It must be a URL that starts with http:// or https://.');
 }
 
-/** Whatever an HTTP header can carry: ingest decides whether it is a key. */
+/** Accepts anything that an HTTP header can carry: ingest checks whether it is a key. */
 export function parseApiKey(text: string): string {
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new InvalidArgumentError('It must be ASCII, without white space.');
 }
 
-/** A name that people give. Postgres rejects U+0000, and other control characters would garble a terminal. */
+/** A display name. Postgres rejects U+0000, and other control characters would garble a terminal. */
 export function parseName(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   if (/\p{Cc}/u.test(text)) throw new InvalidArgumentError('It must not contain control characters.');
   return text;
 }
 
-/** A price: an exact decimal, so it stays text. */
+/** A price, kept as text because it is an exact decimal. */
 export function parsePrice(text: string): string {
   if (isPrice(text)) return text;
   throw new InvalidArgumentError(
-    'It must be a decimal such as 2.50, with at most 6 digits behind the point.',
+    'It must be a decimal such as 2.50, with at most 6 digits after the decimal point.',
   );
 }
 
 /** A day, `YYYY-MM-DD`. */
 export function parseDay(text: string): string {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // Date.parse takes 30 February for a day of March.
+  // Date.parse accepts 30 February as a day of March.
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
   throw new InvalidArgumentError('It must be a day such as 2026-11-30.');
 }
 
-/** An instant, in milliseconds since the epoch: written like that, or in ISO 8601. */
+/** An instant, as milliseconds since the epoch or in ISO 8601. @returns milliseconds since the epoch. */
 export function parseTime(text: string): number {
   const time = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Date.parse(text);
   if (Math.abs(time) <= timeMsMax) return time;
@@ -95,7 +95,7 @@ export function parseTime(text: string): number {
   );
 }
 
-/** Milliseconds, as events have them: any number. */
+/** A duration in milliseconds. Negative and fractional ones are allowed, as in events. */
 export function parseDuration(text: string): number {
   const duration = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(duration) <= timeMsMax) return duration;
@@ -107,7 +107,7 @@ export function parseTrace(text: string): string {
   throw new InvalidArgumentError('It must be a UUID.');
 }
 
-/** Adds `key=value` to those that were given before. A value may have further equals signs. */
+/** Adds `key=value` to the previous ones. The value may contain equals signs. */
 export function collectAttributes(
   text: string,
   before: readonly { key: string; value: string }[] = [],
@@ -120,7 +120,7 @@ export function collectAttributes(
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * An id of a space, a key or a quarantine entry. A malformed one is reported like one that does not exist.
+ * An id of a space, a key or a quarantine entry. A malformed id is reported like an unknown one.
  *
  * @throws CommandError when the text is not a UUID.
  */

@@ -6,7 +6,7 @@ import { withLocalConnection } from '../lib/local-system.ts';
 import { segmentReadsMax } from '../lib/segment/read.ts';
 import { CommandError, type Host } from './host.ts';
 
-/** The configuration, completed with the addresses of what `npm start` runs in the data directory. */
+/** The configuration, with unset addresses taken from the system that `npm start` runs in the data directory. */
 export function readConfig(host: Host): Config {
   return parseConfig(withLocalConnection(host.env));
 }
@@ -35,7 +35,7 @@ export function requireDatabaseUrl(host: Host): string {
   const { DATABASE_URL, WEIR_DATA_DIR } = readConfig(host);
   if (DATABASE_URL !== undefined) return DATABASE_URL;
   throw new CommandError(
-    `Nothing was started in ${WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, or set WEIR_DATA_DIR or DATABASE_URL to one that runs.`,
+    `Nothing was started in ${WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, or set WEIR_DATA_DIR or DATABASE_URL to a running system.`,
   );
 }
 
@@ -54,5 +54,5 @@ export async function requireSpace(database: Database, spaceId: string): Promise
 }
 
 export function noSuchSpace(spaceId: string): CommandError {
-  return new CommandError(`There is no space ${spaceId}. \`space list\` shows those that exist.`);
+  return new CommandError(`There is no space ${spaceId}. \`space list\` lists all spaces.`);
 }

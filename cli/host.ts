@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 /** The parts of the process that the command line uses. */
 export interface Host {
   env: Readonly<Record<string, string | undefined>>;
-  /** The working directory, which relative file names start from. */
+  /** The working directory, to which file names are relative. */
   directory: string;
   stdin: Readable & { isTTY?: boolean };
   /** For programs: JSON. */
@@ -17,7 +17,7 @@ export class CommandError extends Error {
   override name = 'CommandError';
 }
 
-/** The reader of stdout closed it, as `| head` does: not a failure, but there is nothing more to do. */
+/** Stdout was closed, for example by `| head`. Not a failure: the command stops. */
 export class OutputClosedError extends Error {
   override name = 'OutputClosedError';
 }

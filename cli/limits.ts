@@ -1,16 +1,16 @@
 /**
- * Events that `weir events` reads at a time, if their text fits into `printedCharsMax`. Many, because events that started
- * together may each be in another segment, and every page decompresses every segment that it touches.
+ * Events that `weir events` reads at a time, if their text fits into `printedCharsMax`. Large, because events that started
+ * together may be in different segments, and each page decompresses every segment that it reads.
  */
 export const printedEventsPage = 5_000;
 export const printedCharsMax = 64 * 1024 * 1024;
 
-/** How long `weir send` waits for an answer: longer than a slow line needs for 4 MiB. Ingest times out much earlier. */
+/** How long `weir send` waits for a response: longer than a slow line needs for 4 MiB. Ingest times out much earlier. */
 export const sendTimeoutMs = 30_000;
 
 /**
  * How long `weir send` retries one batch. A crashed service is back within seconds; 90 s also cover a restart of all
- * services of a machine, and still end when nothing will ever answer.
+ * services of a machine, and bound the wait for a service that stays down.
  */
 export const sendRetryForMs = 90_000;
 
@@ -24,7 +24,7 @@ export const eraseTimeoutMs = 30 * 60_000;
 export const auditPageRows = 500;
 
 /**
- * The longest time between the receipt of a request and the making of its segment that `weir find` allows for: reading the
- * body's events, waiting for the publish before, and its two time-outs take seconds.
+ * The longest time between the receipt of a request and the creation of its segment that `weir find` allows for. Reading the
+ * body, waiting for the previous publish, and the two publish time-outs take seconds.
  */
 export const quarantineReceiptLagMs = 60_000;

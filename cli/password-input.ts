@@ -4,8 +4,8 @@ import { passwordCharsMax, passwordCharsMin } from '../lib/accounts/limits.ts';
 import { CommandError, type Host } from './host.ts';
 
 /**
- * Reads a password from the first line of stdin. On a terminal it prompts for it on stderr, without echo. Never an
- * argument: other users of the machine see those.
+ * Reads a password from the first line of stdin. On a terminal it prompts for it on stderr, without echo. It is never
+ * an argument, because other users of the machine can list the arguments of processes.
  *
  * @throws CommandError when the password is too short or too long.
  */
@@ -15,7 +15,7 @@ export async function readPassword(host: Host): Promise<string> {
   const password = await readLine(host, isTerminal);
   if (isTerminal) host.stderr.write('\n');
   if (password.length >= passwordCharsMin && password.length <= passwordCharsMax) return password;
-  throw new CommandError(`A password has ${passwordCharsMin} to ${passwordCharsMax} characters.`);
+  throw new CommandError(`A password must have ${passwordCharsMin} to ${passwordCharsMax} characters.`);
 }
 
 async function readLine({ stdin }: Host, isTerminal: boolean): Promise<string> {

@@ -37,17 +37,17 @@ export async function runCommandLine(args: readonly string[], host: Host): Promi
   }
 }
 
-/** All commands. Each carries out what it is asked when it is parsed. */
+/** All commands. Parsing the arguments runs the command. */
 export function buildProgram(host: Host): Command {
   const program = new Command('weir')
-    .description("Weir's command line: JSON on stdout, text for people on stderr.")
+    .description("Weir's command line: JSON on stdout, messages on stderr.")
     .exitOverride()
-    .showHelpAfterError('Add --help for what is possible.')
+    .showHelpAfterError('Add --help for usage.')
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
       writeErr: (text) => host.stderr.write(text),
     });
-  // Subcommands inherit these settings when they are made from the program.
+  // Subcommands inherit these settings when they are added to the program.
   addSpaceCommands(program, host);
   addKeyCommands(program, host);
   addUserCommands(program, host);

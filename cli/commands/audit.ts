@@ -6,12 +6,12 @@ import { requireSpace, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 import { auditPageRows } from '../limits.ts';
 
-/** `audit`: who changed what. */
+/** `audit`: prints an audit log. */
 export function addAuditCommand(program: Command, host: Host): void {
   program
     .command('audit')
     .description(
-      'the audit log of a space, the newest rows first, a line of JSON each; without --space that of what belongs to no space: prices for all, users',
+      'print the audit log of a space, newest rows first, one line of JSON each; without --space the log of changes outside of spaces: prices for all spaces, users',
     )
     .option('--space <id>', 'the space')
     .action((options: { space?: string }) =>

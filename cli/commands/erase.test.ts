@@ -16,7 +16,7 @@ test('without --yes it says what would be erased, and changes nothing', async ()
     const { exitCode, stdout, stderr } = await operator.run(args);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
-      stderr: 'Nothing was erased. Add --yes to erase it for good.\n',
+      stderr: 'Nothing was erased. Add --yes to erase these events permanently.\n',
     });
     expect(JSON.parse(stdout)).toEqual({ isPreview: true, events: 2, segments: 1, quarantineEvents: 0 });
   }

@@ -20,11 +20,11 @@ interface EraseCommandOptions {
   yes?: true;
 }
 
-/** `erase`: events of a user, a thread or a time, for good (docs/erasure.md). */
+/** `erase`: permanently erases the events of a user, a thread or a time range (docs/erasure.md). */
 export function addEraseCommand(program: Command, host: Host): void {
   program
     .command('erase')
-    .description('erase events of a space for good; without --yes say only how many there are')
+    .description('erase events of a space permanently; without --yes, only print how many match')
     .requiredOption('--space <id>', 'the space')
     .option('--user <id>', 'the events of this user')
     .option('--thread <id>', 'the events of this thread')
@@ -33,8 +33,8 @@ export function addEraseCommand(program: Command, host: Host): void {
       'the events that started before: ISO 8601, or milliseconds since 1970',
       parseTime,
     )
-    .option('--reason <text>', 'kept with the receipt and in the audit log: no personal data')
-    .option('--yes', 'erase')
+    .option('--reason <text>', 'stored in the receipt and the audit log; must not contain personal data')
+    .option('--yes', 'erase the events instead of counting them')
     .action(async (options: EraseCommandOptions, command: Command) => {
       const subject = readSubject(options);
       if (subject === undefined) return command.error('error: give one of --user, --thread and --before');
@@ -48,7 +48,7 @@ export function addEraseCommand(program: Command, host: Host): void {
       await requireSpace(database, spaceId);
       if (options.yes !== true) {
         await printJson(host, { isPreview: true, ...(await previewErasure(database, spaceId, subject)) });
-        return printMessage(host, 'Nothing was erased. Add --yes to erase it for good.');
+        return printMessage(host, 'Nothing was erased. Add --yes to erase these events permanently.');
       }
       const config = requireConfig(readConfig(host), ['NATS_URL']);
       await using nats = await connectQueue(config.NATS_URL, 'weir-cli-erase');
@@ -62,7 +62,7 @@ export function addEraseCommand(program: Command, host: Host): void {
     });
 }
 
-/** @returns undefined unless there is exactly one. */
+/** @returns undefined unless exactly one subject is given. */
 function readSubject({ user, thread, before }: EraseCommandOptions): Subject | undefined {
   const given: Subject[] = [
     ...(user === undefined ? [] : [{ kind: 'user', value: user } as const]),

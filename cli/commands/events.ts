@@ -20,15 +20,15 @@ import { printedCharsMax, printedEventsPage } from '../limits.ts';
 
 const limitDefault = 100;
 
-/** `events`. */
+/** `events`: prints a space's events. */
 export function addEventsCommand(program: Command, host: Host): void {
   program
     .command('events')
-    .description("a space's events as they were sent, newest first, one a line")
+    .description("print a space's events as they were sent, newest first, one per line")
     .requiredOption('--space <id>', 'the space')
-    .option('--limit <n>', 'how many at most', wholeNumber(0), limitDefault)
+    .option('--limit <n>', 'most events to print', wholeNumber(0), limitDefault)
     .addOption(new Option('--type <type>', 'LLM calls or tool calls').choices(['llm', 'tool']))
-    .addOption(new Option('--state <state>', 'how the call ended').choices(['ok', 'error']))
+    .addOption(new Option('--state <state>', 'the outcome of the call').choices(['ok', 'error']))
     .option('--name <name>', 'the model or the tool')
     .option('--source <source>', 'the instrumented library')
     .option('--trace <id>', 'the trace', parseTrace)
@@ -39,10 +39,10 @@ export function addEventsCommand(program: Command, host: Host): void {
     .option('--error-code <code>', 'the code of the error')
     .option('--attribute <key=value>', 'an additional property; may be repeated', collectAttributes)
     .option('--from <time>', 'first start time: ISO 8601, or milliseconds since 1970', parseTime)
-    .option('--to <time>', 'end of the start times, excluded', parseTime)
+    .option('--to <time>', 'end of the start times (exclusive)', parseTime)
     .option('--min-duration <ms>', 'shortest duration', parseDuration)
     .option('--max-duration <ms>', 'longest duration', parseDuration)
-    .option('--text <text>', 'a text in the preview of input or output: their first characters')
+    .option('--text <text>', 'text to find in the previews of input and output (their first characters)')
     .action((options: EventOptions) =>
       withDatabase(host, async (database) => {
         const spaceId = parseId('space', options.space);
@@ -71,7 +71,14 @@ interface EventOptions
 function toFilter(options: EventOptions): EventFilter {
   const { type, state, name, source, errorCode, from, to, text } = options;
   return {
-    ...{ type, state, name, source, errorCode, from, to, text },
+    type,
+    state,
+    name,
+    source,
+    errorCode,
+    from,
+    to,
+    text,
     traceId: options.trace,
     threadId: options.thread,
     agentId: options.agent,
@@ -108,7 +115,8 @@ async function* readEventLines(
     for (const [place, row] of rows.entries()) {
       const text = texts[place];
       if (text === undefined) {
-        // It may have expired since its row was read. Otherwise the data is damaged: the writer stores both in one statement.
+        // The event may have expired since its row was read. Otherwise data is damaged: the writer stores row and segment in
+        // one statement.
         if (!(await isEventStored(database, spaceId, row.id))) continue;
         throw new Error(`The segment of event ${row.id} is missing.`);
       }
@@ -135,7 +143,7 @@ async function readPageTexts(
   }
 }
 
-/** Edits the text, so that 64-bit integers and escapes stay as they were sent. */
+/** Edits the text instead of parsing it, so that 64-bit integers and escapes are unchanged. */
 function addReceivedAt(text: string, receivedAt: Date): string {
   // Line breaks of a pretty-printed event are between tokens: inside a string JSON escapes them.
   const line = text.replaceAll(/[\r\n]/g, ' ');

@@ -7,11 +7,11 @@ import { readConfig, withDatabase } from '../database.ts';
 import { locateBatch } from '../find/batch-location.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 
-/** `find`: where the events of a request are, by the `Weir-Batch-Id` of its response (docs/api.md §4.3). */
+/** `find`: locates the events of a request by the `Weir-Batch-Id` of its response (docs/api.md §4.3). */
 export function addFindCommand(program: Command, host: Host): void {
   program
     .command('find')
-    .description('where the events of a request are: one line for each range of its Weir-Batch-Id')
+    .description('locate the events of a request: one line for each range of its Weir-Batch-Id')
     .argument('<batch...>', 'the Weir-Batch-Id of its response', collectRanges)
     .action((ranges: BatchRange[]) =>
       withDatabase(host, async (database) => {
@@ -26,7 +26,7 @@ export function addFindCommand(program: Command, host: Host): void {
     );
 }
 
-/** The header's value is one argument or, without quotes in a shell, several. */
+/** The header's value is one argument or, unquoted in a shell, several. */
 function collectRanges(text: string, before: BatchRange[] = []): BatchRange[] {
   const ranges = parseBatchId(text.replace(/,\s*$/, ''));
   if (ranges !== undefined) return [...before, ...ranges];
@@ -42,7 +42,7 @@ async function explainMissing(host: Host, missing: number): Promise<string> {
   const queue =
     oldest === undefined
       ? 'The queue is empty.'
-      : `The oldest message in the queue is of ${oldest.toISOString()}: what was accepted after that may still be queued.`;
+      : `The oldest message in the queue is from ${oldest.toISOString()}: events accepted later may still be queued.`;
   const verb = missing === 1 ? 'event is' : 'events are';
   return `${missing} ${verb} not stored under this id. ${queue} Otherwise they were stored from an earlier request with the same ids, were erased, or have expired.`;
 }

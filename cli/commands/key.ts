@@ -12,7 +12,7 @@ export function addKeyCommands(program: Command, host: Host): void {
     .command('create')
     .description('create an API key; it is shown once')
     .requiredOption('--space <id>', 'the space that it sends events to')
-    .option('--name <name>', 'what people call it', parseName, 'command line')
+    .option('--name <name>', 'display name', parseName, 'command line')
     .action((options: { space: string; name: string }) =>
       withDatabase(host, async (database) => {
         const spaceId = parseId('space', options.space);
@@ -24,7 +24,7 @@ export function addKeyCommands(program: Command, host: Host): void {
 
   key
     .command('revoke')
-    .description('revoke an API key: ingest rejects it from now on')
+    .description('revoke an API key; ingest rejects it within a second')
     .argument('<keyId>', 'the keyId that `key create` and `key list` print')
     .action((text: string) =>
       withDatabase(host, async (database) => {
@@ -37,7 +37,7 @@ export function addKeyCommands(program: Command, host: Host): void {
 
   key
     .command('list')
-    .description("a space's API keys, revoked ones too")
+    .description("list a space's API keys, including revoked ones")
     .requiredOption('--space <id>', 'the space')
     .action((options: { space: string }) =>
       withDatabase(host, async (database) => {

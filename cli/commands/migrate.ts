@@ -4,7 +4,7 @@ import { wholeNumber } from '../arguments.ts';
 import { requireDatabaseUrl } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
-/** Most shards that Citus takes. */
+/** The largest number of shards that Citus accepts. */
 const shardsMax = 64_000;
 
 /** `migrate`: for deployments without `npm start`, which migrates by itself (docs/cluster.md). */
@@ -12,7 +12,7 @@ export function addMigrateCommand(program: Command, host: Host): void {
   program
     .command('migrate')
     .description(
-      "migrate the database to this version's schema; services of the version before may run meanwhile",
+      "migrate the database to this version's schema; services of the previous version may run meanwhile",
     )
     .option('--citus', 'then distribute the tables over the workers of this Citus coordinator')
     .addOption(

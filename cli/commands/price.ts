@@ -17,19 +17,19 @@ interface PriceOptions extends Pick<ModelPrice, 'model' | 'input' | 'output'> {
 export function addPriceCommands(program: Command, host: Host): void {
   const price = program
     .command('price')
-    .description('what tokens of models cost, for charts: US dollars per million tokens');
+    .description('prices of tokens by model, for charts: US dollars per million tokens');
 
   addKey(price.command('set').description('set the price of a model from a day on'))
-    .requiredOption('--input <dollars>', 'a million input tokens', parsePrice)
-    .requiredOption('--output <dollars>', 'a million output tokens', parsePrice)
+    .requiredOption('--input <dollars>', 'price of a million input tokens', parsePrice)
+    .requiredOption('--output <dollars>', 'price of a million output tokens', parsePrice)
     .option(
       '--cache-read <dollars>',
-      'a million input tokens read from a cache; the input price by default',
+      'price of a million input tokens read from a cache; by default the input price',
       parsePrice,
     )
     .option(
       '--cache-write <dollars>',
-      'a million input tokens written to a cache; the input price by default',
+      'price of a million input tokens written to a cache; by default the input price',
       parsePrice,
     )
     .action((options: PriceOptions) =>
@@ -44,7 +44,7 @@ export function addPriceCommands(program: Command, host: Host): void {
 
   price
     .command('list')
-    .description('the prices for all spaces, or those that hold for one')
+    .description('list the prices for all spaces, or the prices that apply to one space')
     .option('--space <id>', 'the space')
     .action((options: { space?: string }) =>
       withDatabase(host, async (database) => {
@@ -68,9 +68,9 @@ export function addPriceCommands(program: Command, host: Host): void {
 
 function addKey(command: Command): Command {
   return command
-    .requiredOption('--model <name>', 'the model, as events name it', parseName)
-    .option('--from <day>', 'the first day (UTC) that it holds for', parseDay, '1970-01-01')
-    .option('--space <id>', 'the space that it holds for; without it, every space that has no own price');
+    .requiredOption('--model <name>', 'the model, as named in events', parseName)
+    .option('--from <day>', 'the first day (UTC) of the price', parseDay, '1970-01-01')
+    .option('--space <id>', 'the space of the price; by default all spaces without a price of their own');
 }
 
 async function readSpace(database: Database, space: string | undefined): Promise<string | null> {

@@ -13,8 +13,8 @@ export function addQuarantineCommands(program: Command, host: Host): void {
 
   quarantine
     .command('list')
-    .description('what is in quarantine and why, the oldest first')
-    .option('--space <id>', 'of this space only')
+    .description('list the quarantined events and their errors, oldest first')
+    .option('--space <id>', 'only this space')
     .action((options: { space?: string }) =>
       withDatabase(host, async (database) => {
         const spaceId = options.space === undefined ? undefined : parseId('space', options.space);
@@ -25,8 +25,8 @@ export function addQuarantineCommands(program: Command, host: Host): void {
 
   quarantine
     .command('replay')
-    .description('store what is in quarantine, after its cause was fixed')
-    .argument('[id...]', 'the entries; without ids all of them')
+    .description('store quarantined events, after the cause was fixed')
+    .argument('[id...]', 'the entries; default: all')
     .action((texts: string[]) =>
       withDatabase(host, async (database) => {
         const ids = texts.map((text) => parseId('quarantine entry', text));

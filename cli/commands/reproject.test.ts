@@ -9,7 +9,7 @@ import { Operator, unknownId } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();
 
-test('one space is computed again, and what is damaged is named and left as it is', async () => {
+test('one space is recomputed, and damaged segments are named and left unchanged', async () => {
   const [spaceId, other] = [await operator.createSpace(), await operator.createSpace()];
   const { database } = operator;
   const parts = [spaceId, spaceId, other].map((space) => partOf(space, someEvents(2)));
@@ -23,7 +23,7 @@ test('one space is computed again, and what is damaged is named and left as it i
     .where(eq(segments.id, damagedId));
   const args = ['reproject', '--space', spaceId];
   const { exitCode, stdout, stderr } = await operator.run(args);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '1 segments computed again\n' });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '1 segments recomputed\n' });
   expect(JSON.parse(stdout)).toEqual({ segments: 1, events: 2, damaged: [damagedId] });
   const rows = await database.select({ segmentId: events.segmentId, userId: events.userId }).from(events);
   for (const { segmentId, userId } of rows)

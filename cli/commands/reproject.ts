@@ -7,14 +7,14 @@ import { requireDatabaseUrl, requireSpace } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 import { eraseTimeoutMs } from '../limits.ts';
 
-/** `reproject`: brings what is stored to this version (docs/reproject.md). */
+/** `reproject`: recomputes columns and terms of stored events (docs/reproject.md). */
 export function addReprojectCommand(program: Command, host: Host): void {
   program
     .command('reproject')
     .description(
-      'compute columns and terms of stored events again, after an upgrade; may be killed and run again',
+      'recompute columns and terms of stored events after an upgrade; can be interrupted and repeated',
     )
-    .option('--space <id>', 'of this space only')
+    .option('--space <id>', 'only this space')
     .action(async (options: { space?: string }) => {
       const spaceId = options.space === undefined ? undefined : parseId('space', options.space);
       await using sql = openPostgres(requireDatabaseUrl(host), {
@@ -26,8 +26,7 @@ export function addReprojectCommand(program: Command, host: Host): void {
       if (spaceId !== undefined) await requireSpace(database, spaceId);
       const result = await reproject(database, {
         spaceId,
-        report: ({ segments }) =>
-          printMessage(host, `${segments.toLocaleString('en')} segments computed again`),
+        report: ({ segments }) => printMessage(host, `${segments.toLocaleString('en')} segments recomputed`),
       });
       await printJson(host, result);
     });

@@ -12,7 +12,7 @@ import { describeSummary } from '../send/send-summary.ts';
 
 /** Enough to saturate ingest on a small machine; more only increases latency. */
 const concurrencyDefault = 4;
-/** Each request holds its batch, up to 4 MiB: 1 GiB of memory with all of them. */
+/** Each request holds its batch of up to 4 MiB: at most 1 GiB of memory. */
 const concurrencyMax = 256;
 
 interface SendOptions {
@@ -23,19 +23,19 @@ interface SendOptions {
   concurrency: number;
 }
 
-/** `send`. */
+/** `send`: sends a file to ingest. */
 export function addSendCommand(program: Command, host: Host): void {
   program
     .command('send')
     .description(
-      'send a file to ingest, gzip or not: events as NDJSON (one a line), or OpenTelemetry spans as OTLP/JSON',
+      'send a file to ingest, plain or gzip: events as NDJSON (one per line), or OpenTelemetry spans as OTLP/JSON',
     )
     .argument('<file>', 'the file')
     .option('--url <url>', 'base URL of ingest; by default the one that `npm start` runs', parseHttpUrl)
     .option('--key <key>', 'API key; by default the one of the first space', parseApiKey)
-    .option('--fresh-ids', 'give every event a new id, so that a file can be sent again')
-    .option('--batch <n>', 'events a request', wholeNumber(1, eventsPerBatchMax), eventsPerBatchMax)
-    .option('--concurrency <n>', 'requests at once', wholeNumber(1, concurrencyMax), concurrencyDefault)
+    .option('--fresh-ids', 'replace the id of every event, so that the file can be sent again')
+    .option('--batch <n>', 'events per request', wholeNumber(1, eventsPerBatchMax), eventsPerBatchMax)
+    .option('--concurrency <n>', 'concurrent requests', wholeNumber(1, concurrencyMax), concurrencyDefault)
     .action((file: string, options: SendOptions) => send(host, file, options));
 }
 

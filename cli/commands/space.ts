@@ -36,8 +36,8 @@ export function addSpaceCommands(program: Command, host: Host): void {
     .description('spaces, their quota, billing state, plan and retention');
 
   addSettings(space.command('create').description('create a space'))
-    .requiredOption('--name <name>', 'what people call it', parseName)
-    .option('--owner <email>', 'the user who owns it; by default the first user of `npm start`', parseEmail)
+    .requiredOption('--name <name>', 'display name', parseName)
+    .option('--owner <email>', 'the owner; by default the first user of `npm start`', parseEmail)
     .action((options: SettingsOptions & { name: string; owner?: string }) =>
       withDatabase(host, async (database) => {
         const owner = await findOwner(database, host, options.owner);
@@ -77,7 +77,7 @@ export function addSpaceCommands(program: Command, host: Host): void {
 }
 
 /**
- * The user who owns a new space: the one that is named, or the first user of `npm start` when the command uses its database.
+ * The owner of a new space: the named user, or the first user of `npm start` when the command uses its database.
  *
  * @throws CommandError when there is no such user.
  */
@@ -99,10 +99,10 @@ function addSettings(command: Command): Command {
   return command
     .option('--monthly-events <limit>', 'events a month, or none for no limit', parseEventLimit)
     .option('--billing <state>', 'active or inactive', parseBillingState)
-    .option('--plan <name>', 'what people call its plan, or none', parseName)
+    .option('--plan <name>', 'name of the plan, or none', parseName)
     .option(
       '--retention-days <days>',
-      'days for which events are kept, or none for ever',
+      'retention of events in days, or none for no limit',
       parseRetentionDays,
     );
 }

@@ -4,11 +4,11 @@ import { parseId } from '../arguments.ts';
 import { noSuchSpace, withDatabase } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
 
-/** `usage`. */
+/** `usage`: prints a space's usage. */
 export function addUsageCommand(program: Command, host: Host): void {
   program
     .command('usage')
-    .description("a space's events of this month (UTC), and its limit")
+    .description("print a space's events of this month (UTC), and its limit")
     .requiredOption('--space <id>', 'the space')
     .action((options: { space: string }) =>
       withDatabase(host, async (database) => {

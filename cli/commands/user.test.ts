@@ -92,7 +92,7 @@ test.each(['', 'short', 'x'.repeat(1_025)])(
       password,
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toBe('weir: A password has 8 to 1024 characters.\n');
+    expect(stderr).toBe('weir: A password must have 8 to 1024 characters.\n');
     expect((await user(['list'])).map((one: { email: string }) => one.email)).not.toContain(email);
   },
 );
@@ -102,7 +102,7 @@ test('a second user with the same e-mail address is rejected, and the first one 
   const { exitCode, stderr } = await run(['create', '--email', email.toUpperCase()]);
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
-    stderr: `weir: There is a user ${email} already.\n`,
+    stderr: `weir: The user ${email} already exists.\n`,
   });
   await signIn(email, password);
 });

@@ -19,7 +19,7 @@ import { readConfig, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 import { readPassword } from '../password-input.ts';
 
-/** `user create`, `password`, `link`, `role`, `reclaim`, `disable`, `enable` and `list`: who may sign in to the dashboard. */
+/** `user create`, `password`, `link`, `role`, `reclaim`, `disable`, `enable` and `list`: manage the users of the dashboard. */
 export function addUserCommands(program: Command, host: Host): void {
   const user = program.command('user').description('users of the dashboard');
   addCreate(user, host);
@@ -57,13 +57,13 @@ export function addUserCommands(program: Command, host: Host): void {
 function addCreate(user: Command, host: Host): void {
   const memberships: Membership[] = [];
   addPasswordOption(user.command('create').description('create a user'))
-    .requiredOption('--email <email>', 'what the user signs in with', parseEmail)
+    .requiredOption('--email <email>', 'e-mail address to sign in with', parseEmail)
     .option('--space <id>', 'a space of the user; may be repeated', (text) => {
       memberships.push({ spaceId: parseId('space', text), role: 'viewer' });
     })
     .option(
       '--role <role>',
-      'role in the --space before it: owner, admin, member, or viewer (default)',
+      'role in the preceding --space: owner, admin, member, or viewer (default)',
       (text) => {
         const last = memberships.at(-1);
         if (last === undefined) throw new InvalidArgumentError('It must follow a --space.');
@@ -76,7 +76,7 @@ function addCreate(user: Command, host: Host): void {
       await withDatabase(host, async (database) => {
         for (const { spaceId } of memberships) await requireSpace(database, spaceId);
         const created = await createUser(database, { email, password: password.text, memberships });
-        if (created === undefined) throw new CommandError(`There is a user ${email} already.`);
+        if (created === undefined) throw new CommandError(`The user ${email} already exists.`);
         await printJson(host, { ...created, email, ...password.shown, spaces: memberships });
       });
     });
@@ -84,7 +84,7 @@ function addCreate(user: Command, host: Host): void {
 
 function addPassword(user: Command, host: Host): void {
   addPasswordOption(
-    user.command('password').description('set a new password, and end every session of the user'),
+    user.command('password').description('set a new password and end all sessions of the user'),
   )
     .requiredOption('--email <email>', 'the user', parseEmail)
     .action(async (options: PasswordOptions & { email: string }) => {
@@ -101,7 +101,7 @@ function addPassword(user: Command, host: Host): void {
 function addLink(user: Command, host: Host): void {
   user
     .command('link')
-    .description('a link that signs the user in once, within a quarter of an hour')
+    .description('create a link that signs the user in once, valid for 15 minutes')
     .requiredOption('--email <email>', 'the user', parseEmail)
     .option('--url <url>', 'address of the dashboard; by default the one that `npm start` runs', parseHttpUrl)
     .action(({ email, url }: { email: string; url?: string }) =>
@@ -119,7 +119,7 @@ function addReclaim(user: Command, host: Host): void {
   user
     .command('reclaim')
     .description(
-      'give an account to the person whose address it has: a new password, and a link that signs in once',
+      'return an account to the owner of its e-mail address: sets a new password and creates a sign-in link',
     )
     .requiredOption('--email <email>', 'the address', parseEmail)
     .option('--url <url>', 'address of the dashboard; by default the one that `npm start` runs', parseHttpUrl)
@@ -137,11 +137,11 @@ function addReclaim(user: Command, host: Host): void {
 
 function findDashboardUrl(host: Host, url: string | undefined): string {
   const dashboardUrl = url ?? readConnection(readConfig(host).WEIR_DATA_DIR)?.dashboardUrl;
-  if (dashboardUrl === undefined) throw new CommandError('Give the address of the dashboard: --url.');
+  if (dashboardUrl === undefined) throw new CommandError('Set --url to the address of the dashboard.');
   return dashboardUrl.replace(/\/+$/, '');
 }
 
-/** Warns about a user who may not be the person that the e-mail address belongs to. */
+/** Warns when the user's e-mail address was never verified, so that the user may not own it. */
 async function warnUnlessVerified(
   host: Host,
   database: Database,
@@ -156,8 +156,8 @@ async function warnUnlessVerified(
 
 function addDisable(user: Command, host: Host): void {
   const commands = [
-    ['disable', true, 'keep a user from signing in, and end every session of the user'],
-    ['enable', false, 'let a user sign in again who was disabled'],
+    ['disable', true, 'block the sign-in of a user and end all sessions of the user'],
+    ['enable', false, 'allow a disabled user to sign in again'],
   ] as const;
   for (const [name, isDisabled, description] of commands) {
     user
@@ -181,11 +181,11 @@ interface PasswordOptions {
 function addPasswordOption(command: Command): Command {
   return command.option(
     '--password-stdin',
-    'take the password from the first line of stdin; without it one is generated and shown once',
+    'read the password from the first line of stdin; by default one is generated and shown once',
   );
 }
 
-/** @returns the password, and what to print of it: only a generated one. */
+/** @returns the password, and the part of the output with it: only a generated one is printed. */
 async function choosePassword(
   host: Host,
   { passwordStdin }: PasswordOptions,

@@ -7,7 +7,7 @@ import type { BatchRange } from '../../lib/segment/batch-id.ts';
 import { isSliceOf } from '../../lib/write/slice.ts';
 import { quarantineReceiptLagMs } from '../limits.ts';
 
-/** Where the events of one range of a batch are. */
+/** The locations of the events of one range of a batch. */
 export interface BatchLocation extends BatchRange {
   /** Absent when none of its events is stored. */
   spaceId?: string;
@@ -15,17 +15,17 @@ export interface BatchLocation extends BatchRange {
   receivedAt?: Date;
   /** Ids of its stored events. */
   stored: string[];
-  /** Ids of its events that Postgres refused. */
+  /** Ids of its events that Postgres rejected. */
   quarantined: string[];
   /** How many of its events are neither stored nor in quarantine. */
   missing: number;
 }
 
-/** Finds the events of a range in Postgres, in whatever space they are. */
+/** Finds the events of a range in Postgres, in any space. */
 export async function locateBatch(database: Database, range: BatchRange): Promise<BatchLocation> {
   const { segmentId, first, last } = range;
   const found = await readEvents(database, segmentId);
-  // Where Postgres refused an event, its neighbours are in slices, and after a replay it is in one of its own.
+  // When Postgres rejected an event, the others of its part are in slices; a replay stores it in a slice of its own.
   const stored = found.filter(
     (row) => isSliceOf(segmentId, row.segmentId) && row.segmentIndex >= first && row.segmentIndex <= last,
   );
@@ -40,7 +40,7 @@ export async function locateBatch(database: Database, range: BatchRange): Promis
   };
 }
 
-/** The events of all segments of the same millisecond: among them are slices of this one. */
+/** The events of all segments of the same millisecond, which include the slices of this segment. */
 function readEvents(database: Database, segmentId: string) {
   const millisecond = segmentId.slice(0, 13);
   const { spaceId, id, segmentIndex, receivedAt } = events;
@@ -78,7 +78,7 @@ async function findQuarantined(
     .from(quarantine)
     .where(
       and(
-        // Messages that cannot be decoded.
+        // Excludes messages that cannot be decoded.
         ne(quarantine.spaceId, noSpace),
         between(quarantine.receivedAt, new Date(madeAtMs - quarantineReceiptLagMs), new Date(madeAtMs)),
       ),

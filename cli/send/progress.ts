@@ -16,7 +16,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** Interval of the lines where stderr is not a terminal: a log keeps each of them. */
+/** Interval of the lines when stderr is not a terminal: a log keeps all of them. */
 const lineIntervalMs = 2_000;
 
 /** A progress bar on a terminal; elsewhere a line every two seconds. */

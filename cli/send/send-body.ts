@@ -35,7 +35,7 @@ export async function sendBody(body: Body, options: SendBodyOptions): Promise<vo
   else for (const { line } of body.events) tally.addRejected(nameLine(error, line), 1);
 }
 
-/** Whether a part of the events may be accepted. A 413 may also come from a proxy with a lower limit. */
+/** Whether some of the events may be accepted on their own. A 413 may also come from a proxy with a lower limit. */
 function blamesEvents({ status, id }: SendError): boolean {
   return (
     status === 413 || (status === 400 && (id === 'invalid_request_body' || id === 'invalid_event_batch'))

@@ -24,16 +24,15 @@ export interface SendFileOptions {
 }
 
 /**
- * Sends every event, or every span, of a file to ingest, byte for byte as in its line. An event is sent once, unless its request is
- * retried, or was rejected for what may be another event's error.
+ * Sends every event, or every span, of a file to ingest, with unchanged bytes. An event is sent once, unless its request is
+ * retried, or was rejected for an error that may be another event's.
  *
- * @returns the counts of accepted and rejected events. Errors of lines and answers are counted, not thrown.
+ * @returns the counts of accepted and rejected events. Errors of lines and responses are counted, not thrown.
  * @throws CommandError when the file cannot be opened.
  */
 export async function sendFile(path: string, options: SendFileOptions): Promise<SendSummary> {
   if (await isSpanFile(path).catch(throwFileError(path))) {
-    if (options.freshIds)
-      throw new CommandError('--fresh-ids is for events: the ids of spans are their own.');
+    if (options.freshIds) throw new CommandError('--fresh-ids works only for events: a span keeps its id.');
     return sendSpans(path, options);
   }
   const tally = createTally();
@@ -49,7 +48,7 @@ export async function sendFile(path: string, options: SendFileOptions): Promise<
   });
   const events = options.freshIds ? refreshIds(file.events) : file.events;
   const limits = { eventsMax: options.eventsPerBatch, bytesMax: bodyBytesMax };
-  // All senders share one iterator: each takes the next body when its last one is settled.
+  // The concurrent loops share one iterator: each takes the next body when its previous one is settled.
   const bodies = batchBodies(events, limits);
   const sendBodies = async () => {
     for await (const body of bodies) {

@@ -20,7 +20,7 @@ export interface SendSpansOptions {
  * Sends every request of a file of spans to ingest, byte for byte, as OTLP/JSON. The same file sent twice stores each
  * span once: event ids are those of the spans.
  *
- * @returns the counts of events. Errors of requests and answers are counted, not thrown.
+ * @returns the counts of events. Errors of requests and responses are counted, not thrown.
  * @throws the error of node:fs when the file cannot be opened.
  */
 export async function sendSpans(path: string, options: SendSpansOptions): Promise<SendSummary> {
@@ -44,7 +44,7 @@ export async function sendSpans(path: string, options: SendSpansOptions): Promis
     }
   };
   const started = performance.now();
-  // All senders share one iterator: each takes the next request when its last one is settled.
+  // The concurrent loops share one iterator: each takes the next request when its previous one is settled.
   await Promise.all(Array.from({ length: options.concurrency }, sendRequests));
   return tally.sum(performance.now() - started, latencies);
 }
@@ -77,13 +77,13 @@ function countSpans({ header, body }: IngestResponse, line: number, tally: Tally
   if (rejected > 0) tally.addRejected({ status: 200, id: 'partial_success', details }, rejected);
 }
 
-/** The bodies of OTLP's answers: google.rpc.Status, or ExportTraceServiceResponse. */
+/** The response bodies of OTLP: google.rpc.Status, or ExportTraceServiceResponse. */
 interface AnswerBody {
   message?: string;
   partialSuccess?: { rejectedSpans?: string; errorMessage?: string };
 }
 
-/** The `error.id` is in front of the message. */
+/** Parses the message of an error, which starts with its `error.id`. */
 function describeResponse({ status, body }: IngestResponse): SendError | undefined {
   if (status === 200) return undefined;
   const [, id, details] = /^(\w+): (.*)$/s.exec(readJson(body).message ?? '') ?? [];

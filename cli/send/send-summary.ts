@@ -2,7 +2,7 @@ import type { Latencies } from '../../lib/client/latencies.ts';
 import type { SendError } from '../../lib/client/send-with-retry.ts';
 import { sendErrorsMax } from '../limits.ts';
 
-/** An error, and the number of events with it. `status` is null when there was no answer. */
+/** An error, and the number of events with it. `status` is null without a response. */
 export interface CountedError extends SendError {
   events: number;
 }
@@ -12,7 +12,7 @@ export interface SendSummary {
   accepted: number;
   /** Events that were not accepted, including lines that could not be sent. */
   rejected: number;
-  /** Spans that are no calls of models or tools; absent for a file of events. */
+  /** Spans that are not calls of models or tools; absent for a file of events. */
   filtered?: number;
   errors: CountedError[];
   /** Requests, including retries. */
@@ -74,7 +74,7 @@ export function createTally(): Tally {
   };
 }
 
-/** Equal errors share an entry. When there are too many distinct ones, those of one status and id share an entry. */
+/** Equal errors share an entry. Past the limit, further errors of one status and id share an entry. */
 function countError(errors: Map<string, CountedError>, error: SendError, events: number): void {
   const exact = JSON.stringify([error.status, error.id, error.details]);
   const full = errors.size >= sendErrorsMax && !errors.has(exact);
@@ -92,7 +92,7 @@ export function describeSummary(summary: SendSummary): string {
   ];
   if (filtered !== undefined && filtered > 0) {
     lines.push(
-      `Left out ${count(filtered, 'span')} that ${filtered === 1 ? 'is no call' : 'are no calls'} of a model or a tool.`,
+      `Skipped ${count(filtered, 'span')} that ${filtered === 1 ? 'is not a call' : 'are not calls'} of a model or a tool.`,
     );
   }
   if (rejected > 0 || summary.errors.length > 0) lines.push(`Rejected ${count(rejected, 'event')}:`);

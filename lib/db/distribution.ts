@@ -12,7 +12,7 @@ import * as schema from './schema.ts';
 
 const spaceColumn = schema.events.spaceId.name;
 
-/** Not distributed: an erasure's row is compared with snapshots of the coordinator. */
+/** Local to the coordinator although the key begins with the space: it has only one row per erasure. */
 const ofCoordinator: readonly PgTable[] = [schema.erasures];
 
 /** The distributed tables. All others are colocated with the first one. */

@@ -55,7 +55,7 @@ test.each([
       errors: [],
       requests: requestCount,
     });
-    expect(stderr).toContain('Left out 3 spans that are no calls of a model or a tool.');
+    expect(stderr).toContain('Skipped 3 spans that are not calls of a model or a tool.');
   }
   expect(await readStored(pipeline, tenant.spaceId)).toHaveLength(3);
 });
