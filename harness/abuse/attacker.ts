@@ -15,7 +15,7 @@ import { openSlowConnections } from './slow-connections.ts';
 const [, , ingestUrl = '', apiKey = '', plan = '{}'] = process.argv;
 const { slowConnections, bodiesPerSecond, badKeysPerSecond } = JSON.parse(plan);
 
-/** With a new invalid key each. Every other key is well-formed, and so requires a look-up in Postgres. */
+/** Requests with a new invalid key each. Every other key is well-formed, and so requires a look-up in Postgres. */
 const badKeys = [createApiKey, () => crypto.randomUUID()].map(
   (makeKey) => () => plain(jsonOverHttp1, makeKey(), Buffer.from('{"events":[]}')),
 );
@@ -24,7 +24,7 @@ const badKeys = [createApiKey, () => crypto.randomUUID()].map(
 const responses = new Map<number, number>();
 
 process.on('disconnect', () => process.exit());
-// Before connections are opened: compressing the bombs blocks for seconds, and delays all writes of the slow connections.
+// Before connections are opened: compressing the bombs blocks for seconds and would delay all writes of slow connections.
 const bodies = prepareBodies();
 await warmUp(2);
 const slow = openSlowConnections(ingestUrl, apiKey, slowConnections);
@@ -61,7 +61,7 @@ async function attack(url: string, seconds: number): Promise<void> {
   ]);
 }
 
-/** The kinds that cost most with a valid key, without which a body is not read. All by JSON over HTTP/1.1. */
+/** The most expensive kinds, by JSON over HTTP/1.1. They use a valid key, because ingest reads no body without one. */
 function prepareBodies(): AbusiveRequest[] {
   const names = [
     'a bomb in gzip',
@@ -95,7 +95,7 @@ async function sendInTurn(
     const done = clients['1.1'](request).then((status) => {
       responses.set(status, (responses.get(status) ?? 0) + 1);
     });
-    // An attack without end must not keep its promises.
+    // An unlimited attack must not collect its promises.
     if (Number.isFinite(seconds)) sent.push(done);
   }
   await Promise.all(sent);

@@ -8,7 +8,7 @@ import { loadWorkload } from '../bench/workload.ts';
 import type { RunningWeir } from '../system/weir.ts';
 import { describeStatuses, mebibytes, residentBytesMax, watchResident } from './memory.ts';
 
-/** What the hostile client does concurrently. Given as rates, so that two runs can be compared. */
+/** The concurrent load of the hostile client. Given as rates, so that two runs can be compared. */
 const plan = { slowConnections: 2_000, bodiesPerSecond: 20, badKeysPerSecond: 400 };
 
 /** The well-behaved client: batches of 1–20 events, at a rate that leaves the machine mostly idle. */
@@ -19,12 +19,12 @@ const connections = 32;
 const storedTimeoutMs = 60_000;
 
 interface LatencyOptions {
-  /** Of each of both runs. A p99 needs thousands of requests: a disk that is slow for 100 ms delays ten of them. */
+  /** The duration of each of both runs. A p99 needs thousands of requests: a disk that is slow for 100 ms delays ten. */
   seconds: number;
   say: (text: string) => void;
 }
 
-/** Measures a well-behaved client's latency during the abuse, and just before it. @returns what went wrong. */
+/** Measures a well-behaved client's latency during the abuse, and just before it. @returns the faults. */
 export async function measureLatency(weir: RunningWeir, { seconds, say }: LatencyOptions): Promise<string[]> {
   const { connection } = weir;
   const workload = await loadWorkload();

@@ -9,11 +9,11 @@ import { abuses } from './requests.ts';
  * `npm run abuse [-- --rounds N --at-once N --only NAME --seconds S]`: abuses a Weir of its own, in two parts.
  *
  * - Memory: hundreds of kinds of abuse through every protocol. Prints how much memory ingest had at most and after ten
- *   idle seconds. `--only` takes the kinds with this text in their name; then there is no second part.
+ *   idle seconds. `--only` selects the kinds with this text in their name, and omits the second part.
  * - Latency: 2,000 slow connections, compression bombs and invalid keys, beside a well-behaved client. Prints its latency,
  *   beside that of just before, and whether an accepted event was lost.
  *
- * It fails when ingest answers a kind with 5xx, ends, takes more memory than `residentBytesMax`, or loses an event.
+ * It fails when ingest answers a kind with 5xx, exits, uses more memory than `residentBytesMax`, or loses an event.
  */
 const { values } = parseArgs({
   options: {

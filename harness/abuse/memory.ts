@@ -5,9 +5,9 @@ import { openClients } from './protocols.ts';
 import type { Abuse } from './requests.ts';
 
 /**
- * The memory to plan for one ingest process, whatever clients do: 160 MiB for the heap of the thread for costly batches
- * and 140 for that of the event loop, which V8 keeps filled, 128 for bodies (INGEST_BYTES_IN_FLIGHT_MAX), 60 for Node, and
- * 100 for malloc. Rounds on an idle machine had 508 to 603 (ADR 0013).
+ * The memory to plan for one ingest process under any load: 160 MiB for the heap of the thread for costly batches and 140
+ * for that of the event loop, both of which V8 keeps filled, 128 for bodies (INGEST_BYTES_IN_FLIGHT_MAX), 60 for Node, and
+ * 100 for malloc. Rounds on an idle machine used 508 to 603 (ADR 0013).
  */
 export const residentBytesMax = 640 * 1024 ** 2;
 
@@ -17,14 +17,14 @@ const sampleMs = 50;
 interface MemoryOptions {
   rounds: number;
   /**
-   * Requests at a time. A 503 means that the thread had too little memory for a batch; with 5 or more it may also mean that
-   * too many costly ones waited.
+   * Concurrent requests. A 503 means that the thread had too little memory for a batch; with 5 or more it may also mean that
+   * too many costly batches waited.
    */
   atOnce: number;
   say: (text: string) => void;
 }
 
-/** Sends every kind of abuse, in some rounds, and prints the memory of ingest. @returns what went wrong. */
+/** Sends every kind of abuse, in some rounds, and prints the memory of ingest. @returns the faults. */
 export async function measureMemory(
   weir: RunningWeir,
   kinds: readonly Abuse[],
@@ -57,7 +57,7 @@ async function sendAll(
   const statuses = new Map<number, number>();
   let current = '';
   const peak = watchResident(pidOf('ingest'), () => current);
-  // One iterator for all senders: each takes the next kind that nobody has taken.
+  // The concurrent loops share one iterator: each takes the next kind.
   const queue = kinds.values();
   const sendInTurn = async () => {
     for (const { name, protocol, make } of queue) {
@@ -70,7 +70,7 @@ async function sendAll(
   return { ...peak.stop(), statuses };
 }
 
-/** Measures the peak of a process's resident memory, and what was going on then. */
+/** Measures the peak of a process's resident memory, and the kind of abuse at that time. */
 export function watchResident(
   pid: number,
   kindNow: () => string,

@@ -5,10 +5,10 @@ import { toolEvent } from '../fixtures/events.ts';
 
 /** Payloads that cost as much as 4 MiB can: valid batches and invalid ones. */
 
-/** How a batch is written: as JSON of the HTTP API, as protobuf's JSON, as protobuf. */
+/** The encoding of a batch: JSON of the HTTP API, protobuf's JSON, or protobuf. */
 export type PayloadForm = 'json' | 'protobufJson' | 'protobuf';
 
-/** Makes a payload when it is sent: all of them together would fill the memory of the sender. */
+/** Creates a payload on demand: all payloads together would fill the memory of the sender. */
 export type Payload = () => Buffer;
 
 const room = bodyBytesMax - 4 * 1024;

@@ -5,19 +5,19 @@ import { Pool } from 'undici';
 import { envelopeBytes } from '../../lib/limits.ts';
 import type { PayloadForm } from './payloads.ts';
 
-/** A request whose bytes are written as they are. */
+/** A request whose bytes are sent unchanged. */
 export interface AbusiveRequest {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
-  /** Over HTTP/1.1 in chunks, without a Content-Length. HTTP/2 never declares it here. */
+  /** Sent over HTTP/1.1 in chunks, without a Content-Length. Requests over HTTP/2 never declare one here. */
   isChunked?: true;
 }
 
-/** Sends a request and reads its answer. @returns the HTTP status; 0 when there was no answer. */
+/** Sends a request and reads its response. @returns the HTTP status; 0 without a response. */
 export type Send = (request: AbusiveRequest) => Promise<number>;
 
-/** A protocol that ingest speaks. */
+/** A protocol of ingest. */
 export interface Protocol {
   name: string;
   form: PayloadForm;
@@ -65,7 +65,7 @@ export function inEnvelope(message: Buffer, flags: number, length = message.leng
 /**
  * Clients of both versions of HTTP. A connection that ingest closes is opened again.
  *
- * @param connections most of HTTP/1.1; HTTP/2 has one.
+ * @param connections the maximum for HTTP/1.1; HTTP/2 has one.
  */
 export function openClients(
   url: string,

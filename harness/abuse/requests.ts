@@ -5,7 +5,7 @@ import { bodyBytesMax } from '../../lib/limits.ts';
 import { payloads } from './payloads.ts';
 import { type AbusiveRequest, inEnvelope, type Protocol, protocols } from './protocols.ts';
 
-/** One kind of abuse: a name, and how its request is made. */
+/** One kind of abuse: a name, and a function that creates its request. */
 export interface Abuse {
   name: string;
   protocol: Protocol;
@@ -27,8 +27,8 @@ const encodings = Object.keys(compressors) as Encoding[];
 const bombBytes = 64 * 1024 ** 2;
 
 /**
- * Every payload through every protocol, plain and in one of the encodings; decompression bombs in each; and requests that
- * are malformed around their message.
+ * Every payload through every protocol, plain and in one of the encodings; decompression bombs in each encoding; and
+ * requests with malformed framing.
  */
 export const abuses: readonly Abuse[] = protocols.flatMap((protocol) => [
   ...Object.entries(payloads[protocol.form]).flatMap(([name, payload], index) => {

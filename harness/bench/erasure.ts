@@ -12,10 +12,10 @@ import type { RunningWeir } from '../system/weir.ts';
 import type { Figures } from './measures.ts';
 import type { Workload } from './workload.ts';
 
-/** Events of the user in each segment; all others are of other users. */
+/** One event in this many is of the erased user. */
 const ownEvery = 50;
 
-/** Measures how long it takes to erase a user who has ten events in each of many segments, of so many events in all. */
+/** Measures the erasure of a user who has ten events in each segment, among `events` events in total. */
 export async function measureErasure(
   weir: RunningWeir,
   workload: Workload,

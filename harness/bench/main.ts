@@ -32,7 +32,7 @@ const seconds = Number(values.seconds);
 const rows = Number(values.rows ?? 1_000_000);
 const log = (text: string) => process.stderr.write(`${text}\n`);
 
-/** What `--only` takes. Each prints its own part of the table. */
+/** The values of `--only`. Each prints its own part of the table. */
 const parts: Record<string, () => Promise<string>> = {
   sdk: async () => renderReport(await measureSdk(), 'sdk'),
   retention: async () =>
@@ -87,7 +87,7 @@ async function underLoad(
   await using weir = await startWeir();
   log('warming up …');
   await measureHttpToPostgres(weir, workload, 2 * seconds);
-  // Awaited here: at the end of this function Weir is stopped.
+  // Awaited here, because Weir is stopped when this function returns.
   return await measureWeir(weir, workload);
 }
 

@@ -27,7 +27,7 @@ export async function measureRound(weir: RunningWeir, workload: Workload, second
   return { ...stored, copied, parseMs, ...alone, published, ...latency, ...visible };
 }
 
-/** Measures throughput until the last accepted event is stored. @returns the events, and how many were stored in a second. */
+/** Measures throughput until the last accepted event is stored. @returns the number of events, and the events stored per second. */
 export async function measureHttpToPostgres(
   { connection, sql }: RunningWeir,
   workload: Workload,

@@ -12,13 +12,13 @@ import { partOf } from '../fixtures/part.ts';
 import type { RunningWeir } from '../system/weir.ts';
 import type { Figures } from './measures.ts';
 
-/** How many statements store events at the same time, as a writer's do, and how long each pauses: the machine is not idle. */
+/** The concurrent statements that store events, like a writer's, and the pause after each: the machine is not idle. */
 const concurrency = 3;
 const pauseMs = 20;
 
 const quietMs = 10_000;
 
-/** The share of the events of the second measurement that stay: events of a space that keeps them for ever. */
+/** One in this many events of the second measurement stays: those of a space with unlimited retention. */
 const keptOneIn = 10;
 
 export interface RetentionOptions {
@@ -45,7 +45,7 @@ export async function measureRetention(
     await createSpace(database, 'expiring'),
     await createSpace(database, 'keeping'),
   ];
-  // A week apart: when all of the first has expired, so have the first days after it.
+  // A week apart, because a retention that expires all of the first week also expires the first days after it.
   const [dropped, mixed] = [weekOf(Date.now(), -8), weekOf(Date.now(), -6)];
   for (const { fromMs } of [dropped, mixed]) await ensurePartitions(database, fromMs);
   log(`copying ${events} events …`);
@@ -83,7 +83,7 @@ interface CopyOptions {
   spaceIds: readonly string[];
 }
 
-/** Copies the stored events again and again, with ids of a week. @returns how many there are then, at least `events`. */
+/** Copies the stored events repeatedly, with ids of a week. @returns the number of copies, at least `events`. */
 async function copyEvents(
   { sql, connection }: RunningWeir,
   { events, week, spaceIds }: CopyOptions,
@@ -109,7 +109,7 @@ async function copyEvents(
   return copies * (stored?.events ?? 0);
 }
 
-/** The columns of a table that a copy takes over, as SQL. */
+/** The columns of a table that are copied unchanged, as SQL. */
 async function otherColumns(sql: RunningWeir['sql'], table: string): Promise<string> {
   const rows = await sql<{ name: string }[]>`
     SELECT attname AS name FROM pg_attribute WHERE attrelid = ${table}::regclass AND attnum > 0 AND NOT attisdropped
@@ -117,7 +117,7 @@ async function otherColumns(sql: RunningWeir['sql'], table: string): Promise<str
   return rows.map(({ name }) => `"${name}"`).join();
 }
 
-/** Expires data until the week's partition is gone, or holds nothing of the space. */
+/** Expires data until the week's partition is dropped, or has no rows of the space. */
 async function expireUntilGone(
   { sql }: RunningWeir,
   database: Database,
@@ -132,7 +132,7 @@ async function expireUntilGone(
     return rows.length === 0;
   };
   do {
-    // Undefined while the running writer does it.
+    // Undefined while the running writer holds the lock for retention.
     const result = await expireData(database, {
       retentionDaysMax: undefined,
       nowMs: Date.now(),
@@ -156,7 +156,7 @@ async function bytesOf({ sql }: RunningWeir, week: TimeRange): Promise<number> {
   return row?.bytes ?? Number.NaN;
 }
 
-/** Stores events as a writer does while something else runs. */
+/** Stores events like a writer while `run` runs, and measures the slowest write. */
 async function whileWriting(
   { connection }: RunningWeir,
   spaceId: string,
@@ -176,7 +176,7 @@ async function whileWriting(
     await insertParts(database, [part]);
     if (isMeasured) slowestMs = Math.max(slowestMs, performance.now() - startedMs);
   };
-  // Connecting and preparing is not measured.
+  // Warm-up: connecting and preparing are not measured.
   for (let i = 0; i < 2; i++) await Promise.all(Array.from({ length: concurrency }, () => write(false)));
   const writing = Array.from({ length: concurrency }, async () => {
     for (; !isOver; await sleep(pauseMs)) await write(true);

@@ -15,7 +15,7 @@ export interface SenderOptions {
 
 const rpcPath = '/weir.ingest.v1.IngestService/IngestEvents';
 
-/** A client for each protocol. They do as little as possible, because they share the machine with what they measure. */
+/** A client for each protocol. They do as little as possible, because they share the machine with the measured service. */
 export const senders = {
   json: ({ connection: { ingestUrl: url, apiKey }, connections }: SenderOptions): Sender => {
     const { post, [Symbol.asyncDispose]: dispose } = openIngestClient({

@@ -20,7 +20,7 @@ export function findMissingChromium(): string | undefined {
   return `npm has no Chromium for ${platform()} ${arch()}, and none is installed`;
 }
 
-/** Starts a Chromium without a window: the one from npm where it exists, so that none has to be installed. */
+/** Starts a headless Chromium: the one from npm when it exists, so that none has to be installed. */
 export function openChromium(): Promise<Browser> {
   if (!isPackaged) return chromium.launch({ executablePath: findInstalled(), args });
   const directory = unpackChromium();
@@ -37,8 +37,8 @@ export function openChromium(): Promise<Browser> {
 }
 
 /**
- * The package's own configuration names directories of another system: Chromium then finds no font, and crashes when it
- * draws a text field.
+ * Writes a font configuration. The package's own one names directories of another system: Chromium then finds no font, and
+ * crashes when it draws a text field.
  *
  * @returns the file.
  */

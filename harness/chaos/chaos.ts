@@ -14,7 +14,7 @@ export const once: ChaosMode = {
   load: { clients: 4, eventsMax: 30, pauseMsMax: 30 },
 };
 
-/** The faults again and again, at full load, held as long as the fault matrix says. */
+/** The faults repeatedly, at full load, held as long as the fault matrix says. */
 export const repeated: ChaosMode = { thorough: true, slack: 1 };
 
 export interface ChaosOptions {

@@ -51,7 +51,7 @@ const batchesAfter = 40;
 
 const noDiscrepancies: Discrepancies = { lost: 0, duplicated: 0, rejectedButStored: 0, miscounted: 0 };
 
-/** Runs one injection under load, and compares the database with what the clients were told. */
+/** Runs one injection under load, and compares the database with the responses that the clients got. */
 export async function runRound(
   fault: Fault,
   system: System,

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Largest sizes of the dashboard's pages in bytes, compressed by gzip: what a browser loads before a first page, and all. */
+/** Largest sizes of the dashboard's files in bytes after gzip: those that a browser loads before the first page, and all. */
 export const webBudgets = { firstScripts: 200_000, firstStyles: 15_000, all: 350_000 } as const;
 
-/** What a build of the pages weighs, compressed. */
+/** The compressed sizes of a build of the pages. */
 export type WebSize = Record<keyof typeof webBudgets, number>;
 
 /** Measures a build. The first page needs the files that `index.html` names, and what those import at once. */
@@ -24,7 +24,7 @@ export function measureWeb(directory: string): WebSize {
   };
 }
 
-/** The sizes that are over their budgets, in words. */
+/** The sizes that exceed their budgets, as messages. */
 export function findOverweight(size: WebSize): string[] {
   const kinds = Object.keys(webBudgets) as (keyof WebSize)[];
   return kinds

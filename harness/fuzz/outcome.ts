@@ -35,7 +35,7 @@ export function outcomeInProcess(body: Body): Outcome {
 /**
  * Sends a body to a service.
  *
- * @throws Error when the answer is none that docs/api.md §7 has for a body.
+ * @throws Error when the response is not one that docs/api.md §7 allows for a body.
  */
 export async function outcomeOverHttp(address: string, apiKey: string, body: Body): Promise<Outcome> {
   const answer = await fetch(`${address}/v1/ingest-events`, {

@@ -1,6 +1,6 @@
 import type { Outcome } from './outcome.ts';
 
-/** Counts the outcomes: a generator of which all bodies are accepted, or none, tests little. */
+/** Counts the outcomes. They show whether the generator produces both accepted and rejected bodies. */
 export class Tally {
   readonly #counts = new Map<Outcome, number>();
 

@@ -119,7 +119,7 @@ export class TcpProxy implements ProxyControls, AsyncDisposable {
     const filter = this.makeReplyFilter?.();
     startRelay(client, server, this.#conditions, (chunk) => connection.filterRequest(chunk));
     startRelay(server, client, this.#conditions, (chunk) => {
-      if (connection.isAbandoned) return nothing;
+      if (connection.isAbandoned) return noBytes;
       const forwarded = filter === undefined ? chunk : filter(chunk);
       if (forwarded === undefined) connection.reset();
       return forwarded;
@@ -128,9 +128,8 @@ export class TcpProxy implements ProxyControls, AsyncDisposable {
 }
 
 /**
- * Closes a socket with a TCP reset, where that is possible. A socket that is still connecting can only be closed, and so can
- * one that is just shutting down: libuv refuses the reset, Node then never closes the handle, and waits for it at 100 % CPU
- * when the process ends.
+ * Closes a socket with a TCP reset if possible. A socket that is still connecting, or that is shutting down, can only be
+ * closed: libuv rejects the reset, Node then never closes the handle, and waits for it at 100 % CPU when the process ends.
  */
 export function resetSocket(socket: Socket): void {
   if (socket.destroyed) return;
@@ -159,7 +158,7 @@ class ProxiedConnection {
 
   /** The part of a client's chunk to forward: all of it, or the first half, followed by a reset. */
   filterRequest(chunk: Buffer): Buffer {
-    if (this.isAbandoned) return nothing;
+    if (this.isAbandoned) return noBytes;
     if (!this.resetsMidFrame || chunk.length < 2) return chunk;
     this.resetsMidFrame = false;
     // A reset discards bytes that are not sent yet: the first half must be delivered before.
@@ -168,7 +167,7 @@ class ProxiedConnection {
   }
 }
 
-const nothing = Buffer.alloc(0);
+const noBytes = Buffer.alloc(0);
 
 /** The delay between the first half of a frame and the reset. */
 const midFrameMs = 20;

@@ -10,7 +10,7 @@ export function cpuTimeMs(pid: number): number {
   return (Number(fields?.[11]) + Number(fields?.[12])) * tickMs;
 }
 
-/** The CPU time of a process and its children, also of those that have ended, in milliseconds; NaN without /proc. */
+/** The CPU time of a process and its children, including exited ones, in milliseconds; NaN without /proc. */
 export function processTreeCpuMs(pid: number): number {
   const ended = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
   const endedMs = (Number(ended?.[13]) + Number(ended?.[14])) * tickMs;

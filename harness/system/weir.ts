@@ -12,14 +12,14 @@ import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Connection, readConnection } from '../../lib/local-system.ts';
 import { until } from '../wait.ts';
 
-/** A data directory for one Weir. Disposing it kills what still runs in it, and removes it. */
+/** A data directory for one Weir. Disposing it kills its running processes and removes it. */
 export interface WeirDirectory extends AsyncDisposable {
   readonly dataDir: string;
   /**
    * Starts the whole system on free ports, without waiting for it.
    *
-   * @param variables beside the environment of this process, without npm's.
-   * @param command default: what `npm start` runs.
+   * @param variables added to the environment of this process, without npm's variables.
+   * @param command default: the command of `npm start`.
    */
   launch(variables?: Record<string, string>, command?: readonly string[]): LaunchedWeir;
   /** @throws Error when the system is not ready. */

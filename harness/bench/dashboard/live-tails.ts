@@ -6,7 +6,7 @@ import type { Connection } from '../../../lib/local-system.ts';
 import { until } from '../../wait.ts';
 import type { Workload } from '../workload.ts';
 
-/** Live streams that are read, and not parsed: the reader shall cost little on the machine that it measures. */
+/** Live streams whose responses are read but not parsed: the client shares the machine with the measured service. */
 export interface LiveTails extends Disposable {
   /** Resolves with the time until each stream has shown an event with this id, in milliseconds. */
   timeOf(id: string, fromMs: number): Promise<number[]>;

@@ -19,7 +19,7 @@ const smallSpaces = 1_000;
 const smallSpaceEvents = 20;
 const tailCount = 200;
 const tailSamples = 60;
-/** Pairs of measurements, with and without streams in turn, so that other work on the machine meets both. */
+/** Pairs of measurements, with and without streams in turn, so that other work on the machine affects both. */
 const slowdownPairs = 3;
 
 export interface DashboardOptions {
@@ -28,7 +28,7 @@ export interface DashboardOptions {
   say: (text: string) => void;
 }
 
-/** Fills one space with so many events, and 1,000 with a few, and measures what a dashboard does. @returns a table. */
+/** Fills one space with `rows` events and 1,000 spaces with a few, and measures the dashboard's calls. @returns a table. */
 export async function measureDashboard(
   weir: RunningWeir,
   workload: Workload,

@@ -32,14 +32,14 @@ export interface MeasuredSpace {
   say: (text: string) => void;
 }
 
-/** Calls each procedure again and again, over HTTP. */
+/** Calls each procedure repeatedly, over HTTP. */
 export async function measureProcedures(
   client: DashboardClient,
   space: MeasuredSpace,
 ): Promise<CallFigure[]> {
   const figures: CallFigure[] = [];
   for (const { name, goalMs, run } of callsOf(client, space)) {
-    // Prepares statements, and compiles our code.
+    // Warm-up: prepares statements and compiles our code.
     for (let i = 0; i < 5; i++) await run();
     const latencies = createLatencies();
     for (let i = 0; i < times; i++) {

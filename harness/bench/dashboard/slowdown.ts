@@ -3,12 +3,12 @@ import type { RunningWeir } from '../../system/weir.ts';
 import { measureHttpToPostgres } from '../measures.ts';
 import type { Workload } from '../workload.ts';
 
-/** What it costs to store events, with or without streams that show them. */
+/** The cost of storing events, with or without live streams. */
 export interface StoringCost {
   storedPerSecond: number;
-  /** Processor time of Postgres and the writer for each event stored, in microseconds: also what reading for streams takes there. */
+  /** CPU time of Postgres and the writer per stored event, in microseconds. It includes Postgres's work for the streams. */
   storingUs: number;
-  /** Processor time of the dashboard API for each event stored, in microseconds. */
+  /** CPU time of the dashboard API per stored event, in microseconds. */
   showingUs: number;
 }
 
@@ -18,8 +18,8 @@ export interface Slowdown {
 }
 
 /**
- * Stores as fast as it goes, with and without streams in turn. The rate says little on a machine with other work; the processor
- * time for an event does not depend on it.
+ * Stores events at full speed, with and without streams in turn. Other work on the machine distorts the rate, but not the
+ * CPU time per event.
  */
 export async function measureSlowdown(
   weir: RunningWeir,
@@ -48,7 +48,7 @@ export async function measureSlowdown(
   };
   const [alone, watched]: [StoringCost[], StoringCost[]] = [[], []];
   for (let pair = 0; pair < pairs; pair++) {
-    // The order changes, so that a machine that gets busier favours neither.
+    // The order alternates, so that a machine that gets busier favours neither.
     for (const isAlone of pair % 2 === 0 ? [true, false] : [false, true]) {
       if (isAlone) alone.push(await measure());
       else watched.push(await withStreams(measure));
@@ -57,7 +57,7 @@ export async function measureSlowdown(
   return { alone, watched };
 }
 
-/** Lines for people. */
+/** Renders the result as lines of text. */
 export function renderSlowdown({ alone, watched }: Slowdown, streams: number): string[] {
   const each = (costs: readonly StoringCost[], name: keyof StoringCost) =>
     costs.map((cost) => Math.round(cost[name]).toLocaleString('en')).join(', ');

@@ -12,7 +12,7 @@ import { insertParts } from '../../../lib/write/store.ts';
 export const grownDays = 30;
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Every twentieth event is sent in a request of its own; all others 500 a request. */
+/** Every twentieth event is sent in a request of its own; the others 500 per request. */
 const requestEvents = 500;
 const singleEvery = 20;
 
@@ -22,13 +22,13 @@ const segmentBytes = { many: 164, one: 900 };
 /** Rare values, spread over the whole time, and values that a fifth of the events of the older half have. */
 export const rare = 'rare';
 export const retired = 'retired';
-/** One in so many events has a rare value. */
+/** One event in this many has a rare value. */
 const rareEvery = 400_000;
 
 /** Statements that run concurrently. */
 const concurrency = 3;
 
-/** Fills a space with so many events of {@link grownDays}, and with all statistics. */
+/** Fills a space with `rows` events of {@link grownDays}, and with all statistics. */
 export async function growSpace(
   database: Database,
   spaceId: string,
@@ -41,14 +41,14 @@ export async function growSpace(
   await database.execute('VACUUM ANALYZE');
 }
 
-/** Which events are stored, and when they start. */
+/** The events to store. */
 export interface Growth {
-  /** The indexes of the events: from the first on, and before the last. */
+  /** The indexes of the events: from `from`, before `to`. */
   readonly from: number;
   readonly to: number;
   /** Events before this index may have the value that was frequent long ago. */
   readonly retiredUntil: number;
-  /** When the event of an index starts, and when it is received. */
+  /** The start time, and the time of receipt, of the event with an index. */
   readonly startMsOf: (index: number) => number;
   readonly say: (text: string) => void;
 }

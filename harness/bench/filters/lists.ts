@@ -6,7 +6,7 @@ import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
 import { rare, retired, uuidOfNumber } from './growth.ts';
 
-/** What is measured of one list. */
+/** The measurements of one list. */
 export interface ListFigure {
   readonly name: string;
   readonly p50Ms: number;
@@ -31,7 +31,7 @@ const columns = {
   outputPreview: events.outputPreview,
 };
 
-/** A frequent value, a rare one, an absent one, and one that was frequent long ago, of each kind that has all of them. */
+/** The filters by one value. Each is measured with a frequent, a rare, an absent, and a formerly frequent value. */
 const byValue = {
   name: (value: string) => ({ name: value }),
   source: (value: string) => ({ source: value }),
@@ -70,7 +70,7 @@ function filters(rows: number, nowMs: number): [string, EventFilter][] {
   ];
 }
 
-/** Reads the first page of each list again and again. */
+/** Reads the first page of each list repeatedly. */
 export async function measureLists(
   database: Database,
   spaceId: string,

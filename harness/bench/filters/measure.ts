@@ -18,8 +18,8 @@ export async function measureFilters(weir: FilledWeir, { rows, say }: Options): 
 }
 
 /**
- * Fills the week that begins now, and measures filtered lists on the way. No statistics are collected of it: a new week has none,
- * and a busy one may be seconds old. @returns a table for each size.
+ * Fills a new week and measures filtered lists at several sizes. ANALYZE is disabled for it: a new week has no statistics, and
+ * those of a busy one may be outdated within seconds. @returns a table for each size.
  */
 export async function measureYoungWeek(weir: FilledWeir, { rows, say }: Options): Promise<string> {
   await using pool = openBench(weir);
@@ -31,7 +31,7 @@ export async function measureYoungWeek(weir: FilledWeir, { rows, say }: Options)
   let from = 0;
   for (const size of youngSizes(rows)) {
     const growth = { from, to: size, retiredUntil: rows / youngSizeGrowth ** 3, say };
-    // A thousand events a second, of which the last start now.
+    // One event per millisecond; the last one starts now.
     await growEvents(database, weir.spaceId, { ...growth, startMsOf: (index) => startedMs + index - rows });
     from = size;
     const nowMs = startedMs + size - rows;
@@ -42,10 +42,10 @@ export async function measureYoungWeek(weir: FilledWeir, { rows, say }: Options)
   return tables.join('\n\n');
 }
 
-/** Each is so many times the one before. */
+/** Each size is this multiple of the previous one. */
 const youngSizeGrowth = 4;
 
-/** From a thousand events, to all of them. */
+/** The sizes, from about a thousand events to all of them. */
 function youngSizes(rows: number): number[] {
   const sizes = [rows];
   for (let size = rows; size >= 1_000 * youngSizeGrowth; ) {

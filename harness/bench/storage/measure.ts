@@ -9,7 +9,7 @@ import { measureSizes } from './sizes.ts';
 import { applicationName, concurrency, createStore, type Store } from './store.ts';
 
 export interface StorageOptions {
-  /** Events of the database when storing is measured a second time. */
+  /** Events in the database at the second measurement. */
   rows: number;
   rounds: number;
   seconds: number;
@@ -18,11 +18,11 @@ export interface StorageOptions {
 
 const spaceId = '01900000-0000-7000-8000-000000000001';
 
-/** The start times of all events lie in this time before now. Statistics have a row a minute. */
+/** The span of all start times, up to now. Statistics have one row per minute. */
 const spreadMs = 30 * 24 * 60 * 60_000;
 
 /**
- * Measures the store statement in a database of its own: first empty, then with so many events, all in the partition of this
+ * Measures the store statement in a separate database: first empty, then with `rows` events, all in the partition of this
  * week.
  */
 export async function measureStorage(
@@ -59,7 +59,7 @@ export async function measureStorage(
 
 type Clock = () => number;
 
-/** Start times that move on by as much with each part as fills the spread with all rows. */
+/** Start times that advance with each part so that all rows fill half of the spread. */
 function startTimes(rows: number): Clock {
   const beginMs = Date.now() - spreadMs;
   let parts = 0;
@@ -108,7 +108,7 @@ async function grow(
   await store.sql`CHECKPOINT`;
 }
 
-/** Runs a step concurrently, again and again, until it returns false. */
+/** Runs a step concurrently and repeatedly, until it returns false. */
 async function inLanes(step: () => Promise<boolean>): Promise<void> {
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
@@ -118,7 +118,7 @@ async function inLanes(step: () => Promise<boolean>): Promise<void> {
 }
 
 async function findBackends({ sql }: Store): Promise<number[]> {
-  // All connections at once, so that all are open.
+  // Queries all connections concurrently, so that all are opened.
   await Promise.all(Array.from({ length: concurrency }, () => sql`SELECT pg_sleep(0.05)`));
   const rows = await sql<{ pid: number }[]>`
     SELECT pid FROM pg_stat_activity WHERE application_name = ${applicationName}`;

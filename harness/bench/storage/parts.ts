@@ -8,12 +8,12 @@ import { splitElements } from '../../../lib/event/text.ts';
 import { compileBatchRules } from '../../../lib/event/validate.ts';
 import type { Part } from '../../../lib/queue/group.ts';
 
-/** The usual request: as many events as a request may have. */
+/** The measured request: as many events as a request may have. */
 export const partEvents = 500;
 
-/** The events of real requests in parts that are stored again and again. */
+/** Parts with the events of real requests, which are stored repeatedly. */
 export interface PartSource {
-  /** The next part, with ids, traces and a segment of its own. Its last event starts at this time. */
+  /** The next part, with new ids, traces and a new segment. Its last event starts at `lastStartMs`. */
   next(spaceId: string, lastStartMs: number): Part;
 }
 
@@ -21,16 +21,16 @@ interface Template {
   readonly columns: Columns;
   readonly body: Buffer;
   readonly rawBytes: number;
-  /** Without those of traces. */
+  /** Excludes the terms of traces. */
   readonly terms: readonly bigint[];
   readonly traces: readonly string[];
-  /** The traces of which an event has the state `error`. */
+  /** The traces with an event of the state `error`. */
   readonly failedTraces: ReadonlySet<string>;
   readonly startTimesMs: readonly number[];
   readonly lastStartMs: number;
 }
 
-/** Parsing, projecting and compressing is done here, once: it is not what is measured. */
+/** Parses, projects and compresses once, before the measurement. */
 export function preparePartSource(events: readonly Buffer[]): PartSource {
   const templates = Array.from({ length: Math.floor(events.length / partEvents) || 1 }, (_, i) =>
     prepareTemplate(

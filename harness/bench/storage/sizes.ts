@@ -20,7 +20,7 @@ export function measureBytesPerEvent(sql: Sql): Promise<number> {
   return bytesPerEvent(sql, stored);
 }
 
-/** What grows, and what of it stays when events have expired. */
+/** The tables that grow with events, and those that keep their rows after events have expired. */
 const stored = distributedTables;
 const expiring: readonly PgTable[] = [events, segments, spaceCommits, quarantine];
 const lasting = stored.filter((table) => !expiring.includes(table));
@@ -38,14 +38,14 @@ export async function measureSizes(sql: Sql): Promise<Figures> {
   };
 }
 
-/** @param index counted beside the tables. */
+/** @param index counted in addition to the tables. */
 async function bytesPerEvent(sql: Sql, tables: readonly PgTable[], index = ''): Promise<number> {
   const names = [...tables.map(getTableName), index].filter(Boolean);
   const [row] = await sql<{ bytes: number }[]>`
     SELECT sum(pg_total_relation_size(coalesce(relid, to_regclass(name))))::float8
       / (SELECT sum(events) FROM usage_months)::float8 AS bytes
     FROM unnest(string_to_array(${names.join()}, ',')) AS name
-    -- No row for a table that has no partitions.
+    -- A table without partitions has no row.
     LEFT JOIN LATERAL pg_partition_tree(to_regclass(name)) ON true`;
   return row?.bytes ?? Number.NaN;
 }

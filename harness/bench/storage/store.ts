@@ -4,13 +4,13 @@ import { migrateDatabase } from '../../../lib/db/migrate.ts';
 import type { Part } from '../../../lib/queue/group.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 
-/** Statements that run at the same time, as the writer's do. */
+/** Concurrent statements, as many as the writer's. */
 export const concurrency = 3;
 
 /** `application_name` of its connections. */
 export const applicationName = 'weir-bench-storage';
 
-/** An empty database of its own, with as many connections as a writer has. */
+/** A separate empty database, with as many connections as a writer has. */
 export interface Store extends AsyncDisposable {
   readonly sql: Sql;
   store(part: Part): Promise<void>;

@@ -11,8 +11,8 @@ interface TraceEvent {
 }
 
 /**
- * Traces the browser while something is done, and finds the task of a page that took the most CPU time: unlike the time that
- * passed, other programs on the machine are not in it. In milliseconds.
+ * Traces the browser during an action, and finds the page's task with the most CPU time, in milliseconds. Unlike elapsed
+ * time, CPU time is not affected by other programs on the machine.
  */
 export async function measureTasks<Result>(
   browser: Browser,

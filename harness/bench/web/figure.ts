@@ -1,10 +1,10 @@
-/** What was measured, beside its budget. */
+/** A measurement and its budget. */
 export interface WebFigure {
   name: string;
   value: number;
-  /** Undefined for what only explains the figure above it. */
+  /** Undefined for a figure that only explains the one above it. */
   limit?: number;
-  /** The limit is the least, not the most. */
+  /** The limit is a minimum instead of a maximum. */
   isLeast?: boolean;
   unit: string;
 }
@@ -13,7 +13,7 @@ export function renderFigures(figures: readonly WebFigure[]): string {
   const lines = figures.map(({ name, value, limit, isLeast = false, unit }) => {
     const shown = `${name.padEnd(52)}${`${render(value)} ${unit}`.padEnd(12)}`;
     if (limit === undefined) return shown.trimEnd();
-    // What was not measured has missed its limit, too.
+    // NaN, for a figure that was not measured, fails both comparisons.
     const isMet = isLeast ? value >= limit : value <= limit;
     return `${shown}${isLeast ? 'at least' : 'at most'} ${limit} ${unit}${isMet ? '' : '  MISSED'}`.trimEnd();
   });

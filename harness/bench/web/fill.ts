@@ -9,16 +9,16 @@ import { growSpace } from '../filters/growth.ts';
 
 /** The limit of a request is 4 MiB (docs/api.md §8). */
 const largeChars = 4_100_000;
-/** As many as the page shows, 500 in a request. */
+/** As many events as the page shows, sent 500 per request. */
 const traceEvents = 5_000;
 const requestEvents = 500;
 
-/** The names of the newest events, by which the measurements find them. */
+/** Names by which the measurements find the newest events. */
 export const largeName = 'large';
 export const firstWords = 'The first words';
 export const tracedName = 'traced';
 
-/** Many small events, a trace of 5,000, and the newest event of 4 MB. */
+/** Stores many small events, a trace of 5,000, and a newest event of 4 MB. */
 export async function fillSpace(
   connection: Connection,
   rows: number,
@@ -45,7 +45,7 @@ export async function fillSpace(
   await until(isStored, 60_000);
 }
 
-/** Agents that work side by side, each calling a model and then tools; one call in fifty fails. */
+/** Concurrent agents, each calling a model and then tools; one call in fifty fails. */
 function makeTrace(): ReturnType<typeof llmEvent>[] {
   const traceId = randomUUID();
   const fromMs = Date.now();
@@ -78,7 +78,7 @@ function makeTrace(): ReturnType<typeof llmEvent>[] {
 }
 
 function makeLarge(): ReturnType<typeof llmEvent> {
-  // After the trace, whose events are a few minutes long: the newest of the list.
+  // After the trace, whose start times span less than a minute, so that it is the newest event.
   const endTimeMs = Date.now() + 120_000;
   const prompt = `${firstWords} ${'x'.repeat(largeChars)}`;
   return llmEvent({

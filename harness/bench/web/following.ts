@@ -8,12 +8,12 @@ import { inWindow, type WebBench } from './window.ts';
 const times = 5;
 const limitMs = 2_000;
 
-/** How soon pages that are open show an event that was accepted. */
+/** Measures the time until open pages show an accepted event. */
 export async function measureFollowing(bench: WebBench): Promise<WebFigure[]> {
   const { spaceId, ingestUrl: url, apiKey } = bench.connection;
   await using client = openIngestClient({ url, apiKey, connections: 1, timeoutMs: 30_000 });
   const post = async (model: string) => {
-    // Newer than all that the space was filled with.
+    // Newer than all events that the space was filled with.
     const endTimeMs = Date.now() + 300_000;
     const event = llmEvent({
       startTimeMs: endTimeMs - 10,

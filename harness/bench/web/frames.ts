@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import { percentile } from './figure.ts';
 
-/** How a page moved while something was done. */
+/** The frames of a page during an action. */
 export interface Motion {
   framesPerSecond: number;
-  /** 95 % of frames came this soon after the one before. */
+  /** The 95th percentile of the time between two frames. */
   frameP95Ms: number;
-  /** What a frame took of the page's thread, in milliseconds of its CPU time: other programs on the machine are not in it. */
+  /** CPU time of the page's main thread per frame, in milliseconds. Other programs on the machine do not affect it. */
   cpuPerFrameMs: number;
-  /** Of which scripts, and style and layout. */
+  /** The shares of scripts, and of style and layout. */
   scriptPerFrameMs: number;
   layoutPerFrameMs: number;
   longestTaskMs: number;
@@ -32,7 +32,7 @@ const stop = `new Promise((resolve) => setTimeout(() => {
   resolve({ frames: globalThis.frames, blocking: globalThis.blocking });
 }, 200, cancelAnimationFrame(globalThis.nextFrame)))`;
 
-/** Watches the frames of a page while something is done. */
+/** Measures the frames of a page during an action. */
 export async function measureMotion(page: Page, act: () => Promise<void>): Promise<Motion> {
   const session = await page.context().newCDPSession(page);
   try {

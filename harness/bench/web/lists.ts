@@ -5,13 +5,13 @@ import { rowSelector } from './pages.ts';
 import { measureInputs } from './timing.ts';
 import { inWindow, type WebBench } from './window.ts';
 
-/** Turns of the wheel, and how far each goes, in pixels: through several pages of the list. */
+/** Wheel events, and the pixels of each: enough to scroll through several pages of the list. */
 const wheelTurns = 120;
 const wheelPx = 150;
 /** A good latency of inputs, by the definition of Core Web Vitals. */
 const inputLimitMs = 200;
 
-/** How the list moves, and how soon it answers to what one types and clicks. */
+/** Measures scrolling in the list, and its latency of inputs. */
 export async function measureLists(bench: WebBench): Promise<WebFigure[]> {
   const { spaceId } = bench.connection;
   return await inWindow(bench, async (page) => {

@@ -14,10 +14,10 @@ const groups: readonly [name: string, measure: (bench: WebBench) => Promise<WebF
   ['the list', measureLists],
   ['a trace', measureTrace],
   ['the live tail', measureTail],
-  ['what pages show of new events', measureFollowing],
+  ['new events on open pages', measureFollowing],
 ];
 
-/** Measures the pages in a browser, in a space with so many events. @returns a table with the limits. */
+/** Measures the pages in a browser, in a space with `rows` events. @returns a table with the limits. */
 export async function measureWeb(
   { connection }: RunningWeir,
   { rows, say }: { rows: number; say: (text: string) => void },

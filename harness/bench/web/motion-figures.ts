@@ -3,11 +3,11 @@ import type { Motion } from './frames.ts';
 
 const frameMs = 1_000 / 60;
 
-/** 60 frames a second: as they came, and as they could have come on a machine that does nothing else. */
+/** Figures for 60 frames a second: the measured rate, and the CPU time per frame, which shows the rate of an idle machine. */
 export function motionFigures(name: string, motion: Motion): WebFigure[] {
   return [
     { name: `${name}: frames a second`, value: motion.framesPerSecond, limit: 58, isLeast: true, unit: '' },
-    { name: '  95 % of frames came within', value: motion.frameP95Ms, unit: 'ms' },
+    { name: '  95th percentile between frames', value: motion.frameP95Ms, unit: 'ms' },
     {
       name: '  CPU time of a frame',
       value: motion.cpuPerFrameMs,

@@ -5,13 +5,13 @@ import { firstWords, largeName } from './fill.ts';
 import { timeClick, timeNavigation } from './timing.ts';
 import { inWindow, type WebBench } from './window.ts';
 
-/** Each figure is the median of so many measurements. */
+/** Measurements per figure; the median is reported. */
 const times = 7;
 const throttle = 4;
 
 export const rowSelector = '[role=grid] [role=row][aria-rowindex="2"]';
 
-/** A cold start on a slow processor, and what one waits for while one works. */
+/** Measures a cold start with a throttled CPU, and the usual navigations. */
 export async function measurePages(bench: WebBench): Promise<WebFigure[]> {
   const { spaceId } = bench.connection;
   const cold: Awaited<ReturnType<typeof timeNavigation>>[] = [];
@@ -35,7 +35,7 @@ export async function measurePages(bench: WebBench): Promise<WebFigure[]> {
   ];
 }
 
-/** In a window that has the code of the pages. */
+/** Measures in a window that has loaded the code of the pages. */
 async function measureWarm({ browser, connection: { spaceId } }: WebBench, page: Page): Promise<WebFigure[]> {
   const link = (name: string) =>
     page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
@@ -57,7 +57,7 @@ async function measureWarm({ browser, connection: { spaceId } }: WebBench, page:
       (await timeClick(page, link('Usage & plan'), 'a[aria-current=page][href$="/usage"]')).shownMs,
     );
     await title('Usage & plan');
-    // Another document: the list is not in the cache of queries.
+    // Loads a new document, so that the list is not in the query cache.
     await page.goto(`/s/${spaceId}/usage`);
     await title('Usage & plan');
     lists.push((await timeClick(page, link('Events'), rowSelector)).shownMs);

@@ -11,7 +11,7 @@ const eventsPerSecond = 500;
 const seconds = 8;
 const requestsPerSecond = 10;
 
-/** The live tail while 500 events are stored a second. */
+/** Measures the live tail at 500 events per second. */
 export async function measureTail(bench: WebBench): Promise<WebFigure[]> {
   const { spaceId, ingestUrl: url, apiKey } = bench.connection;
   await using client = openIngestClient({ url, apiKey, connections: 4, timeoutMs: 30_000 });
@@ -31,7 +31,7 @@ export async function measureTail(bench: WebBench): Promise<WebFigure[]> {
   return await inWindow(bench, async (page) => {
     await page.goto(`/s/${spaceId}/live`);
     await page.getByText('Waiting for events').waitFor();
-    // Until the stream is open, it shows nothing.
+    // Repeats an event until the stream is open and shows it.
     const opened = timeText(page, '[role=gridcell]', 'opened');
     for (let isOpen = false; !isOpen; ) {
       await post(['opened']);

@@ -11,7 +11,7 @@ const observeTasks = `if (globalThis.longTasks === undefined) {
     .observe({ type: 'longtask', buffered: true });
 }`;
 
-/** Resolves to the time of the frame after the one in which something is in the page. */
+/** Resolves to the time of the frame after the first one in which the selector matches. */
 const shown = (selector: string) => `new Promise((resolve, reject) => {
   const endMs = performance.now() + ${waitMaxMs};
   const look = () => requestAnimationFrame(() => {
@@ -23,14 +23,14 @@ const shown = (selector: string) => `new Promise((resolve, reject) => {
   look();
 })`;
 
-/** A task is reported a moment after its end. */
+/** Delay until the browser has reported a task that ended. */
 const reportedMs = 200;
-/** The page is at rest when no long task began for so long. */
+/** The page is idle after this time without a long task. */
 const quietMs = 1_000;
 
 /**
- * The times from the start of a navigation until the page shows what a CSS selector finds, and until it also has had its last
- * long task, in milliseconds.
+ * The times from the start of a navigation until a CSS selector matches, and until the last long task has also ended, in
+ * milliseconds.
  */
 export async function timeNavigation(
   page: Page,
@@ -51,8 +51,8 @@ export async function timeNavigation(
 }
 
 /**
- * The time from a click until the page shows what a CSS selector finds, and the longest task meanwhile, in milliseconds. A
- * task of up to 50 ms counts as 0.
+ * The time from a click until a CSS selector matches, and the longest task meanwhile, in milliseconds. A task of up to 50 ms
+ * counts as 0.
  */
 export async function timeClick(
   page: Page,
@@ -79,7 +79,7 @@ async function longestTask(page: Page): Promise<number> {
   );
 }
 
-/** Resolves to the wall clock at which a selector finds a text. The promise begins to look at once. */
+/** Resolves to the wall-clock time at which an element of the selector contains a text. Polling starts immediately. */
 export async function timeText(page: Page, selector: string, text: string): Promise<number> {
   return await page.evaluate<number>(`new Promise((resolve, reject) => {
     const endMs = performance.now() + ${waitMaxMs};
@@ -95,8 +95,8 @@ export async function timeText(page: Page, selector: string, text: string): Prom
 }
 
 /**
- * The longest time from an input to the frame that answers it (INP) while something is done, in milliseconds. The browser
- * reports in steps of 8, and nothing below 16.
+ * The longest time from an input to the next painted frame (INP) during an action, in milliseconds. The browser reports in
+ * steps of 8, and nothing below 16.
  */
 export async function measureInputs(page: Page, act: () => Promise<void>): Promise<number> {
   await page.evaluate(`{

@@ -1,16 +1,16 @@
 import type { Browser, Page } from 'playwright-core';
 import type { Connection } from '../../../lib/local-system.ts';
 
-/** What a measurement works with: a browser, and the system with its space. */
+/** The dependencies of a measurement: a browser, and the system with its space. */
 export interface WebBench {
   browser: Browser;
   connection: Connection;
 }
 
-/** No wait of a measurement is longer, in milliseconds: a page that never shows what is waited for is an error, not a hang. */
+/** Longest wait of a measurement, in milliseconds, so that a page that never shows the expected element fails. */
 export const waitMaxMs = 60_000;
 
-/** Runs something in a window without anything in its cache, signed in. */
+/** Runs a function with a page of a signed-in browser context that has an empty cache. */
 export async function inWindow<Result>(
   { browser, connection: { dashboardUrl, email, password } }: WebBench,
   run: (page: Page) => Promise<Result>,

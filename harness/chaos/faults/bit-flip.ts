@@ -64,7 +64,7 @@ export const bitFlip = damage(
   flipBit,
 );
 
-/** More than the clients' unanswered batches: without an acknowledged one among the torn writes nothing is lost, and no alarm due. */
+/** More than the clients' unanswered batches, so that an acknowledged batch is torn: otherwise nothing is lost and no alarm is due. */
 const inFlightBytesMax = 64 * 1024;
 
 export const tornTail = damage(

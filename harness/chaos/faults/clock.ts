@@ -19,7 +19,7 @@ const library = `usr/lib/${triplet}/faketime/libfaketime.so.1`;
 /** libfaketime reads the clock's offset from this file at every call. */
 const offsetFile = join(tmpdir(), `weir-chaos-clock-${process.pid}`);
 
-/** A copy of the library where the user of Postgres can read it, which is not the cache of root. */
+/** A copy of the library that the user of Postgres can read, unlike root's cache. */
 const preloaded = join(tmpdir(), `weir-chaos-faketime-${process.pid}.so`);
 
 const downloadTimeoutMs = 30_000;
@@ -34,7 +34,7 @@ const fakedClock = {
   FAKETIME_DONT_FAKE_MONOTONIC: '1',
 };
 
-/** Shorter than every jump: an event with a wrong time of receipt, or a wrong cutoff, would be noticed. */
+/** Shorter than every jump, so that a wrong time of receipt or a wrong cutoff would delete events. */
 const retentionDays = 7;
 
 /** The clock of the services jumps by more than a month in both directions, and that of Postgres does not. */
@@ -66,7 +66,7 @@ export const clockIngestBehind: Fault = {
   verify: findWrongMonths,
 };
 
-/** The clock of the whole machine, so that no comparison shows it. */
+/** The clock of the whole machine jumps, so that comparing clocks cannot detect it. */
 export const clockAhead: Fault = {
   name: 'clock-ahead',
   row: 13,
@@ -97,7 +97,7 @@ async function holdClock(
   }
 }
 
-/** Waits until every ingest says that its clock is wrong. */
+/** Waits until every ingest reports that its clock is wrong. */
 async function untilRefused({ system }: FaultRun): Promise<void> {
   const isRefusing = async (url: string) => {
     const response = await fetch(`${url}/readyz`);
@@ -114,7 +114,7 @@ async function setRetention({ system, load }: FaultRun): Promise<void> {
   for (const { spaceId } of load.tenants) await changeSpace(system.database, spaceId, { retentionDays });
 }
 
-/** Lets the writer make a pass of retention: it makes one when it starts. */
+/** Restarts the writer, which starts with a pass of retention, and waits for that pass. */
 async function runRetention({ system }: FaultRun): Promise<void> {
   const readPass = async () => {
     const [row] = await system.sql<{ passedAt: Date }[]>`SELECT passed_at AS "passedAt" FROM retention_clock`;
@@ -128,7 +128,7 @@ async function runRetention({ system }: FaultRun): Promise<void> {
   await system.sql.begin((sql) => sql`SELECT pg_advisory_xact_lock(${expireLock})`);
 }
 
-/** No event may have been received in a month other than this one, or the one that has just ended. */
+/** Finds events that were counted in a month other than the current or the previous one. */
 async function findWrongMonths({ system }: FaultRun): Promise<string[]> {
   const rows = await system.sql<{ month: string }[]>`SELECT DISTINCT month FROM usage_months`;
   const known = new Set([monthOf(Date.now()), monthOf(Date.now() - dayMs)]);

@@ -42,7 +42,7 @@ export async function findDiscrepancies(
 async function readSpace({ sql }: Pick<System, 'sql'>, spaceId: string) {
   const [row] = await sql<{ rows: string[]; usageError: number; stats: number; ledgerError: number }[]>`
     SELECT coalesce((SELECT json_agg(id) FROM events WHERE space_id = ${spaceId}), '[]') AS rows,
-      -- Month by month: what one has too much must not make up for what another one lacks.
+      -- Per month, so that an excess in one month does not hide a lack in another.
       coalesce((
         SELECT sum(abs(coalesce(counted.events, 0) - coalesce(stored.events, 0)))
         FROM (SELECT month, events FROM usage_months WHERE space_id = ${spaceId}) AS counted
