@@ -16,12 +16,12 @@ export type FirstAccess = Pick<Connection, 'spaceId' | 'apiKey' | 'email' | 'pas
 
 const ownerEmail = 'owner@weir.local';
 
-/** These statements touch single rows: one that takes longer waits for a lock. */
+/** These statements change single rows: one that takes longer waits for a lock. */
 const statementTimeoutMs = 10_000;
 
 /**
- * Creates the first space, its API key and its owner, and stores them in a file. Later calls reuse what is in the file and
- * in the database, and recreate what is missing, e.g. in another database or after the key was revoked.
+ * Creates the first space, its API key and its owner, and stores them in a file. Later calls reuse valid ones from the
+ * file, and recreate missing ones, e.g. in another database or after the key was revoked.
  */
 export async function ensureFirstAccess(options: {
   file: string;
@@ -42,7 +42,7 @@ export async function ensureFirstAccess(options: {
 }
 
 /**
- * Creates a link that signs the owner in to the dashboard, once, within a quarter of an hour.
+ * Creates a link that signs the owner in to the dashboard once, valid for 15 minutes.
  *
  * @returns undefined when the owner was deleted.
  */

@@ -7,7 +7,7 @@ import { connectQueue } from '../lib/queue/connect.ts';
 import { requireSyncAlways } from '../lib/queue/sync-always.ts';
 import { findPortFault } from './provision/ports.ts';
 
-/** Longest look at the settings of Postgres. */
+/** Longest query of Postgres's settings. */
 const statementTimeoutMs = 10_000;
 
 type PreflightConfig = Pick<

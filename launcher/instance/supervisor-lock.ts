@@ -18,7 +18,7 @@ export interface SupervisorLockOptions {
   kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Called before the wait for a predecessor that is stopping or killed: its connection.json is no longer valid. */
   onPredecessorGone: () => void;
-  /** Called with what the start waits for. */
+  /** Called with the reason for which the start waits. */
   report: (text: string) => void;
 }
 

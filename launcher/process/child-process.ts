@@ -11,7 +11,7 @@ export interface SpawnedProcess {
   readonly pid: number;
   /** Resolves when the process has exited, for whatever reason. Never rejects. */
   readonly exited: Promise<ProcessExit>;
-  /** Asks the process to stop, kills it when it does not, and resolves when it has exited. */
+  /** Signals the process to stop, kills it when it does not, and resolves when it has exited. */
   stop(): Promise<void>;
 }
 

@@ -9,9 +9,9 @@ import { PortTakenError } from '../process/server-process.ts';
 const portMin = 20_000;
 const portMax = 31_999;
 
-/** Of 12,000 ports: with so many attempts a free one is found unless nearly all are taken. */
+/** Attempts to find a free port among 12,000: enough unless nearly all are taken. */
 const triesMax = 200;
-/** How often a server is started on another port when its own was taken between the check and the start. */
+/** Attempts to start a server on other ports when its port was taken between the check and the start. */
 const startsMax = 5;
 
 /** The reason why an address cannot be listened on: the system's error code. */
@@ -41,7 +41,7 @@ export async function chooseFreePorts(count: number): Promise<number[]> {
  * Starts a server on free ports, and again on other ports when another process takes one in the meantime.
  *
  * @param preferred tried first, e.g. the ports of the last run.
- * @throws what `start` throws, unless it is a PortTakenError and starts are left.
+ * @throws the error of `start`, unless it is a PortTakenError and attempts are left.
  */
 export async function startOnFreePorts<T>(
   count: number,

@@ -9,7 +9,7 @@ import { superviseServer } from './supervised-server.ts';
 /** The stream's limit is below JetStream's file limit, whose files also hold indexes and deleted messages. */
 const streamShareOfFiles = 0.85;
 
-/** The configuration variables that tell the services where Postgres and nats-server are. */
+/** The configuration variables with the addresses of Postgres and nats-server, for the services. */
 export interface ServerEnv {
   DATABASE_URL: string;
   NATS_URL: string;

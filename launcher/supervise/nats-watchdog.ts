@@ -20,7 +20,7 @@ export interface WatchedServer extends Pick<NatsServer, 'monitorUrl' | 'exited' 
 
 /**
  * Stops a nats-server that rejects every write after a disk error, once the disk is writable again, so that its restart
- * loop restarts it. Without a restart nats-server rejects writes for ever, even after space has returned, and its clients
+ * loop restarts it. Without a restart nats-server rejects writes forever, even after space has returned, and its clients
  * see only time-outs.
  *
  * Only the server's own health report counts. A missing response does not: a restart would make neither a paused server

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { logBytes, readLog } from '../process/log-file.ts';
 import type { ServerProcess } from '../process/server-process.ts';
 
-/** How often the log is read: a restart is later by this at most. */
+/** The interval at which the log is read, and so the longest delay of a restart. */
 const pollMs = 2_000;
 
 /** After a PANIC Postgres logs its next step within a second; a core dump of its shared memory takes longer. */
@@ -15,7 +15,7 @@ export interface WatchedPostgres extends Pick<ServerProcess, 'exited' | 'stop'> 
 
 /**
  * Stops a Postgres that hangs after a PANIC during recovery, so that its restart loop restarts it and it recovers. When
- * the process that recovers after a crash cannot fsync, Postgres 18.4 waits for it for ever, even after the disk works
+ * the process that recovers after a crash cannot fsync, Postgres 18.4 waits for it forever, even after the disk works
  * again, and rejects every client with "in recovery mode".
  *
  * Detection reads the log: the last entry, ignoring rejected clients, is a PANIC.
@@ -44,7 +44,7 @@ export async function watchPostgres(
 }
 
 /**
- * @returns a function that is called with the log text since its last call, and tells whether the last entry was a PANIC
+ * @returns a function that is called with the log text since its last call, and returns whether the last entry was a PANIC
  *   more than `silenceMsMax` ago.
  */
 export function createPanicWatch(): (text: string, nowMs: number) => boolean {

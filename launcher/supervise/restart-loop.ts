@@ -38,7 +38,7 @@ const systemClock: Clock = {
  * Starts a process and restarts it whenever it exits, with exponential back-off. Disposing the loop stops the process and
  * ends the restarts.
  *
- * @throws what the first start throws: a configuration error must stop the whole system immediately.
+ * @throws the error of the first start: a configuration error must stop the whole system immediately.
  */
 export async function startRestartLoop(options: RestartLoopOptions): Promise<AsyncDisposable> {
   const { clock = systemClock } = options;

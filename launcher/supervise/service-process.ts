@@ -32,9 +32,8 @@ const nodeOptions = [
 ];
 
 /**
- * The dashboard API makes lists and messages in bursts, which let V8's space for young objects grow to 64 MiB for good. With 8 MiB
- * it takes no more processor time (ADR 0020). In ingest the bound costs processor time (ADR 0013), and
- * in the writer it won nothing.
+ * The dashboard API allocates in bursts, which let V8's young generation grow to 64 MiB permanently. With 8 MiB it uses no
+ * more CPU time (ADR 0020). In ingest the bound costs CPU time (ADR 0013), and in the writer it saved nothing.
  */
 const ownNodeOptions: Record<ServiceName, readonly string[]> = {
   ingest: [],
@@ -42,15 +41,16 @@ const ownNodeOptions: Record<ServiceName, readonly string[]> = {
   'dashboard-api': ['--max-semi-space-size=4'],
 };
 
-/** The options of Node that a service is started with. */
+/** The Node options of a service. */
 export const nodeOptionsOf = (name: ServiceName): readonly string[] => [
   ...nodeOptions,
   ...ownNodeOptions[name],
 ];
 
 /**
- * Settings of glibc's malloc, which other C libraries ignore. Allocations of 1 MiB and more are returned to the system when they
- * are freed; by default that ends with the first large one, and each thread keeps what it has freed (ADR 0013).
+ * Settings of glibc's malloc, which other C libraries ignore. Allocations of 1 MiB and more are returned to the system when
+ * they are freed; by default glibc raises this threshold after the first large one, and each thread keeps freed memory
+ * (ADR 0013).
  */
 export const mallocVariables = {
   MALLOC_ARENA_MAX: '2',
@@ -108,7 +108,7 @@ export function lastPlainLine(logFile: string, logStart: number): string {
   );
 }
 
-/** The lines that are no log entries, which are JSON. */
+/** The lines that are not log entries, which are JSON. */
 function plainLines(logFile: string, logStart: number): string[] {
   return lastLogLines(logFile, logStart, 200)
     .split('\n')

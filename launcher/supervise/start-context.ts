@@ -15,6 +15,6 @@ export interface StartContext {
   progress: Progress;
   /** Everything that is started is pushed here, and is stopped in reverse order. */
   resources: AsyncDisposableStack;
-  /** Aborted when the system shall stop. */
+  /** Aborted when the system must stop. */
   signal: AbortSignal;
 }

@@ -7,7 +7,7 @@ import type { StartContext } from './start-context.ts';
 export interface SupervisedServer<T extends ServerProcess> {
   name: 'postgres' | 'nats-server';
   portCount: number;
-  /** With which signal a later start stops the server if we are killed. */
+  /** The signal by which a later start stops the server if this supervisor is killed. */
   stopSignal: NodeJS.Signals;
   start: (ports: readonly number[], hooks: Required<StartHooks>) => Promise<T>;
 }

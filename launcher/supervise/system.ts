@@ -18,7 +18,7 @@ const processes = ['postgres', 'nats-server', 'writer', 'ingest', 'dashboard-api
 export async function startSystem(context: StartContext): Promise<Connection> {
   const { config, data, progress, resources, signal } = context;
   resources.use(rotateLogFiles(processes.map((name) => data.logFile(name))));
-  // Beside the servers: it takes seconds when the pages have changed.
+  // Concurrently with the servers: a build takes seconds when the pages have changed.
   const building = buildWeb({ cacheDir: context.cacheDir, signal });
   building.catch(() => {});
   const servers = await startServers(context);
@@ -52,7 +52,7 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   return connection;
 }
 
-/** The dashboard shows the address of ingest. A free port is known only when ingest listens: then the dashboard waits for it. */
+/** The dashboard shows the address of ingest. With INGEST_PORT=0 it is known only once ingest listens, so the dashboard starts after it. */
 async function startServices(
   context: StartContext,
   env: Record<string, string | undefined>,

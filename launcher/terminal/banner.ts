@@ -12,9 +12,9 @@ export interface BannerOptions {
 }
 
 /**
- * The message of `npm start` when the system is ready: the addresses, and how to send and view a first event. Secrets are in it
- * for a terminal only. Elsewhere the output is kept, as the log of a container for example, and it names the file that
- * has them.
+ * The message of `npm start` when the system is ready: the addresses, and how to send and view a first event. It contains
+ * secrets only on a terminal. Other output may be kept, for example as a container's log, so it names the file with the
+ * secrets instead.
  */
 export function renderBanner(connection: Connection, options: BannerOptions): string {
   const { isTerminal, signInLink, dataDir } = options;

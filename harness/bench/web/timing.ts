@@ -1,10 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import { waitMaxMs } from './window.ts';
 
-// All of it runs in the page: the way of a command to the browser and back is in no figure. As texts, because this folder is
-// checked without the types of browsers. Not waitForFunction: it needs eval, which the pages do not allow.
+// The timing code runs in the page, so that round trips to the browser are not measured. It is passed as text, because this
+// folder is type-checked without DOM types. waitForFunction is not usable: it needs eval, which the pages' CSP forbids.
 
-/** Tasks of a page that blocked it for longer than 50 ms, which is where the browser begins to report them. */
+/** Records tasks that block a page for longer than 50 ms, the browser's threshold for reporting them. */
 const observeTasks = `if (globalThis.longTasks === undefined) {
   globalThis.longTasks = [];
   new PerformanceObserver((list) => globalThis.longTasks.push(...list.getEntries()))

@@ -44,7 +44,7 @@ const downloadSources: readonly NatsSource[] = [
 /**
  * Finds a nats-server on the PATH or in the cache, or gets one from the first source that works.
  *
- * @throws Error that lists the reason of each failure, and what to install by hand.
+ * @throws Error that lists the reason of each failure, and the program to install manually.
  */
 export async function findNatsServer(search: NatsSearch): Promise<FoundNatsServer> {
   const failures: string[] = [];

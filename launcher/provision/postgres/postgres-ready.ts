@@ -7,7 +7,7 @@ const retryMs = 50;
 
 export interface ReadyOptions {
   url: string;
-  /** The server's data directory: tells it from another server on the port, on which ours is about to fail. */
+  /** The server's data directory, to detect another server on the port: ours is then about to exit. */
   dataDir: string;
   exited: Promise<ProcessExit>;
   timeoutMs: number;

@@ -27,9 +27,9 @@ export interface PostgresOptions extends StartHooks {
   /** The password of the user `weir`. It is set when the data directory is created, and must be the same later. */
   password: string;
   logFile: string;
-  /** Override our settings, e.g. in a test that shows what breaks without them. */
+  /** Override our settings, e.g. in a test that shows the failure without them. */
   settings?: Readonly<Record<string, string>>;
-  /** More variables of its environment. */
+  /** Additional environment variables. */
   env?: Readonly<Record<string, string>>;
 }
 
@@ -62,8 +62,8 @@ const settings = {
   // With the default of 1 GB, bulk writing causes constant checkpoints, and each one doubles the WAL volume.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  // A list locks each weekly partition and its indexes: with five years of them some 1,800 locks. The default of 64 is enough for
-  // 25 such lists at the same time (ADR 0016).
+  // A list locks each weekly partition and its indexes: some 1,800 locks with five years of them. The default of 64 is
+  // enough for only 25 such lists at the same time (ADR 0016).
   max_locks_per_transaction: '512',
   // Our statements are short: JIT compilation costs more than it saves.
   jit: 'off',

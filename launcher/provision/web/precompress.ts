@@ -6,10 +6,10 @@ import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 
 const compressible = ['.js', '.css', '.svg', '.html'];
 
-/** Smaller files gain nothing. */
+/** Smaller files are not compressed: it would save nothing. */
 const bytesMin = 512;
 
-/** Writes a `.br` and a `.gz` beside each text of a directory, as small as they get. */
+/** Writes a `.br` and a `.gz` file next to each text file of a directory, at the highest compression level. */
 export async function precompress(directory: string): Promise<void> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && compressible.includes(extname(entry.name)))

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const fileName = 'weir-sdk.tgz';
 
 /**
- * Writes the TypeScript SDK as a package that npm installs from the dashboard's address: `npm install <dashboard>/weir-sdk.tgz`.
+ * Writes the TypeScript SDK as a package that npm can install from the dashboard: `npm install <dashboard>/weir-sdk.tgz`.
  *
  * @throws Error with the compiler's output.
  */

@@ -21,13 +21,13 @@ import { hashWebSources } from './web-sources.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Builds that nobody used for this time are removed. Another checkout may still serve a younger one. */
+/** Builds that were unused for this time are removed. Other checkouts may still serve younger ones. */
 const keepMs = 14 * 24 * 60 * 60 * 1_000;
 const prefix = 'dashboard-web-';
 
 /**
- * Builds the dashboard's pages, unless the cache has a build of the same sources and packages. Concurrent builds do not
- * disturb each other: a build is renamed into its place when it is complete.
+ * Builds the dashboard's pages, unless the cache has a build of the same sources and packages. Concurrent builds are
+ * safe: a build is renamed into its place when it is complete.
  *
  * @returns the directory with the files to serve.
  * @throws Error with Vite's output when the build fails.

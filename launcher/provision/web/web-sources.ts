@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a build of the pages depends on: their sources, the programs that they show, the SDK's package, and the versions of all packages. */
+/** The inputs of a build of the pages: their sources, the example programs that they show, the SDK, and the locked versions. */
 const sources = [
   'services/dashboard-web/{src,public}/**/*.*',
   'services/dashboard-web/*.{html,ts,json}',
@@ -12,7 +12,7 @@ const sources = [
   'package-lock.json',
 ];
 
-/** The hash of everything that a build depends on: it changes when a new build is necessary. */
+/** The hash of all inputs of a build. A new hash makes a new build necessary. */
 export function hashWebSources(root: string): string {
   const hash = createHash('sha256');
   const files = globSync(sources, { cwd: root, exclude: (name) => /node_modules|\.test\.ts$/.test(name) });
