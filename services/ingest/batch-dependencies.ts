@@ -22,8 +22,8 @@ import { createRpcDecoders } from './rpc/decoders.ts';
 import { openReaders } from './worker/readers.ts';
 
 /**
- * Acquires what ingest needs to take batches of every protocol: keys, quotas, memory budgets, readers and the committer.
- * What has to be released goes onto `resources`.
+ * Acquires what all protocols need to ingest batches: keys, quotas, memory budgets, readers and the committer. Everything
+ * that must be released is added to `resources`.
  */
 export function openBatchDependencies(options: {
   config: ConfigWith<'DATABASE_URL' | 'API_KEY_PEPPER'>;

@@ -26,11 +26,11 @@ export interface BatchDependencies {
   committer: Committer;
 }
 
-/** How a protocol turns the bytes of a request into batches. */
+/** Turns the bytes of a request into batches; one for each protocol and encoding. */
 export interface RequestDecoder<T> {
   /** Largest body, before and after decompression. */
   bodyBytesMax: number;
-  /** What the protocol adds to the body of a request. */
+  /** Size of the protocol's envelope. */
   overheadBytes: number;
   /** Removes compression and envelope. */
   decode(request: IncomingMessage, sent: Buffer, limits: BodyLimits): Promise<BudgetedBuffer>;
@@ -41,7 +41,7 @@ export interface RequestDecoder<T> {
 /** The decoder of a protocol whose requests are one batch each. */
 export type BatchDecoder = RequestDecoder<ReadBatch>;
 
-/** What the client of a durable batch is answered. */
+/** The response to a durable batch. */
 export interface Receipt {
   message: string;
   headers: Record<string, string>;
@@ -66,11 +66,11 @@ export async function ingestBatch(
 }
 
 /**
- * Ingests one request, whatever protocol it was sent by. The order of the checks is that of docs/api.md: clock, key, declared
- * length, quota, body, encoding, syntax, batch, events. Then its batches are made durable.
+ * Ingests one request of any protocol. The checks run in the order of docs/api.md: clock, key, declared length, quota, body,
+ * encoding, syntax, batch, events. Then the batches are made durable.
  *
- * @returns what the decoder read, and the headers of the response.
- * @throws IngestError for everything that is answered with an error.
+ * @returns the decoder's result, and the headers of the response.
+ * @throws IngestError for every error response.
  * @throws ClientGoneError
  */
 export async function ingestRequest<T>(
@@ -86,7 +86,7 @@ export async function ingestRequest<T>(
   const { clock, apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
   const { decoder, batchesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
-  // First: by a wrong clock keys have expired that have not.
+  // First: with a wrong clock valid keys can look expired.
   readClock(clock);
   const principal = await authenticate(request, apiKeyCache);
   checkDeclaredLength(request, bodyBytesMax + overheadBytes);
@@ -101,7 +101,7 @@ export async function ingestRequest<T>(
   const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));
   const result = await decoder.read(decoded.bytes);
   const readBatches = batchesOf(result);
-  // Where JSON was written from protobuf, it is what is stored, and the protobuf is not needed any more.
+  // If every batch has JSON of its own, that is stored: free the bytes that were received.
   if (readBatches.every(({ body }) => body !== undefined)) received.dispose();
   // The JSON can be six times as long as the protobuf.
   using held = new DisposableStack();
@@ -113,7 +113,7 @@ export async function ingestRequest<T>(
   return { result, headers: { ...batchIdHeader(committed), ...quotaHeaders(quotaView) } };
 }
 
-/** @throws IngestError `ingest_unavailable` when the clock is wrong: an event that was received too early expires too early. */
+/** @throws IngestError `ingest_unavailable` when the clock is wrong: with a receipt time in the past, events would expire too early. */
 function readClock(clock: BatchDependencies['clock']): number {
   try {
     return clock.nowMs();
@@ -127,9 +127,9 @@ function readClock(clock: BatchDependencies['clock']): number {
 }
 
 /**
- * Makes batches durable. Settles only when all of them have settled: the caller then reuses their memory.
+ * Makes batches durable. Settles when all of them have settled, because the caller then reuses their memory.
  *
- * @returns what each message has of them.
+ * @returns one element for each message.
  */
 async function commitAll(
   dependencies: BatchDependencies,
@@ -153,7 +153,7 @@ async function commitAll(
   });
 }
 
-/** Nothing when the request queued nothing: a batch without events, or one that the queue had already. */
+/** No header when nothing was queued: the batch had no events, or the queue dropped it as a retry. */
 function batchIdHeader(committed: readonly Committed[]): Record<string, string> {
   const queued = committed.filter(({ isRepeat }) => isRepeat !== true).map(({ range }) => range);
   return queued.length === 0 ? {} : { 'Weir-Batch-Id': formatBatchId(queued) };
@@ -174,7 +174,7 @@ async function commit(
   { principal, atMs, batch }: { principal: Principal; atMs: number; batch: CompressedBatch },
 ): Promise<Committed[]> {
   const messages = await committer.commit(batch);
-  // The message that was published has a copy.
+  // The published message holds a copy.
   if (batch.compressed !== undefined) detachBuffer(batch.compressed);
   for (const { eventCount, isRepeat } of messages) {
     if (isRepeat) keyUses.noteRepeats(principal, eventCount, atMs);

@@ -4,14 +4,14 @@ import type { Sql } from '../../lib/db/connect.ts';
 import { createReadiness, type FindUnready } from '../../lib/http/readiness.ts';
 import type { QueuePublisher } from '../../lib/queue/failover.ts';
 
-/** What ingest waits for while it is not ready: the names in the response of /readyz, and in the OpenAPI document. */
+/** The dependencies that readiness checks, by their names in the response of /readyz and in the OpenAPI document. */
 export const ingestDependencies = ['postgres', 'nats', 'clock', 'queue-loss'] as const;
 
 type IngestDependency = (typeof ingestDependencies)[number];
 
 /**
- * The readiness check of ingest. `clock`: it differs from that of Postgres (ADR 0019). `queue-loss` is an alarm: the queue
- * lost accepted events (ADR 0012).
+ * The readiness check of ingest. `clock` fails when the clocks of ingest and Postgres differ (ADR 0019). `queue-loss` is an
+ * alarm: the queue lost accepted events (ADR 0012).
  */
 export function createIngestReadiness(dependencies: {
   sql: Sql;

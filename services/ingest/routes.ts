@@ -30,7 +30,7 @@ type Handler = (
   response: ServerResponse,
 ) => void | Promise<void>;
 
-/** The paths of the JSON API, and the methods of each. openapi/document.ts describes them. */
+/** The paths and methods of the JSON API. openapi/document.ts describes them. */
 export const routes: Record<string, Record<string, Handler>> = {
   '/v1/ingest-events': { POST: ingestEvents },
   '/v1/traces': { POST: exportTraces },
@@ -41,7 +41,7 @@ export const routes: Record<string, Record<string, Handler>> = {
   '/readyz': { GET: sendReadiness },
 };
 
-/** Runs the handler of a request's path, and answers with the error that it throws. Never rejects. */
+/** Runs the handler of a request's path, and sends the error that it throws. Never rejects. */
 export async function handleRequest(
   dependencies: RouteDependencies,
   request: IncomingMessage,
@@ -81,7 +81,7 @@ function withoutDependencies(handler: RpcHandler): Handler {
   return (_, request, response) => handler(request, response);
 }
 
-/** A proxy may send the whole URL instead of the path (RFC 9112 §3.2.2, absolute-form). */
+/** A client may send the whole URL instead of the path (RFC 9112 §3.2.2, absolute-form). */
 function pathOf(target: string): string {
   return (target.startsWith('/') ? target.split('?', 1)[0] : URL.parse(target)?.pathname) ?? '';
 }

@@ -5,8 +5,8 @@ import { parseRpcEncoding } from './rpc/encoding.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';
 
 /**
- * Answers a gRPC or gRPC-Web call to an unknown path with UNIMPLEMENTED: an HTTP 404 carries no status that these
- * clients read, and no detail. An exporter that posted protobuf gets a google.rpc.Status, which it can log.
+ * Sends UNIMPLEMENTED for a gRPC or gRPC-Web call to an unknown path: an HTTP 404 carries neither a status that these clients
+ * read nor a detail. An exporter that posted protobuf gets a google.rpc.Status, which it can log.
  *
  * @throws IngestError `not_found` for every other request.
  */

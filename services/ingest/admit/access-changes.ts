@@ -8,14 +8,14 @@ import type { ApiKeyCache } from './api-key-cache.ts';
 /** The channel that the triggers on `spaces` and `api_keys` notify. */
 const channel = 'weir_access';
 
-/** Pause before the next LISTEN after the connection was lost. */
+/** Pause before a new LISTEN after the connection was lost. */
 const reconnectDelayMs = 250;
 
 /**
  * Invalidates cached API keys when Postgres notifies a change of a key or of a space's quota or billing state. After a
- * lost connection all of them are invalidated, since notifications may have been missed.
+ * lost connection it invalidates all of them, because notifications may have been missed.
  *
- * postgres.js has `listen`, which is not used: after one failed reconnect it never listens again.
+ * The `listen` of postgres.js is not used: after one failed reconnect it never listens again.
  */
 export function followAccessChanges(
   databaseUrl: string,
@@ -32,13 +32,13 @@ export function followAccessChanges(
     fetch_types: false,
     connection: { application_name: 'weir-ingest-listen' },
     onclose: () => lost.resolve(),
-    // Options that the types of postgres.js lack.
+    // The types of postgres.js lack these options.
     ...({
       onnotify: (_channel: string, payload: string) => applyChange(apiKeyCache, payload),
       socket: socketOpener(listenAnswerMs),
     } as object),
   });
-  // A dead connection that only listens is not noticed. The socket closes when this query gets no answer.
+  // A connection that only listens does not notice that its peer is gone. The socket closes when this query times out.
   const check = setInterval(() => void sql`SELECT 1`.catch(() => {}), listenCheckMs);
 
   const listening = (async () => {

@@ -40,7 +40,7 @@ export class ApiKeyCache {
   readonly #pepper: string;
   readonly #database: Database;
   readonly #statement: LookupStatement;
-  /** The hashes of keys that existed when this process first needed them; undefined until Postgres has told. */
+  /** The hashes of the keys that existed at the first look-up; undefined until they are read. */
   #known: Promise<ReadonlySet<string>> | undefined;
   readonly #cached = new Map<string, CachedKey>();
   /** Invalid keys, with the `performance.now()` until which they are rejected without a query. */
@@ -79,7 +79,7 @@ export class ApiKeyCache {
     this.#invalid.clear();
     this.#invalidations += 1;
     for (const cached of this.#cached.values()) {
-      // Not deleted: while Postgres is unreachable, the last known state still counts.
+      // Expired, not deleted: while Postgres is unreachable, the last known state is used.
       if (matches({ spaceId: cached.principal.spaceId, hash: cached.hash })) cached.freshUntilMs = 0;
     }
   }
@@ -111,13 +111,13 @@ export class ApiKeyCache {
     return principal;
   }
 
-  /** Keys that existed when this process started do not wait behind those that anybody can invent. */
+  /** Keys that existed at the first look-up do not queue behind unknown keys, which anybody can invent. */
   async #queryInTurn(apiKey: string, hash: Buffer): Promise<LookupRow | undefined> {
     const isKnown = this.#cached.has(apiKey) || (await this.#readKnown()).has(hash.toString('hex'));
     return isKnown ? this.#query(hash) : this.#queryUnknownKey(hash);
   }
 
-  /** @throws an error of the driver. The next look-up tries again. */
+  /** @throws the driver's error. The next look-up reads again. */
   #readKnown(): Promise<ReadonlySet<string>> {
     this.#known ??= readKnownHashes(this.#database).catch((error: unknown) => {
       this.#known = undefined;
@@ -126,11 +126,11 @@ export class ApiKeyCache {
     return this.#known;
   }
 
-  /** Anybody can invent keys: look-ups of keys not known leave connections free for other queries. */
+  /** Limits concurrent look-ups of unknown keys, which anybody can invent: other queries need connections, too. */
   #queryUnknownKey(hash: Buffer) {
     const latestMs = performance.now() + keyLookupTimeoutMs;
     return this.#unknownKeyLookups(async () => {
-      // The request was already answered: the look-ups that a flood left waiting must not run after it.
+      // The request has timed out. Without this check a flood's look-ups would still run after the flood.
       if (performance.now() > latestMs) throw new TimeoutError('the look-up waited too long');
       return this.#query(hash);
     });
@@ -141,7 +141,7 @@ export class ApiKeyCache {
     return row;
   }
 
-  /** Postgres is unreachable: a key that was valid stays valid, and no key is called invalid. */
+  /** Used while Postgres is unreachable: a key that was valid stays valid, any other key gets a 503 instead of a 401. */
   #lastKnown(apiKey: string, cause: unknown): Principal {
     const cached = this.#cached.get(apiKey);
     if (cached === undefined || cached.expiresAtMs <= Date.now()) {
@@ -163,7 +163,7 @@ export class ApiKeyCache {
   }
 }
 
-/** Those that were used last, if there are too many. */
+/** Reads the most recently used keys, up to `knownKeysMax`. */
 async function readKnownHashes(database: Database): Promise<ReadonlySet<string>> {
   const rows = await database
     .select({ hash: apiKeys.hash })

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isApiKey } from '../../../lib/accounts/api-key.ts';
 import { type ApiKeyCache, type Principal, unauthorized } from './api-key-cache.ts';
 
-/** Around the value HTTP allows spaces and tabs only (RFC 9110 §5.6.3). `trim` would remove U+00A0 too. */
+/** HTTP allows only spaces and tabs around the value (RFC 9110 §5.6.3). `trim` would also remove U+00A0. */
 const bearer = /^[ \t]*Bearer +(\S+)[ \t]*$/i;
 
 /**
@@ -28,13 +28,13 @@ export function authenticate(
   return apiKeyCache.find(apiKey);
 }
 
-/** Finds whose request this is. @throws what `authenticate` throws. */
+/** Finds the API key of a request, and its space. @throws what `authenticate` throws. */
 export type Authenticate = typeof authenticate;
 
 /**
- * Authenticates a request of an OpenTelemetry exporter by the API key that one of its headers holds. Exporters cannot be made to
- * send what they do not: some send the text of `OTEL_EXPORTER_OTLP_HEADERS` undecoded (`Bearer%20KEY`), some the bare key, Langfuse's
- * send Basic credentials with the key as either part, others `x-api-key` (LangSmith) or `api_key` (Phoenix).
+ * Authenticates a request of an OpenTelemetry exporter by the API key in one of its headers. The formats of exporters are
+ * fixed: some send `OTEL_EXPORTER_OTLP_HEADERS` undecoded (`Bearer%20KEY`), some the bare key; Langfuse's send Basic
+ * credentials with the key as user or password, others send `x-api-key` (LangSmith) or `api_key` (Phoenix).
  *
  * @throws what `authenticate` throws; `unauthorized` also for two different keys: choosing one would be a guess.
  */

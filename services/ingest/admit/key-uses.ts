@@ -6,7 +6,7 @@ import { apiKeys, usageDays } from '../../../lib/db/schema.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { keyLastUseFlushMs } from '../limits.ts';
 
-/** Events of a key that the queue had already, of one day. */
+/** Events of one key and day that the queue dropped as duplicates. */
 interface Repeats {
   spaceId: string;
   apiKeyId: string;
@@ -15,8 +15,8 @@ interface Repeats {
 }
 
 /**
- * Records when API keys were last used, and how many events the queue dropped because their request was sent again unchanged,
- * which the writer cannot count. It writes both once a minute: a write for each request would cost too much.
+ * Records when API keys were last used, and how many events the queue dropped because their request was an unchanged
+ * retry; the writer never sees those. Both are written once a minute: a write for each request would cost too much.
  */
 export class KeyUses implements AsyncDisposable {
   readonly #database: Database;
@@ -42,7 +42,7 @@ export class KeyUses implements AsyncDisposable {
     else this.#repeats.set(`${keyId} ${day}`, { spaceId, apiKeyId: keyId, day, repeats: events });
   }
 
-  /** Writes what was recorded. Never rejects: on failure it is dropped, and the key's next use is recorded again. */
+  /** Writes the records. Never rejects: on failure they are dropped, and the next use of each key is recorded again. */
   async flush(): Promise<void> {
     const [uses, repeats] = [this.#lastUses, this.#repeats];
     [this.#lastUses, this.#repeats] = [new Map(), new Map()];
@@ -50,7 +50,7 @@ export class KeyUses implements AsyncDisposable {
       if (uses.size > 0) await this.#writeUses(uses);
       if (repeats.size > 0) await this.#writeRepeats([...repeats.values()]);
     } catch (error) {
-      this.#log.warn({ err: error, keys: uses.size }, 'last uses of API keys are not written');
+      this.#log.warn({ err: error, keys: uses.size }, 'last uses of API keys could not be written');
       await leaveReadOnlySession(this.#database.$client, error);
     }
   }
@@ -66,7 +66,7 @@ export class KeyUses implements AsyncDisposable {
   }
 
   async #writeRepeats(rows: Repeats[]): Promise<void> {
-    // In the order of the key, as the writer's statement: both lock in one order.
+    // Sorted by primary key, as in the writer's statement: the same lock order prevents deadlocks.
     const keyOf = ({ spaceId, day, apiKeyId }: Repeats) => `${spaceId} ${day} ${apiKeyId}`;
     const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     await this.#database

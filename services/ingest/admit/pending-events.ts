@@ -1,22 +1,22 @@
 import type { QueuePosition } from '../../../lib/queue/failover.ts';
 
-/** The number of the last stored message of each stream: the writers have committed it and all before it. */
+/** For each stream, the sequence up to which the writers have committed all messages. */
 export type StoredUpTo = ReadonlyMap<string, number>;
 
-/** Accepted events, and the last message of each stream that holds some of them. */
+/** A number of accepted events, and the sequence of the last message that holds some of them, for each stream. */
 interface Accepted {
   events: number;
   readonly lastSequences: Map<string, number>;
 }
 
 /**
- * The events of one space that were accepted, and that the count in Postgres may not include yet. An upper bound: some may
- * be duplicates. They are kept as two sums, so that memory is constant however long no writer runs: the newer sum becomes
- * the older one when the older one is stored.
+ * Counts the accepted events of one space that the count in Postgres may not include yet. It is an upper bound: some may be
+ * duplicates. Only two sums are kept, so that memory stays constant while no writer runs: when the older sum is stored, the
+ * newer one replaces it.
  */
 export class PendingEvents {
-  #older = nothing();
-  #newer = nothing();
+  #older = noEvents();
+  #newer = noEvents();
 
   get count(): number {
     return this.#older.events + this.#newer.events;
@@ -28,23 +28,23 @@ export class PendingEvents {
     lastSequences.set(stream, Math.max(lastSequences.get(stream) ?? 0, sequence));
   }
 
-  /** The last messages that hold some of them. */
+  /** The last message of each stream that holds some of the events, for both sums. */
   positions(): QueuePosition[] {
     return [this.#older, this.#newer].flatMap(({ lastSequences }) =>
       Array.from(lastSequences, ([stream, sequence]) => ({ stream, sequence })),
     );
   }
 
-  /** Forgets what is stored. The count must have been read after this position was. */
+  /** Drops the sums that are stored. The caller must have read the count in Postgres after this position. */
   dropStored(storedUpTo: StoredUpTo): void {
     for (let sums = 0; sums < 2 && isStored(this.#older, storedUpTo); sums++) {
       this.#older = this.#newer;
-      this.#newer = nothing();
+      this.#newer = noEvents();
     }
   }
 }
 
-function nothing(): Accepted {
+function noEvents(): Accepted {
   return { events: 0, lastSequences: new Map() };
 }
 

@@ -13,29 +13,29 @@ const quotaUsageSchema = z.object({
 /** Events accepted for a space with a limit. */
 export type QuotaUsage = z.infer<typeof quotaUsageSchema>;
 
-/** What ingest processes publish to each other about spaces with a limit (ADR 0007). */
+/** Publishes usage of spaces with a limit between ingest processes (ADR 0007). */
 export interface QuotaUsageBroadcast {
   /** Calls back for every message of another process. */
   listen(onUsage: (usage: QuotaUsage) => void): void;
   /** Publishes to the other processes. Resolves when nats-server has delivered it, or is unreachable. */
   announce(usage: QuotaUsage): Promise<void>;
-  /** Resolves when everything announced earlier was received, or nats-server is unreachable. */
+  /** Resolves when all earlier announcements were received, or nats-server is unreachable. */
   caughtUp(): Promise<void>;
 }
 
-/** A {@link QuotaUsage}, and the process that published it. */
+/** A {@link QuotaUsage} and the process that published it. */
 const messageSchema = quotaUsageSchema.extend({ from: z.guid() });
 
-/** Core NATS, not the queue: only processes that run now need it. */
+/** A subject of core NATS, not of the queue: only processes that are running need the message. */
 const subject = 'weir.accepted';
 
-/** How long a request waits for the broadcast at most. After that the count in the database decides. */
+/** Longest time that a request waits for the broadcast. After that the count in the database decides. */
 const broadcastTimeoutMs = 250;
 
 /** Malformed messages are logged and ignored: another program may publish on the subject. */
 export function openQuotaUsageBroadcast(connection: NatsConnection, log: Logger): QuotaUsageBroadcast {
   const self = crypto.randomUUID();
-  // A round trip: nats-server processes what a connection sends, and delivers to it, in order.
+  // One round trip is enough: nats-server processes and delivers the messages of a connection in order.
   const flush = () => withTimeout(broadcastTimeoutMs, connection.flush()).catch(() => {});
   return {
     listen(onUsage) {

@@ -19,7 +19,7 @@ export interface QuotaDependencies {
 /** A space's usage of one month. */
 interface Usage {
   month: string;
-  /** Rows of the month in the database at the last read. */
+  /** Rows of the month, as of the last read. */
   stored: number;
   readAtMs: number;
   /** Events accepted by any ingest process that `stored` may not count yet. */
@@ -37,8 +37,8 @@ export interface QuotaView {
 /**
  * Decides whether a space can accept events (docs/api.md §4 and §6, ADR 0007). The batch that crosses the limit is
  * accepted whole and the next one is rejected, whichever process receives it. Only stored rows count, so a retry uses no
- * quota: where pending events could reach the limit, the request waits until they are stored and counted. If they are not
- * in time, it is answered with a 503: accepting it could exceed the limit, and a 402 could be wrong.
+ * quota. When pending events could reach the limit, the request waits until they are stored and counted. If that takes too
+ * long, the response is a 503: accepting the request could exceed the limit, and a 402 could be wrong.
  */
 export class Quota {
   readonly #statement: ReturnType<typeof prepareUsage>;
@@ -70,7 +70,7 @@ export class Quota {
     return limit === null ? undefined : this.#admitWithin(limit, principal.spaceId);
   }
 
-  /** Counts accepted events of a space with a limit, before their 202. Resolves when the other processes know of them. */
+  /** Counts accepted events of a space with a limit, before their 202. Resolves when the other processes have received the count. */
   async noteAccepted(usage: QuotaUsage): Promise<void> {
     this.#note(usage);
     await this.#broadcast.announce(usage);
@@ -92,7 +92,7 @@ export class Quota {
       });
       isCounted = await usage.settling;
     }
-    // It began anew while this waited: what the old one had used is over, and so is its header.
+    // The month changed while the request waited: decide again by the usage of the new month.
     if (usage.month !== monthOf(Date.now())) return this.#admitWithin(limit, spaceId);
     if (!isCounted && isUndecided()) {
       throw new IngestError(
@@ -125,15 +125,15 @@ export class Quota {
     return fresh;
   }
 
-  /** @returns whether every event that was pending when it was called is counted. */
+  /** @returns whether all events that were pending at the call are counted now. */
   async #settle(spaceId: string, usage: Usage): Promise<boolean> {
     const isStored = await this.#storedPosition.reaches(usage.pending.positions());
-    // A read that has begun may have begun too early.
+    // A read in flight may have started before the last event was stored: wait for it, then read again.
     await usage.reading;
     return (await this.#read(spaceId, usage)) && isStored;
   }
 
-  /** One read at a time, so that counts arrive in their order. */
+  /** Runs one read at a time, so that an older count never replaces a newer one. */
   #read(spaceId: string, usage: Usage): Promise<boolean> {
     usage.reading ??= this.#readOnce(spaceId, usage).finally(() => {
       usage.reading = undefined;
@@ -141,7 +141,7 @@ export class Quota {
     return usage.reading;
   }
 
-  /** @returns false when Postgres is unreachable: the last count stands until the next read succeeds. */
+  /** @returns false when Postgres is unreachable: the last count is used until a read succeeds. */
   async #readOnce(spaceId: string, usage: Usage): Promise<boolean> {
     try {
       const storedUpTo = await this.#storedPosition.read();

@@ -7,21 +7,21 @@ import { withTimeout } from '../../../lib/timeout.ts';
 import { quotaSettleTimeoutMs } from '../limits.ts';
 import type { StoredUpTo } from './pending-events.ts';
 
-/** The pause between two polls doubles from the minimum to the maximum. Storing a message takes about 10 ms. */
+/** The pause between polls doubles from the minimum to the maximum. Storing a message takes about 10 ms. */
 const pauseMinMs = 5;
 const pauseMaxMs = 100;
 
-/** How long a stream may take to tell. One without a leader does not tell for seconds, and the other one takes its messages. */
+/** Time-out of one request for a stream's position. A stream without a leader does not reply for seconds; the other stream takes its messages. */
 const answerTimeoutMs = 250;
 
 /** How far the writers have stored the queue. */
 export interface StoredPosition {
-  /** Lacks a stream that cannot be asked. */
+  /** Omits streams that do not reply. */
   read(): Promise<StoredUpTo>;
   /**
    * Waits until the writers have acknowledged, and so committed, every message up to these positions.
    *
-   * @returns false when they have not after `quotaSettleTimeoutMs`, also when nats-server is unreachable.
+   * @returns false after `quotaSettleTimeoutMs`, also when nats-server is unreachable.
    */
   reaches(positions: readonly QueuePosition[]): Promise<boolean>;
 }
@@ -30,7 +30,7 @@ export function openStoredPosition(
   manager: JetStreamManager,
   streams: readonly QueueStream[],
 ): StoredPosition {
-  // Shared: every space with a limit asks every half second, and every few milliseconds at its limit.
+  // One read serves all callers: each space with a limit reads every half second, and at its limit every few milliseconds.
   const read = shareAnswer(pauseMinMs, async () => {
     const storedUpTo = new Map<string, number>();
     await Promise.all(

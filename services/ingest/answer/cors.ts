@@ -19,13 +19,13 @@ const exposedHeaders = [
 /**
  * Sets the CORS headers of a response.
  *
- * @returns whether the request was a preflight request, which is answered.
+ * @returns whether the request was a preflight request; its response is sent.
  */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * CORS for the origins that the operator allows; `*` allows all. It gives an origin no more than the API key that a page
- * sends: browsers add no credentials by themselves, because ingest uses no cookies.
+ * CORS for the origins that the operator allows; `*` allows all. Allowing an origin grants no access by itself: ingest uses
+ * no cookies, so a page needs an API key.
  */
 export function createCors(allowedOrigins: readonly string[]): Cors {
   const isAllowed = (origin: string) => allowedOrigins.includes('*') || allowedOrigins.includes(origin);

@@ -10,16 +10,16 @@ interface Interval {
 }
 
 /**
- * Logs the errors that requests are answered with. Disposing it writes the summaries that are still due.
+ * Logs the errors that are sent in responses. Disposing it writes the summaries that are still due.
  *
  * - 500: one error line each, with its cause.
- * - 503: a warning at once, and then one summary a second for each `details` text: an overload or an outage fails
- *   thousands of requests a second, and one line each would fill the disk.
- * - 4xx: a debug line. They are the client's faults.
+ * - 503: a warning at once, and then one summary a second for each `details` text. An overload or an outage fails
+ *   thousands of requests a second; one line each would fill the disk.
+ * - 4xx: a debug line, because the client caused it.
  */
 export class FailureLog implements Disposable {
   readonly #log: Logger;
-  /** By `details`: few, because those of a 503 are fixed texts. */
+  /** By `details`. There are few of them: the details of a 503 are fixed texts. */
   readonly #intervals = new Map<string, Interval>();
 
   constructor(log: Logger) {
@@ -30,7 +30,7 @@ export class FailureLog implements Disposable {
     const { id, status } = error;
     if (id === 'ingest_unavailable') this.#count(error);
     else if (status >= 500) this.#log.error({ err: error.cause ?? error, id }, 'request failed');
-    // Without `details`, which quotes the names of properties that the client chose.
+    // `details` may quote property names that the client chose: do not log it.
     else this.#log.debug({ id }, 'request rejected');
   }
 

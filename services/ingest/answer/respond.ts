@@ -14,7 +14,7 @@ export function sendJson(
   sendJsonText(response, status, JSON.stringify(body), headers);
 }
 
-/** Sends JSON that is serialised already. */
+/** Sends JSON text. */
 export function sendJsonText(
   response: ServerResponse,
   status: number,
@@ -31,8 +31,8 @@ export function sendJsonText(
 
 /**
  * Sends an error in the shape of docs/api.md §7 on a socket that has no response object, and ends our side. The socket is
- * closed when the client closes its side, or after a while: a client that still writes would see a reset instead of the
- * answer.
+ * closed when the client closes its side, or after a while: closing it at once would reset the connection, and a client that
+ * is still writing would not read the response.
  */
 export function endWithError(socket: Socket, error: IngestError, headers: Headers = {}): void {
   const text = JSON.stringify(error.toBody());

@@ -2,14 +2,14 @@ import type { BufferPool } from './buffer-pool.ts';
 import { detachBuffer } from './detach-buffer.ts';
 
 /**
- * A body moves into a buffer of the pool when this much of it has arrived. The declared length does not count: each of
- * thousands of slow clients would occupy 4 MB for a few bytes.
+ * A body moves into a buffer of the pool once it has this many bytes. The declared length is not used: thousands of slow
+ * clients would each occupy 4 MB for a few bytes.
  */
 const pooledBytesMin = 256 * 1024;
 
 /**
- * Collects the chunks of one body: small bodies in their own chunks, large ones in a buffer of the pool, and those that
- * are larger than it in buffers of their own, which grow.
+ * Collects the chunks of one body: a small body stays in its chunks, a large one is copied to a buffer of the pool, and a
+ * body larger than that to a buffer of its own, which grows.
  */
 export class BodyBuffer {
   readonly #pool: BufferPool;
@@ -25,7 +25,7 @@ export class BodyBuffer {
     return this.#length;
   }
 
-  /** Takes over a chunk. */
+  /** Adds a chunk. The caller must not use it afterwards. */
   add(chunk: Buffer): void {
     if (this.#whole === undefined) this.#chunks.push(chunk);
     else this.#append(chunk);

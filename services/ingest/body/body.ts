@@ -5,7 +5,7 @@ import { type BudgetedBuffer, memoryExhausted } from './budgeted-buffer.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
-/** The client disconnected before its request was complete: there is nobody to answer. */
+/** The client disconnected before its request was complete: no response can be sent. */
 export class ClientGoneError extends Error {
   override name = 'ClientGoneError';
 }
@@ -19,7 +19,7 @@ export function checkDeclaredLength(request: IncomingMessage, bytesMax: number):
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
 }
 
-/** @param bytesMax whole MiB; what an envelope adds is not told. */
+/** @param bytesMax in whole MiB, plus the envelope, which the message leaves out. */
 export function bodyTooLarge(bytesMax: number): IngestError {
   const mebibytes = Math.floor(bytesMax / 1024 ** 2);
   const bytes = mebibytes * 1024 ** 2;
@@ -29,14 +29,14 @@ export function bodyTooLarge(bytesMax: number): IngestError {
   );
 }
 
-/** Where a body is read to: how many bytes it may have, and what they count against. */
+/** The limits of reading a body: its largest size, and the budget that its bytes count against. */
 export interface BodyLimits {
   bytesMax: number;
   budget: ByteBudget;
 }
 
 /**
- * Reads a request body as it was sent. The caller disposes it.
+ * Reads a request body as it was sent. The caller disposes the result.
  *
  * @throws IngestError `batch_too_large` past `bytesMax`, `ingest_unavailable` past the budget.
  * @throws ClientGoneError
@@ -46,7 +46,7 @@ export function readBody(
   pool: BufferPool,
   { bytesMax, budget }: BodyLimits,
 ): Promise<BudgetedBuffer> {
-  // Events, not `for await`: an iterator costs a small request more than all its checks.
+  // Events, not `for await`: for a small request an iterator costs more than all checks together.
   return new Promise((resolve, reject) => {
     // The client may have disconnected while its key was looked up: `close` is not emitted a second time.
     if (request.destroyed) throw new ClientGoneError('the request ended before its body was read');

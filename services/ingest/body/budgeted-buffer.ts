@@ -2,7 +2,7 @@ import { IngestError } from '../../../lib/errors.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { detachBuffer } from './detach-buffer.ts';
 
-/** Bytes that count against a budget until they are disposed. They may not be read after that. */
+/** Bytes that count against a budget until they are disposed. They must not be read after that. */
 export interface BudgetedBuffer extends Disposable {
   readonly bytes: Buffer;
 }
@@ -10,7 +10,7 @@ export interface BudgetedBuffer extends Disposable {
 /**
  * Counts a buffer against the budget. Disposing it frees its memory.
  *
- * @throws IngestError `ingest_unavailable` when it does not fit; then its memory is freed, too.
+ * @throws IngestError `ingest_unavailable` when the budget has no room; the buffer's memory is freed as well.
  */
 export function holdBuffer(bytes: Buffer, budget: ByteBudget): BudgetedBuffer {
   const { length } = bytes;

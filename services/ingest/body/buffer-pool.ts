@@ -1,11 +1,11 @@
 import { bodyBytesMax, envelopeBytes } from '../../../lib/limits.ts';
 
-/** Most buffers kept for reuse. When more are needed at once, the others are allocated and left to the garbage collector. */
+/** Most buffers kept for reuse. Beyond that they are allocated and left to the garbage collector. */
 const spareBuffersMax = 8;
 
 /**
- * Buffers for large bodies, each as large as any body. They are reused because V8 counts memory outside of its heap: a new
- * buffer of 3 MB for each request made it collect garbage at every eighth request (ADR 0008).
+ * Buffers for large bodies, each as large as the largest body. They are reused because V8 also counts memory outside of its
+ * heap: with a new buffer of 3 MB for each request it collected garbage at every eighth request (ADR 0008).
  */
 export class BufferPool {
   readonly #spare: Buffer[] = [];

@@ -2,15 +2,15 @@ import { spaceShareOfBudget } from '../limits.ts';
 
 /** Counts the bytes of one space's requests. */
 export interface ByteBudget {
-  /** Counts bytes until they are released. @returns false, and counts nothing, when they do not fit. */
+  /** Counts bytes until they are released. @returns false, without counting them, when they do not fit. */
   take(bytes: number): boolean;
   release(bytes: number): void;
 }
 
 /**
- * Bounds the bytes of requests that ingest holds at once. What does not fit is rejected, so that memory stays bounded
- * however many clients send and however slowly the queue accepts. One space may hold a part of them only: a few dozen
- * stalled requests would otherwise make everybody wait for their time-out.
+ * Bounds the bytes of requests that ingest holds at once. Requests that do not fit are rejected, so that memory stays
+ * bounded however many clients send and however slow the queue is. One space may use only a part of the budget: otherwise a
+ * few dozen stalled requests of one space would block all others until their time-out.
  */
 export class ByteBudgets {
   readonly #max: number;

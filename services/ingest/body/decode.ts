@@ -19,7 +19,7 @@ const decoders = {
   zstd: zlib.createZstdDecompress,
 } satisfies Record<ContentEncoding, unknown>;
 
-/** The request names an unknown compression. gRPC has a status code of its own for it. */
+/** The request names an unknown compression, for which gRPC has a separate status code. */
 export class UnknownEncodingError extends IngestError {
   constructor() {
     const known = contentEncodings.join(', ');
@@ -29,8 +29,8 @@ export class UnknownEncodingError extends IngestError {
 }
 
 /**
- * Undoes a Content-Encoding. The limits hold for the result, too: a decompression bomb stops at `bytesMax`, and what is
- * decompressed counts against the budget as it comes.
+ * Decompresses a body. The limits also apply to the result: a decompression bomb stops at `bytesMax`, and each decompressed
+ * chunk counts against the budget at once.
  *
  * @param encoding the header's value; absent, empty and `identity` are the same.
  * @throws IngestError `invalid_request_body`, `batch_too_large`, `ingest_unavailable`.
@@ -90,14 +90,14 @@ async function decompress(
     });
     decoder.end(bytes);
   });
-  // zlib ignores what follows the end of the compressed data.
+  // zlib ignores bytes after the end of the compressed data.
   if (decoder.bytesWritten === bytes.length) return;
   throw new IngestError('invalid_request_body', `The body goes on after the end of its ${name} data.`);
 }
 
 /**
- * Each chunk of output costs a switch to zlib's thread and back: in node's default of 16 KiB, a batch of 3 MB takes three
- * times as long. Events compress to a tenth, or to less.
+ * Each chunk of output costs a switch to zlib's thread and back: with Node's default of 16 KiB a batch of 3 MB takes three
+ * times as long. Events compress to a tenth or less.
  */
 function outputChunkBytes(bytes: Buffer): number {
   return Math.min(512 * 1024, Math.max(32 * 1024, bytes.length * 16));

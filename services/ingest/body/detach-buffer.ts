@@ -1,8 +1,8 @@
 /**
- * Frees the memory of a buffer that nobody reads any more. V8 would do so only in a later collection of its whole heap, and
- * starts such a collection for every few megabytes that it counts outside of the heap (ADR 0008).
+ * Frees the memory of a buffer that is no longer read. V8 would free it only in a later collection of its whole heap, and
+ * starts such a collection for every few megabytes outside of the heap (ADR 0008).
  *
- * It happens after the current turn of the event loop: the HTTP parser may still be working on a chunk that it has just
+ * The memory is freed after the current turn of the event loop: the HTTP parser may still be using a chunk that it has just
  * emitted. A buffer that shares its memory with others is left to the garbage collector.
  */
 export function detachBuffer(buffer: Uint8Array): void {

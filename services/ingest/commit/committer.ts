@@ -14,9 +14,9 @@ export type Publish = QueuePublisher['publish'];
 export interface Committed {
   readonly eventCount: number;
   readonly position: QueuePosition;
-  /** Where the events are. Nothing is there when `isRepeat` is set. */
+  /** Where the events are. Void when `isRepeat` is set: nothing was queued. */
   readonly range: BatchRange;
-  /** The queue had the message already: the request is a retry, and the writer does not see it. */
+  /** The queue dropped the message as a duplicate: the request is a retry, and the writer does not see it. */
   readonly isRepeat?: true;
 }
 
@@ -27,9 +27,9 @@ interface Waiting {
 }
 
 /**
- * Group commit (ADR 0002). While one publish is in flight, the batches that arrive wait and are then published together
- * as one message. Each is answered only after that message's PubAck, that is after its fsync. A single batch is published
- * at once.
+ * Group commit (ADR 0002). Batches that arrive while a publish is in flight wait and are then published together as one
+ * message. Each batch gets its response only after that message's PubAck, that is after its fsync. A single batch is
+ * published at once.
  */
 export class Committer {
   readonly #publish: Publish;
@@ -38,7 +38,7 @@ export class Committer {
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
-  /** @param payloadBytesMax the largest message that the server takes. */
+  /** @param payloadBytesMax the largest message that nats-server accepts. */
   constructor(publish: Publish, payloadBytesMax: number, log: Logger) {
     this.#publish = publish;
     this.#payloadBytesMax = payloadBytesMax;
@@ -48,14 +48,14 @@ export class Committer {
   /**
    * Makes a batch durable, in as many messages as it needs.
    *
-   * @returns those messages, when all of them are on disk.
-   * @throws IngestError `ingest_unavailable` when that is unknown for one of them. Events of the batch may be durable all
-   *   the same: a retry with the same ids is safe.
+   * @returns one element for each message, when all of them are on disk.
+   * @throws IngestError `ingest_unavailable` when a message was not confirmed. Its events may be durable nevertheless: a
+   *   retry with the same ids is safe.
    */
   async commit(batch: CompressedBatch): Promise<Committed[]> {
     const bytesMax = this.#payloadBytesMax;
     const pieces = fitsMessage(batch, bytesMax) ? [batch] : await splitBatch(batch, bytesMax);
-    // Settled, not only rejected: the caller reuses the memory of the body.
+    // Wait for all of them even if one fails: the caller reuses the memory of the body.
     const outcomes = await Promise.allSettled(pieces.map((piece) => this.#enqueue(piece)));
     return outcomes.map((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason;
@@ -63,7 +63,7 @@ export class Committer {
     });
   }
 
-  /** Waits until everything that was given to `commit` is answered. */
+  /** Waits until all calls of `commit` have settled. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#running;
   }
@@ -76,7 +76,7 @@ export class Committer {
   }
 
   async #run(): Promise<void> {
-    // Lets the requests that arrived in the same turn of the event loop share the first message.
+    // Requests of the same turn of the event loop share the first message.
     await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
       const count = countFitting(
@@ -93,7 +93,7 @@ export class Committer {
     try {
       const message = createMessage(group.map(({ batch }) => batch));
       const { payload, messageId, ranges } = message;
-      // The client library would throw, and a publisher with several streams would reconnect for everybody.
+      // The client library would throw, and a publisher with several streams would then reconnect, which fails all requests.
       if (payload.length > this.#payloadBytesMax) throw new Error(`a message of ${payload.length} bytes`);
       let repeat: Pick<Committed, 'isRepeat'> = {};
       const position = await this.#publish(payload, messageId, () => {
@@ -107,7 +107,7 @@ export class Committer {
       this.#logCommitted(message, { ...position, ...repeat, ms: Math.round(performance.now() - startedMs) });
     } catch (error) {
       // Without a PubAck the waiting batches would time out one after the other: fail them now. A publish takes up to
-      // 1.5 s with one stream, and 2 x 1.5 s with two (ADR 0012).
+      // 1.5 s with one stream, and twice that with two (ADR 0012).
       const failed = error instanceof PubAckTimeoutError ? [...group, ...this.#waiting.splice(0)] : group;
       this.#log.error({ err: error, batches: failed.length }, 'not committed');
       const unavailable = new IngestError(

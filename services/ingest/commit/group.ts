@@ -10,13 +10,13 @@ import { type CompressedBatch, compressShared } from './compressed-batch.ts';
 /** A message for the queue. */
 export interface GroupMessage {
   payload: Uint8Array;
-  /** The broker drops a retry by it (ADR 0002). */
+  /** JetStream deduplicates retries by this id (ADR 0002). */
   messageId: string;
   /** Where the events of each batch are. */
   ranges: ReadonlyMap<CompressedBatch, BatchRange>;
 }
 
-/** Makes one message of a group of batches. */
+/** Creates one message from a group of batches. */
 export function createMessage(batches: readonly CompressedBatch[]): GroupMessage {
   const ranges = new Map<CompressedBatch, BatchRange>();
   const parts = groupBySegment(batches).map((segment) => {
@@ -34,8 +34,8 @@ export function createMessage(batches: readonly CompressedBatch[]): GroupMessage
 }
 
 /**
- * Groups the batches that become one segment. Small batches of one API key share one: a segment for each would cost a row
- * each, and together they compress many times better.
+ * Groups the batches that become one segment. Small batches of one API key share a segment: separate segments would cost a
+ * row each, and together the batches compress many times better.
  */
 function groupBySegment(batches: readonly CompressedBatch[]): CompressedBatch[][] {
   const segments: CompressedBatch[][] = [];
@@ -78,7 +78,7 @@ function joinColumns(batches: readonly CompressedBatch[], eventCount: number): C
   const joined = Object.fromEntries(
     columnNames.map((name) => [name, batches.map((batch) => batch.columns[name]).join(',')]),
   ) as ColumnTexts;
-  // The indexes of each batch start at 0. In the shared segment they continue.
+  // The indexes of each batch start at 0; renumber them for the shared segment.
   joined.segmentIndex = Array.from({ length: eventCount }, (_, index) => index).join(',');
   return joined;
 }

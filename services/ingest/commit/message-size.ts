@@ -5,15 +5,15 @@ import { joinEvents, listEvents } from '../../../lib/segment/cut.ts';
 import { type CompressedBatch, compressBody } from './compressed-batch.ts';
 
 /**
- * What a batch takes in a message beside its body and its columns: ids, numbers and field headers take some 350 bytes, and
+ * Size of a batch in a message without its body and its columns: ids, numbers and field headers take some 350 bytes, and
  * zstd adds up to 256 to a small body that does not compress.
  */
 const partOverheadBytes = 768;
 
-/** A term as text: a sign, 19 digits and a comma. */
+/** Largest size of a term as text: a sign, 19 digits and a comma. */
 const termBytes = 21;
 
-/** How many of the waiting batches go into one message of at most that many bytes: the first ones, at least one. */
+/** How many of the first waiting batches fit into one message; at least one. */
 export function countFitting(waiting: readonly CompressedBatch[], messageBytesMax: number): number {
   let bytes = 0;
   let count = 0;
@@ -25,7 +25,7 @@ export function countFitting(waiting: readonly CompressedBatch[], messageBytesMa
   return count;
 }
 
-/** Whether a batch fits into one message. One that shares a segment is far smaller than any message. */
+/** Whether a batch fits into one message. A batch that shares a segment always does. */
 export function fitsMessage(batch: CompressedBatch, messageBytesMax: number): boolean {
   if (batch.compressed === undefined) return true;
   // The cheap estimate first.
@@ -33,9 +33,9 @@ export function fitsMessage(batch: CompressedBatch, messageBytesMax: number): bo
 }
 
 /**
- * Splits a batch that is too large for one message into several, in the order of its events. Each is a batch of its own, with a
- * segment that holds its events and no other: messages are stored at different times, and an erasure may begin between them.
- * A batch that is sent again is split into the same ones.
+ * Splits a batch that is too large for one message into several, in the order of its events. Each part has its own segment
+ * with its events only: messages are stored at different times, and an erasure may begin between them. A retry is split in
+ * the same way, so that the queue recognises it.
  *
  * The columns of a batch can take twice the bytes of its body (500 events of quotes or of U+0000), and the JSON of an RPC's
  * batch compresses to 5.3 MB in the worst case (random control characters, ADR 0010).
@@ -66,21 +66,21 @@ export async function splitBatch(
   return pieces;
 }
 
-/** At least as many bytes as the batch takes in a message. A UTF-16 code unit takes up to three bytes of UTF-8. */
+/** An upper bound of the batch's size in a message: a UTF-16 code unit takes up to three bytes of UTF-8. */
 function estimateBytes(batch: CompressedBatch): number {
   let chars = 0;
   for (const name of columnNames) chars += batch.columns[name].length;
   return overheadBytes(batch) + 3 * chars;
 }
 
-/** The same, without the allowance for UTF-8. */
+/** The same with the exact sizes in UTF-8. */
 function measureBytes(batch: CompressedBatch): number {
   let bytes = 0;
   for (const name of columnNames) bytes += Buffer.byteLength(batch.columns[name]);
   return overheadBytes(batch) + bytes;
 }
 
-/** What a batch takes beside its columns. */
+/** The size of a batch in a message without its columns. */
 function overheadBytes({ compressed, body, terms }: CompressedBatch): number {
   return (compressed ?? body).length + terms.length * termBytes + partOverheadBytes;
 }
@@ -91,7 +91,7 @@ function sliceColumns(elements: readonly string[][], from: number, to: number): 
     elements[i]?.slice(from, to).join(',') ?? '',
   ]);
   const columns = Object.fromEntries(slices) as ColumnTexts;
-  // The indexes in the segment of these events alone.
+  // Renumber the events for their own segment.
   columns.segmentIndex = Array.from({ length: to - from }, (_, index) => index).join(',');
   return columns;
 }

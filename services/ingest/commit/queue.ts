@@ -8,10 +8,10 @@ import { queueStreams } from '../../../lib/queue/settings.ts';
 import { ensureStreams } from '../../../lib/queue/stream.ts';
 
 /**
- * Opens the queue for publishing: connects, makes the streams where they are missing, and keeps their leaders apart.
- * What it opens goes onto `resources`.
+ * Opens the queue for publishing: connects, creates missing streams, and keeps their leaders on different servers.
+ * Everything that must be released is added to `resources`.
  *
- * @throws ConfigError when nats-server is not reached, or cannot keep what it is given.
+ * @throws ConfigError when nats-server is unreachable, or cannot store the queue.
  */
 export async function openQueue(
   config: Config & { NATS_URL: string },

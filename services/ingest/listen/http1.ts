@@ -5,8 +5,8 @@ import type { RespondError } from '../answer/respond-error.ts';
 import { enforceStrictHttp, strictHttpOptions } from './strict-http.ts';
 
 /**
- * The HTTP/1.1 server. It does not listen; it serves the connections that it is given. Disposing it closes each
- * connection as soon as its requests are answered.
+ * The HTTP/1.1 server. It does not listen itself, it serves the connections that it is given. Disposing it closes each
+ * connection as soon as the responses to its requests are sent.
  */
 export function createHttp1(
   onRequest: RequestListener,
@@ -16,7 +16,7 @@ export function createHttp1(
   enforceStrictHttp(server, { onRequest, respondError });
   server.setTimeout(keepAliveTimeoutMs + bodyTimeoutMs);
   const drain = createHttp1Drain(server);
-  // Node starts its check for slow requests on this event.
+  // Node starts its time-outs of slow requests on this event.
   server.emit('listening');
   return {
     server,

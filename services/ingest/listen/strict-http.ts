@@ -13,22 +13,22 @@ interface Exchange {
   readonly isRejected: boolean;
 }
 
-/** Options of the HTTP/1.1 server: Node would answer a missing Host without a body. */
+/** Options of the HTTP/1.1 server. Node's own response to a missing Host has no body. */
 export const strictHttpOptions = { requireHostHeader: false };
 
 /**
- * Makes an HTTP/1.1 server reject what Node's parser accepts against RFC 9112, and answer in the shape of docs/api.md §7
- * where Node answers without a body or not at all. An unknown Expect is ignored, as RFC 9110 §10.1.1 allows.
+ * Makes an HTTP/1.1 server reject requests that violate RFC 9112 but pass Node's parser, and send errors in the shape of
+ * docs/api.md §7 where Node sends no body or no response at all. An unknown Expect is ignored, as RFC 9110 §10.1.1 allows.
  *
- * @param handlers `onRequest` gets the requests that are valid.
+ * @param handlers `onRequest` is called for valid requests only.
  */
 export function enforceStrictHttp(
   server: Server,
   handlers: { onRequest: RequestListener; respondError: RespondError },
 ): void {
   const exchanges = new WeakMap<Socket, Exchange>();
-  // Without half-open connections (Node's own option, missing in its types, and the socket's) a client that closes its
-  // side after its request gets no answer, although its batch is accepted.
+  // Half-open connections must be allowed, by Node's untyped option and on the socket: otherwise a client that closes its
+  // side after its request gets no response, although its batch is accepted.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket) => {
     socket.allowHalfOpen = true;
@@ -39,7 +39,7 @@ export function enforceStrictHttp(
     const fault = findHttpFault(request);
     exchanges.set(socket, { request, response, isRejected: fault !== undefined });
     if (fault === undefined) return handlers.onRequest(request, response);
-    // Close after the answer: a proxy in front of us may have read another request in the same bytes.
+    // Close after the response: a proxy in front of us may have parsed the same bytes as a different request.
     response.setHeader('Connection', 'close');
     const details = `The request is not valid HTTP: ${fault}.`;
     void handlers.respondError(request, response, new IngestError('invalid_request_body', details));
@@ -52,12 +52,12 @@ export function enforceStrictHttp(
   server.on('clientError', createParserErrorHandler(exchanges));
 }
 
-/** Answers what the parser rejected, and closes. A socket that was only slow or silent is closed without an answer. */
+/** Sends an error for a request that the parser rejected, and closes. A slow or idle socket is closed without a response. */
 function createParserErrorHandler(exchanges: WeakMap<Socket, Exchange>) {
   const failed = new WeakSet<Socket>();
   return (error: NodeJS.ErrnoException, socket: Socket) => {
     const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-    // The parser also fails on whatever follows the first fault: discard it.
+    // The parser also fails on the bytes after the first fault: ignore those errors.
     if (failed.has(socket)) return;
     if (isLate || error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -70,8 +70,8 @@ function createParserErrorHandler(exchanges: WeakMap<Socket, Exchange>) {
 }
 
 /**
- * Sends the last response of a connection, after the responses to all earlier requests: a client matches responses to
- * requests by their order, and would take this one for the answer to a batch that is accepted.
+ * Sends the last response of a connection, after the responses to all earlier requests: clients match responses to requests
+ * by order, and would take this error for the response to an accepted batch.
  */
 function endAfterResponses(
   socket: Socket,
@@ -86,7 +86,7 @@ function endAfterResponses(
       if (socket.writable) endWithError(socket, error, headers);
     });
   } else if (last !== undefined && !last.response.closed && last.response.socket === null) {
-    // The fault is in a body, while earlier requests are still being answered. Tell the body's reader that it has ended.
+    // The fault is in a body, while earlier responses are pending. Destroy the request so that reading its body ends.
     last.response.once('close', () => last.request.destroy());
     sendJson(last.response, error.status, error.toBody(), { ...headers, Connection: 'close' });
   } else {

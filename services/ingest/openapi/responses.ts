@@ -4,7 +4,7 @@ import { errorDetailsCharsMax } from '../../../lib/limits.ts';
 /** A part of the document, as plain JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** No operation returns these: they tell that there is no such operation. */
+/** No operation returns these ids: they mean that there is no such operation. */
 const idsOfNoOperation: readonly ErrorId[] = ['not_found', 'method_not_allowed'];
 
 /** RPCs only: the JSON API accepts any Content-Type. */
@@ -28,7 +28,7 @@ export function probeErrors(): Json {
   return { 500: errorResponse(['internal_server_error']), ...noOperation };
 }
 
-/** The header that tells where the events of a request are. */
+/** The header that locates the events of a request. */
 export const batchId: Json = {
   description:
     'Where the events are: `weir find` takes it. Absent when the request queued nothing: it had no events, or the queue ' +

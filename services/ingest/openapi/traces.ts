@@ -8,7 +8,7 @@ import { batchId, headersOf, type Json, noOperation } from './responses.ts';
 const int64Min = sourceTextJson.rawJSON('-9223372036854775808');
 const uint64Max = sourceTextJson.rawJSON('18446744073709551615');
 
-/** The schemas of `POST /v1/traces`, by name. Fields that say nothing of their type are read for LLM and tool spans only. */
+/** The schemas of `POST /v1/traces`, by name. Fields without a type are read for LLM and tool spans only. */
 export const traceSchemas: Json = {
   Traces: {
     type: 'object',

@@ -2,10 +2,10 @@ import { exportTraces } from './export-traces.ts';
 import { describeProject } from './langfuse-project.ts';
 import { refuseSignal } from './other-signals.ts';
 
-/** Where programs of OpenTelemetry post, below whatever base path their vendor has: `…/v1/traces`. */
+/** The end of the paths that OpenTelemetry exporters post to. The base path depends on the vendor. */
 const signalPath = /\/v1\/(traces|metrics|logs)$/;
 
-/** The path that a Langfuse SDK asks to check its keys. */
+/** Langfuse SDKs request this path to check their keys. */
 const projectsPath = '/api/public/projects';
 
 const exporting = {
@@ -15,11 +15,11 @@ const exporting = {
 };
 
 /**
- * The handlers of paths that senders of other systems use, by method, so that only their endpoint has to be changed:
- * `/api/public/otel/v1/traces` (Langfuse), `/otel/v1/traces` (LangSmith), `/api/v1/otel/v1/traces`, and every other base path, with
- * doubled and trailing slashes.
+ * The handlers of the paths that SDKs of other systems use, by method, so that an application only changes its endpoint:
+ * `/api/public/otel/v1/traces` (Langfuse), `/otel/v1/traces` (LangSmith), `/api/v1/otel/v1/traces`, and any other base path.
+ * Double and trailing slashes are ignored.
  *
- * @returns undefined where nothing is at the path.
+ * @returns undefined for an unknown path.
  */
 export function findDoor(path: string) {
   const normalized = path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');

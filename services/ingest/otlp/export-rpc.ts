@@ -11,7 +11,7 @@ import { type ExportDependencies, exportSpans } from './export-spans.ts';
 
 export interface ExportRpcDependencies extends ExportDependencies {
   spanDecoders: SpanDecoders;
-  /** With the codes that exporters understand. */
+  /** Uses the codes of {@link toExportError}. */
   respondExportRpcError: RespondRpcError;
 }
 
@@ -22,7 +22,7 @@ export const exportRpcPath = `/${TraceService.typeName}/${TraceService.method.ex
  * `opentelemetry.proto.collector.trace.v1.TraceService/Export`: OTLP/gRPC, and the same over gRPC-Web and Connect. JSON
  * is OTLP/JSON (ADR 0015).
  *
- * @throws IngestError `unsupported_media_type`: the request names no protocol to answer in.
+ * @throws IngestError `unsupported_media_type` when the Content-Type names no protocol.
  * @throws ClientGoneError
  */
 export async function exportRpc(

@@ -8,15 +8,15 @@ export interface ExportDependencies extends BatchDependencies {
   spanCounter: SpanCounter;
 }
 
-/** What the client of a durable request is answered. */
+/** The response to a durable request. */
 export interface ExportReceipt {
   readonly batch: SpanBatch;
   readonly headers: Record<string, string>;
 }
 
 /**
- * Ingests one request of spans, whatever protocol it was sent by: the same checks in the same order as a batch of events.
- * Its LLM and tool spans are durable as events when it resolves; all others are counted and left out.
+ * Ingests one request of spans of any protocol, with the same checks in the same order as a batch of events. When it
+ * resolves, the LLM and tool spans are durable as events; all others are counted and dropped.
  *
  * @throws what `ingestRequest` throws.
  */
@@ -34,7 +34,7 @@ export async function exportSpans(
   return { batch, headers: { ...headers, ...countHeaders(batch) } };
 }
 
-/** An exporter shows nobody these; whoever looks for missing spans with curl sees them. */
+/** Counts for debugging missing spans with curl; exporters do not show them. */
 function countHeaders({ counts: { stored, filtered } }: SpanBatch): Record<string, string> {
   const filteredCount = Object.values(filtered).reduce((sum, count) => sum + count, 0);
   return { 'Weir-Spans-Stored': String(stored), 'Weir-Spans-Filtered': String(filteredCount) };

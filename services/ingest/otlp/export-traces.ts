@@ -16,7 +16,7 @@ export interface TracesDependencies extends ExportDependencies {
   respondExportError: RespondExportError;
 }
 
-/** Default encoding when Content-Type is missing: people read it. */
+/** Default encoding when Content-Type is missing or unknown: JSON is readable. */
 const readable: HttpEncoding = { isJson: true };
 
 /**

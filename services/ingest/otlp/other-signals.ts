@@ -25,8 +25,8 @@ export const otherSignalRpcPaths = ['metrics.v1.MetricsService', 'logs.v1.LogsSe
 );
 
 /**
- * `POST /v1/metrics` and `/v1/logs`: programs that export all signals to one endpoint would log an error a minute. The answer is a
- * success with a warning, as the protocol has it: a partial success that rejects nothing and says what is not stored.
+ * `POST /v1/metrics` and `/v1/logs`. An error would appear every minute in the log of each program that exports all signals
+ * to one endpoint. So the response is a partial success that rejects nothing and has a message, which is a warning in OTLP.
  *
  * @throws ClientGoneError
  */

@@ -3,8 +3,8 @@ import type { SpanCounts } from './batch/span-batch.ts';
 import { spanCountsLogMs } from './limits.ts';
 
 /**
- * Counts what became of the spans of all requests, and logs the sums, at most once in `spanCountsLogMs`: an exporter is
- * not told that its spans were filtered. Disposing it logs the last ones.
+ * Counts the stored, rejected and filtered spans of all requests, and logs the sums at most once in `spanCountsLogMs`:
+ * responses do not report filtered spans to exporters. Disposing it logs the remaining counts.
  */
 export class SpanCounter implements Disposable {
   readonly #log: Logger;

@@ -1,12 +1,12 @@
 import type { Projection } from '../../../lib/event/projection.ts';
 
-/** How a batch is encoded: the JSON of the HTTP API, the RPC's request in protobuf, or the same in protobuf's JSON. */
+/** The encoding of a batch: the JSON of the HTTP API, or the RPC's request in protobuf or in protobuf's JSON. */
 export type BatchEncoding = 'json' | 'protobuf' | 'protobufJson';
 
-/** A batch that was parsed and found valid. */
+/** A valid batch. */
 export interface ReadBatch {
   readonly projection: Projection;
-  /** The request body of the JSON API that holds these events and nothing else. Absent where it is the input itself. */
+  /** A request body of the JSON API with these events only. Absent when the input is that body. */
   readonly body?: Buffer;
 }
 
@@ -22,7 +22,7 @@ export type BatchReader = (bytes: Buffer) => ReadBatch;
 export interface ReadLimits {
   /** Most values in one batch, nested ones included. */
   readonly valuesMax: number;
-  /** Largest invalid batch, in bytes: it is parsed a second time to find out what is wrong. */
+  /** Largest invalid batch, in bytes. An invalid batch is parsed a second time to describe the error. */
   readonly badBytesMax: number;
 }
 

@@ -46,7 +46,7 @@ function readEventByEvent(
       projector.add(event);
     }
     const projection = projector.finish();
-    // What is stored holds events and nothing else: what no row stands for, no erasure would find (ADR 0024).
+    // Store events only: other members of the body have no row, so no erasure would find them (ADR 0024).
     return hasOnlyEvents(bytes, events) ? { projection } : { projection, body: joinEvents(bytes, events) };
   } catch {
     return undefined;

@@ -6,7 +6,7 @@ import { jsonDepthMax } from '../../../lib/limits.ts';
 
 /**
  * Parses a whole request body as JSON. Of duplicate keys the last one wins; `__proto__` is a key like any other.
- * Values that nest too deep are emptied one level below the limit, so that the result is still too deep.
+ * Values nested too deep are emptied one level below the limit, so that the depth check still rejects the result.
  *
  * @throws IngestError `invalid_request_body` when the body is missing, not UTF-8, or not JSON.
  */
@@ -17,7 +17,7 @@ export function parseBody(body: Buffer): unknown {
   try {
     return hasEscapedKey ? parseEscapedKeys(bytes) : JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    // JSON.parse's message quotes the body. Only its position may be public, where it saw the whole body.
+    // JSON.parse's message quotes the body: publish only its position, and only if it parsed the unchanged body.
     const sawAll = bytes === body && !hasEscapedKey;
     const position = sawAll && /at position \d+/.exec(String(error))?.[0];
     throw new IngestError(

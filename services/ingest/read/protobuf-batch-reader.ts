@@ -13,8 +13,8 @@ import { checkEnd, readEnd, skipField, WireReader } from './protobuf-wire.ts';
 
 /**
  * Creates the reader of a weir.ingest.v1.IngestEventsRequest in protobuf. Each event becomes the object that the JSON API
- * would have parsed and passes the same validator. It is stored as that object's JSON, so that readers of events need not
- * know by which protocol they came (ADR 0010).
+ * would have parsed and passes the same validator. It is stored as JSON, so that stored events do not depend on the protocol
+ * (ADR 0010).
  */
 export function createProtobufBatchReader(rules: BatchRules, limits: ReadLimits): BatchReader {
   const finishBatch = createFinish(rules, limits);
@@ -79,7 +79,7 @@ function createFinish({ isEvent, validateBatch }: BatchRules, { badBytesMax }: R
   };
 }
 
-/** Writes the request body of the JSON API into its buffer. Joined as text first, 3 MB would be in memory three times. */
+/** Writes a request body of the JSON API. Joining the texts first would hold 3 MB in memory three times. */
 function toBody(texts: readonly string[]): Buffer {
   const pieces = texts.flatMap((text, index) => (index === 0 ? [text] : [',', text]));
   pieces.unshift('{"events":[');
@@ -90,7 +90,7 @@ function toBody(texts: readonly string[]): Buffer {
   return body;
 }
 
-/** Whether JSON is parsed quickly: it is not too deep, and has at most so many values. */
+/** Whether JSON is cheap to parse: not nested too deep, and at most `valuesMax` values. */
 function hasFewValues(bytes: Buffer, valuesMax: number): boolean {
   try {
     skipValue(bytes, skipSpace(bytes, 0), newScanState(valuesMax));

@@ -3,15 +3,15 @@ import { IngestError } from '../../../lib/errors.ts';
 import { foldExtra, type JsonObject } from './protobuf-message.ts';
 import type { Json } from './protobuf-struct.ts';
 
-/** Reads one message in protobuf's JSON as the JSON object that the API has in its place. */
+/** Converts one message in protobuf's JSON to the corresponding object of the JSON API. */
 export type ProtobufJsonReader = (json: unknown, path: string) => JsonObject;
 
 type JsonValueReader = (json: unknown, path: string) => Json | undefined;
 
 /**
  * Compiles a reader of a message type's JSON from its descriptor, as `compileProtobufReader` does for its bytes. Free JSON
- * (`google.protobuf.Struct` and the like) is the same in both and is kept as it is: a generic reader would make a message
- * of each value, and block the event loop for seconds on one body of 4 MiB.
+ * (`google.protobuf.Struct` and the like) is the same in both and is kept as it is: a generic reader would create a message
+ * for each value, and block the event loop for seconds on one body of 4 MiB.
  */
 export function compileProtobufJsonReader(desc: DescMessage): ProtobufJsonReader {
   const fields = new Map<string, (json: unknown, path: string, message: JsonObject) => void>();
@@ -87,7 +87,7 @@ function readText(json: unknown, path: string): string {
 }
 
 function readDouble(json: unknown, path: string): number {
-  // protobuf's JSON allows numbers as strings, so that no JSON library rounds them.
+  // Protobuf's JSON also allows numbers as strings.
   const isNumeral = typeof json === 'string' && json !== '' && json.trim() === json;
   const number = isNumeral ? Number(json) : json;
   if (typeof number === 'number' && Number.isFinite(number)) return number;

@@ -5,7 +5,7 @@ import { checkEnd, readEnd, readString, skipField, type WireReader } from './pro
 
 export type JsonObject = Record<string, Json>;
 
-/** Reads one message, up to `end`, as the JSON object that the API has in its place. */
+/** Reads one message, up to `end`, as the corresponding object of the JSON API. */
 export type ProtobufReader = (reader: WireReader, end: number) => JsonObject;
 
 interface FieldReader {
@@ -14,9 +14,9 @@ interface FieldReader {
 }
 
 /**
- * Compiles a reader of a message type from its descriptor, so that a field that is added to the .proto needs no code here.
- * The objects equal those that `JSON.parse` makes of the same event in JSON, so that one validator serves both. A generic
- * protobuf reader makes message objects first, which takes three times as long (ADR 0010).
+ * Compiles a reader of a message type from its descriptor, so that a new field in the .proto needs no code here. The objects
+ * equal those that `JSON.parse` returns for the same event in JSON, so that one validator serves both. A generic protobuf
+ * reader creates message objects first, which takes three times as long (ADR 0010).
  */
 export function compileProtobufReader(desc: DescMessage): ProtobufReader {
   const fields: (FieldReader | undefined)[] = [];
@@ -36,7 +36,7 @@ export function compileProtobufReader(desc: DescMessage): ProtobufReader {
   };
 }
 
-/** Moves the members of `extra` beside the named fields, where JSON has them. Named fields take precedence. */
+/** Moves the members of `extra` up to the named fields, as in JSON. Named fields take precedence. */
 export function foldExtra(message: JsonObject): JsonObject {
   if (message.extra === undefined) return message;
   const { extra, ...named } = message;
@@ -57,7 +57,7 @@ function compileField(field: DescField): FieldReader {
   };
 }
 
-/** In JSON the payload is in `properties`, under the name that `type` gives. The last one sent counts. */
+/** In JSON the payload is in `properties`, under the name in `type`. Of several payloads the last one wins. */
 function compilePayload({ oneof, jsonName }: DescField, readPayload: ValueReader): FieldReader['read'] {
   if (oneof?.name !== 'payload') throw new Error(`No reader for the oneof ${oneof?.name}.`);
   return (reader, message, messageEnd) => {
@@ -66,7 +66,7 @@ function compilePayload({ oneof, jsonName }: DescField, readPayload: ValueReader
   };
 }
 
-/** @returns undefined for a value that counts as not sent. */
+/** @returns undefined for a value that counts as unset. */
 type ValueReader = (reader: WireReader, messageEnd: number) => Json | undefined;
 
 function compileValue(field: DescField): [WireType, ValueReader] {

@@ -92,7 +92,7 @@ function finite(number: number): number {
   throw invalid('A number in a google.protobuf.Value must be finite.');
 }
 
-/** Bounds the recursion. The exact rule is checked later, from the root of the request, as it is for JSON. */
+/** Bounds the recursion. The exact depth is checked later from the root of the request, as for JSON. */
 function checkDepth(depth: number): void {
   if (depth > jsonDepthMax) throw invalid(`The message is nested deeper than ${jsonDepthMax} levels.`);
 }

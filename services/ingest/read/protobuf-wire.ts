@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { CostlyBatchError } from './batch-reader.ts';
 
-/** The bytes of a message violate protobuf's wire format. */
+/** A message violates protobuf's wire format. */
 export class MalformedMessageError extends Error {
   override name = 'MalformedMessageError';
 }
 
-/** Reads protobuf's wire format from a buffer, up to a number of fields. */
+/** Reads protobuf's wire format from a buffer, up to `fieldsMax` fields. */
 export class WireReader extends BinaryReader {
   readonly source: Buffer;
   #fieldsLeft: number;
@@ -21,7 +21,7 @@ export class WireReader extends BinaryReader {
   /**
    * Reads the tag of the next field.
    *
-   * @throws CostlyBatchError after `fieldsMax` of them.
+   * @throws CostlyBatchError after `fieldsMax` tags.
    */
   nextTag(): number {
     if (--this.#fieldsLeft < 0) throw new CostlyBatchError();
@@ -49,8 +49,8 @@ export function readEnd(reader: WireReader, messageEnd: number): number {
 }
 
 /**
- * Reads a string. Buffer's decoder is twice as fast as TextDecoder on short strings, of which messages have most. It
- * replaces invalid UTF-8 by U+FFFD, so a string with that character is checked.
+ * Reads a string. Most strings are short, and for those Buffer's decoder is twice as fast as TextDecoder. It replaces
+ * invalid UTF-8 by U+FFFD, so a string with that character is checked.
  *
  * @throws MalformedMessageError when it is not UTF-8.
  */

@@ -9,12 +9,12 @@ import { envelopeBytes } from '../../../lib/limits.ts';
 import type { Receipt } from '../ingest-batch.ts';
 import { contentTypeOf, type RpcEncoding } from './encoding.ts';
 
-/** Answers a call of IngestEvents that succeeded. */
+/** Sends the response of a successful call of IngestEvents. */
 export function sendReceipt(response: ServerResponse, encoding: RpcEncoding, receipt: Receipt): void {
   sendRpcMessage(response, encoding, { headers: receipt.headers, message: serialize(receipt, encoding) });
 }
 
-/** Answers a call that succeeded, in its own protocol. */
+/** Sends the response of a successful call, in the protocol of the call. */
 export function sendRpcMessage(
   response: ServerResponse,
   encoding: RpcEncoding,
@@ -36,9 +36,9 @@ export function sendRpcMessage(
 
 const webStatusOk = Buffer.from('grpc-status: 0\r\n');
 
-/** Answers a call that failed, in its own protocol. */
+/** Sends the error of a failed call, in the protocol of the call. */
 export function sendRpcError(response: ServerResponse, encoding: RpcEncoding, error: ConnectError): void {
-  // Trailers are built without the metadata: names that begin with grpc- would not be allowed among them.
+  // Send the metadata as headers and leave it out of the trailers.
   const headers = { ...Object.fromEntries(error.metadata), 'Content-Type': contentTypeOf(encoding) };
   if (encoding.protocol === 'connect') {
     const body = errorToJsonBytes(error, undefined);
@@ -49,8 +49,8 @@ export function sendRpcError(response: ServerResponse, encoding: RpcEncoding, er
     });
     response.end(body);
   } else if (encoding.protocol === 'grpc') {
-    // "Trailers-Only": the status is in the headers, and their frame has to end the stream. After writeHead an empty DATA
-    // frame would end it, and clients would miss the trailers that ought to follow.
+    // "Trailers-Only": the status is in the headers, whose frame must end the stream. Do not call writeHead: an empty DATA
+    // frame would end the stream instead, and clients would expect trailers.
     setTrailerStatus(new Headers(headers), error).forEach((value, name) => {
       response.setHeader(name, value);
     });

@@ -31,7 +31,7 @@ interface DecoderLimits {
   decodeBody: DecodeBody;
 }
 
-/** The body is the message, behind a Content-Encoding or not: HTTP, and unary calls of Connect. */
+/** Decodes a body that is the message, with or without a Content-Encoding: HTTP, and unary calls of Connect. */
 export function createBareDecoder<T>(
   read: RequestDecoder<T>['read'],
   { bodyBytesMax, decodeBody }: DecoderLimits,
@@ -44,7 +44,7 @@ export function createBareDecoder<T>(
   };
 }
 
-/** The body is one message in an envelope, whose encoding is that of the message: gRPC and gRPC-Web. */
+/** Decodes a body that is one message in an envelope, and compressed in it: gRPC and gRPC-Web. */
 export function createEnvelopedDecoder<T>(
   read: RequestDecoder<T>['read'],
   { bodyBytesMax, decodeBody }: DecoderLimits,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../../lib/errors.ts';
 
-/** How a call is encoded: its protocol, and whether its message is protobuf or protobuf's JSON. */
+/** The protocol of a call, and whether its message is protobuf or protobuf's JSON. */
 export interface RpcEncoding {
   readonly protocol: 'connect' | 'grpc' | 'grpc-web';
   readonly isJson: boolean;
@@ -18,7 +18,7 @@ export function parseRpcEncoding(contentType: string): RpcEncoding | undefined {
   return { protocol, isJson: (envelopedCodec ?? bareCodec)?.toLowerCase() === 'json' };
 }
 
-/** The encoding of a call. @throws IngestError `unsupported_media_type`: the request names no protocol to answer in. */
+/** The encoding of a call. @throws IngestError `unsupported_media_type` when the Content-Type names no protocol. */
 export function requireRpcEncoding({ headers }: IncomingMessage): RpcEncoding {
   const encoding = parseRpcEncoding(headers['content-type'] ?? '');
   if (encoding !== undefined) return encoding;

@@ -20,7 +20,7 @@ export function toConnectError(error: IngestError, { protocol }: RpcEncoding): C
       [protocol === 'connect' ? 'Accept-Encoding' : 'grpc-accept-encoding']: known,
     }),
   };
-  // gRPC clients retry without compression on UNIMPLEMENTED. In Connect that code is a 501, and a client's fault must
+  // After UNIMPLEMENTED, gRPC clients retry without compression. In Connect that code is a 501, but a client's error must
   // never be a 5xx.
   const code = isUnknownEncoding && protocol !== 'connect' ? Code.Unimplemented : Code[rpcCode];
   return new ConnectError(details, code, metadata, [detail], error.cause);

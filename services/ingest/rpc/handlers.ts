@@ -8,7 +8,7 @@ import { ingestEventsRpc, type RpcDependencies } from './ingest-rpc.ts';
 
 export type RpcHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** The handler of each RPC, by its path. Each speaks Connect, gRPC and gRPC-Web, and takes POST. */
+/** The handler of each RPC, by its path. Each accepts POST in Connect, gRPC and gRPC-Web. */
 export function createRpcHandlers(
   dependencies: RpcDependencies,
   health: HealthService,

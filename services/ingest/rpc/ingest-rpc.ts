@@ -15,7 +15,7 @@ export interface RpcDependencies extends BatchDependencies {
  * `weir.ingest.v1.IngestService/IngestEvents`, over Connect, gRPC and gRPC-Web: the same checks as a JSON batch, in the
  * same order (ADR 0010).
  *
- * @throws IngestError `unsupported_media_type`: the request names no protocol to answer in.
+ * @throws IngestError `unsupported_media_type` when the Content-Type names no protocol.
  * @throws ClientGoneError
  */
 export async function ingestEventsRpc(

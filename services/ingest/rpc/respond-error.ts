@@ -6,14 +6,14 @@ import { sendRpcError } from './answer.ts';
 import type { RpcEncoding } from './encoding.ts';
 import type { toConnectError } from './error.ts';
 
-/** Logs an error and answers a call with it, in the call's protocol, after the rest of the request's body. */
+/** Logs an error and sends it in the call's protocol, once the rest of the request's body is read. */
 export type RespondRpcError = (
   exchange: { request: IncomingMessage; response: ServerResponse },
   encoding: RpcEncoding,
   error: IngestError,
 ) => Promise<void>;
 
-/** @param options `convert` makes the code and the details that the service's clients understand. */
+/** @param options `convert` determines the code and the details for the clients of the service. */
 export function createRespondRpcError(options: {
   answerAfterBody: AnswerAfterBody;
   failures: FailureLog;

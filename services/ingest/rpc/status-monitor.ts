@@ -1,7 +1,7 @@
 import { healthWatchMs } from '../limits.ts';
 
 /**
- * Reads a status once a second while anybody watches it, however many do, and wakes the watchers when it changes.
+ * Polls a status every `healthWatchMs` while it has watchers, and wakes them when it changes. All watchers share one poll.
  * Disposing it ends all of them.
  */
 export class StatusMonitor<Status> implements Disposable {
@@ -60,7 +60,7 @@ export class StatusMonitor<Status> implements Disposable {
   async #refresh(): Promise<void> {
     const timer = this.#timer;
     const status = await this.#read();
-    // Stopped meanwhile, and possibly started again.
+    // Polling was stopped during the read, and possibly started again.
     if (this.#timer !== timer) return;
     this.#timer = undefined;
     this.#schedule();
@@ -73,7 +73,7 @@ export class StatusMonitor<Status> implements Disposable {
     for (const wake of this.#wakers) wake();
   }
 
-  /** The next watcher must not see an old status. */
+  /** Stops polling and forgets the status: the next watcher must not see an old one. */
   #stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -4,12 +4,12 @@ import { createSpanReaders, type SpanEncoding } from '../otlp/batch/span-readers
 import type { BatchEncoding, ReadBatch, ReadLimits } from '../read/batch-reader.ts';
 import { createBatchReaders } from '../read/batch-readers.ts';
 
-/** What each encoding of a request is read as. */
+/** The result of reading each encoding of a request. */
 export type ReadResults = Record<BatchEncoding, ReadBatch> & Record<SpanEncoding, SpanBatch>;
 
 export type Encoding = keyof ReadResults;
 
-/** A reader of each encoding, as BatchReader and SpanBatchReader are. */
+/** A reader of each encoding: a BatchReader or a SpanBatchReader. */
 export type EncodingReaders = { [E in Encoding]: (bytes: Buffer) => ReadResults[E] };
 
 export function createReaders(vendor: string, limits: ReadLimits): EncodingReaders {

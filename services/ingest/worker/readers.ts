@@ -5,12 +5,12 @@ import { CostlyBatchError } from '../read/batch-reader.ts';
 import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
 import { WorkerReader } from './worker-reader.ts';
 
-/** Reads a request of each encoding, however much work it is. */
+/** Reads a request of each encoding, on the event loop or on the worker thread. */
 export type Readers = { [E in Encoding]: (bytes: Buffer) => ReadResults[E] | Promise<ReadResults[E]> };
 
 /**
- * Opens readers that never block the event loop for long. A batch is read on the event loop, where that is fastest. If that
- * would take too long, as for 4 MiB of empty lists, it is read on a worker thread, one batch at a time (ADR 0013).
+ * Opens readers that never block the event loop for long. A batch is read on the event loop, which is fastest. If that would
+ * take too long, as for 4 MiB of empty lists, it is read on a worker thread, one batch at a time (ADR 0013).
  *
  * They throw what the encodings' readers throw except CostlyBatchError, and IngestError `ingest_unavailable` when too many costly
  * batches are waiting, or the worker thread ends.

@@ -3,9 +3,9 @@ import { type ErrorId, IngestError } from '../../../lib/errors.ts';
 import { unlimited } from '../read/batch-reader.ts';
 import { createReaders, type Encoding, type ReadResults } from './encodings.ts';
 
-/** Runs on the worker thread of WorkerReader: reads the request of each task and posts the outcome. */
+/** Entry point of WorkerReader's thread: reads the request of each task and posts the outcome. */
 
-/** What the thread is started with. The bytes of the current request are in `shared`. */
+/** The thread's `workerData`. The bytes of the current request are in `shared`. */
 export interface WorkerOptions {
   vendor: string;
   shared: SharedArrayBuffer;
@@ -17,7 +17,7 @@ export interface ReadTask {
   length: number;
 }
 
-/** What was read, or the error, as data: structured cloning keeps no error's class, and makes a Uint8Array of a Buffer. */
+/** The result, or the error as data: structured cloning loses the class of an error, and turns a Buffer into a Uint8Array. */
 export type ReadOutcome = { result: ReadResults[Encoding] } | { error: { id: ErrorId; details: string } };
 
 const { vendor, shared } = workerData as WorkerOptions;
@@ -37,7 +37,7 @@ function readTask({ encoding, length }: ReadTask): ReadOutcome {
   }
 }
 
-/** The JSON that was written: it is transferred, not copied, because this thread does not read it again. */
+/** The buffers of the result. They are transferred, not copied, because this thread does not use them again. */
 function buffersOf(result: ReadResults[Encoding]): ArrayBuffer[] {
   const batches = 'parts' in result ? result.parts : [result];
   return batches.flatMap(({ body }) => (body?.buffer instanceof ArrayBuffer ? [body.buffer] : []));

@@ -7,14 +7,14 @@ import type { Encoding, ReadResults } from './encodings.ts';
 import type { ReadOutcome, ReadTask, WorkerOptions } from './worker-main.ts';
 
 /**
- * Reads batches on a worker thread, one at a time. The thread is started at once: starting one takes a quarter of a second
- * of CPU time. If it ends, for want of memory or of file descriptors, the next batch starts another one. When it is idle
- * after it has read batches, it is replaced: V8 would keep some 150 MB of its heap.
+ * Reads batches on a worker thread, one at a time. The thread is started in advance: starting one takes a quarter of a second
+ * of CPU time. If it ends, out of memory or file descriptors, the next batch starts another one. A thread that has read
+ * batches is replaced when it is idle: V8 would keep some 150 MB of its heap.
  */
 export class WorkerReader implements AsyncDisposable {
   /**
-   * Memory that both threads see. A copy of 4 MiB for each batch would bring V8's next collection nearer (ADR 0008). Of the
-   * 16 MiB only pages that were written take memory.
+   * Memory that both threads share. A copy of 4 MiB for each batch would trigger V8's collections more often (ADR 0008). Of
+   * the 16 MiB only pages that were written use memory.
    */
   readonly #shared = Buffer.from(new SharedArrayBuffer(otlpBodyBytesMax));
   readonly #startWorker: () => Worker;
@@ -31,9 +31,10 @@ export class WorkerReader implements AsyncDisposable {
   }
 
   /**
-   * Reads as the encoding's reader does. The caller awaits one batch before it passes the next.
+   * Reads a request with the reader of its encoding, and throws what that throws. The caller must await one call before the
+   * next.
    *
-   * @throws IngestError `ingest_unavailable` when the thread ends meanwhile, or cannot start.
+   * @throws IngestError `ingest_unavailable` when the thread ends during the call, or cannot start.
    */
   async read<E extends Encoding>(encoding: E, bytes: Buffer): Promise<ReadResults[E]> {
     const task: ReadTask = { encoding, length: bytes.copy(this.#shared) };
@@ -43,7 +44,7 @@ export class WorkerReader implements AsyncDisposable {
       });
     });
     if ('error' in outcome) throw new IngestError(outcome.error.id, outcome.error.details);
-    // The thread answers a task of an encoding with what that encoding is read as.
+    // The thread posts the result type of the task's encoding.
     return withBuffers(outcome.result) as ReadResults[E];
   }
 
@@ -75,7 +76,7 @@ export class WorkerReader implements AsyncDisposable {
 
   #replace(): void {
     const idle = this.#worker;
-    // It has ended meanwhile, and the next batch starts another one.
+    // The thread has ended; the next batch starts another one.
     if (idle === undefined) return;
     this.#worker = this.#start();
     void idle.terminate();
@@ -86,14 +87,14 @@ export class WorkerReader implements AsyncDisposable {
     const forget = () => {
       if (this.#worker === worker) this.#worker = undefined;
     };
-    // An error between two batches is reported to the next one, if its new thread fails as well.
+    // Ignore an error between two batches: if the cause persists, the next batch's new thread fails and reports it.
     worker.on('error', forget).once('exit', forget);
     worker.unref();
     return worker;
   }
 }
 
-/** The same, with Buffers again instead of Uint8Arrays. */
+/** Turns the Uint8Arrays of a cloned result back into Buffers. */
 function withBuffers(result: ReadResults[Encoding]): ReadResults[Encoding] {
   if ('parts' in result) {
     return { ...result, parts: result.parts.map((part) => ({ ...part, body: toBuffer(part.body) })) };

@@ -2,15 +2,15 @@ import { Code } from '@connectrpc/connect';
 import { type ErrorId, errorTable, IngestError } from '../../../../lib/errors.ts';
 
 /**
- * How an exporter is told of each error: the status of HTTP and the code of gRPC. Exporters retry 429, 502, 503 and 504,
- * and UNAVAILABLE; all else is final, and what they sent is lost. So nothing that may go away is anything else, and no
- * answer is a 500 or INTERNAL.
+ * The HTTP status and the gRPC code that report each error to an exporter. Exporters retry after 429, 502, 503, 504 and
+ * UNAVAILABLE, and drop the spans after any other error. So every temporary error is one of these, and a 500 or INTERNAL
+ * is never sent.
  */
 const exportErrors: Record<ErrorId, { status: number; code: Code }> = {
   invalid_request_body: { status: 400, code: Code.InvalidArgument },
   invalid_event_batch: { status: 400, code: Code.InvalidArgument },
   unauthorized: { status: 401, code: Code.Unauthenticated },
-  // Without RetryInfo it is final.
+  // Final, because it carries no RetryInfo.
   usage_limit_exceeded: { status: 402, code: Code.ResourceExhausted },
   billing_not_active: { status: 402, code: Code.FailedPrecondition },
   batch_too_large: { status: 413, code: Code.InvalidArgument },
@@ -26,13 +26,13 @@ export interface ExportError {
   readonly status: number;
   readonly code: Code;
   readonly isRetryable: boolean;
-  /** For people; the `error.id` of the JSON API is in front. */
+  /** Human-readable; begins with the `error.id` of the JSON API. */
   readonly message: string;
 }
 
 export function toExportError(error: IngestError): ExportError {
   const { status, code } = exportErrors[error.id];
-  // The details of an internal error say nothing, and speak of event ids, which exporters do not have.
+  // The details of an internal error mention event ids, which exporters do not have.
   const { details } = (status === 503 && errorTable[error.id].status === 500 ? unexpected : error).toBody()
     .error;
   return { status, code, isRetryable: code === Code.Unavailable, message: `${error.id}: ${details}` };

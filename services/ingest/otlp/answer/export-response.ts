@@ -3,8 +3,8 @@ import { ExportTraceServiceResponseSchema } from '../../../../gen/opentelemetry/
 import type { SpanBatch } from '../batch/span-batch.ts';
 
 /**
- * The ExportTraceServiceResponse to a request whose events are durable. What was filtered is success; `partial_success`
- * tells of LLM and tool spans that cannot be stored, now or later.
+ * The ExportTraceServiceResponse to a request whose events are durable. Filtered spans count as success; `partial_success`
+ * reports LLM and tool spans that can never be stored.
  */
 export function encodeExportResponse(
   { counts: { rejected }, rejection }: Pick<SpanBatch, 'counts' | 'rejection'>,

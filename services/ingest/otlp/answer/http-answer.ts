@@ -35,7 +35,7 @@ export function sendMessage(
   response.end(message);
 }
 
-/** Logs an error and answers with it, as a google.rpc.Status, after the rest of the request's body. */
+/** Logs an error and sends it as a google.rpc.Status, once the rest of the request's body is read. */
 export type RespondExportError = (
   exchange: { request: IncomingMessage; response: ServerResponse },
   encoding: HttpEncoding,

@@ -7,12 +7,12 @@ import { toConnectError } from '../../rpc/error.ts';
 import { toExportError } from './export-error.ts';
 
 /**
- * Converts an error for a call of TraceService: UNAVAILABLE with RetryInfo for all that may go away, a final code for
- * everything else.
+ * Converts an error for a call of TraceService: UNAVAILABLE with RetryInfo for temporary errors, a final code for all
+ * others.
  */
 export function toExportConnectError(error: IngestError, encoding: RpcEncoding): ConnectError {
   const { code, message, isRetryable } = toExportError(error);
-  // An unknown compression is UNIMPLEMENTED, on which clients send again without it.
+  // An unknown compression is UNIMPLEMENTED: clients then retry without compression.
   const { metadata, code: rpcCode } = toConnectError(error, encoding);
   const converted = new ConnectError(message, rpcCode === Code.Unimplemented ? rpcCode : code, metadata);
   if (!isRetryable) return converted;

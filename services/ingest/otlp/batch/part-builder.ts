@@ -6,7 +6,7 @@ import type { EventPart } from './span-batch.ts';
 const head = '{"events":[';
 const tail = ']}';
 
-/** Largest event that fits into a part alone. */
+/** Largest event that fits into a part. */
 export const eventBytesMax = bodyBytesMax - head.length - tail.length;
 
 /** Splits events into parts, each as large as a request of the JSON API may be. */
@@ -16,7 +16,7 @@ export class PartBuilder {
   #texts: string[] = [];
   #bytes = 0;
 
-  /** @param json of the event; `bytes` long, and at most `eventBytesMax`. */
+  /** @param json the event's JSON, `bytes` long: at most `eventBytesMax`. */
   add(event: IngestEvent, json: string, bytes: number): void {
     const separator = this.#texts.length === 0 ? 0 : 1;
     if (this.#texts.length === eventsPerBatchMax || this.#bytes + separator + bytes > eventBytesMax) {

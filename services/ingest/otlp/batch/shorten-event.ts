@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Json } from '../../read/protobuf-struct.ts';
 import type { Members } from '../mapping/json-members.ts';
 
-/** Shorter texts are not replaced: what stands for them is as long. */
+/** Shorter texts are not replaced: the replacement would be as long. */
 const shortenedBytesMin = 256;
 
-/** Fields that docs/api.md §2 types as strings: what stands for their text is a string, too. */
+/** Fields that docs/api.md §2 types as strings: their replacement is a string, too. */
 const stringFields = new Set(['system', 'prompt', 'response', 'message', 'mode', 'model']);
 
 interface Place {
@@ -14,10 +14,10 @@ interface Place {
 }
 
 /**
- * Replaces the largest texts of an event that is too large by `{ truncated, bytes, sha256 }`, as the SDK does: no exporter shows its
- * user that a span was refused.
+ * Replaces the largest texts of an event that is too large by `{ truncated, bytes, sha256 }`, as the SDK does. Rejecting the
+ * span instead would go unnoticed: exporters do not show rejected spans to their users.
  *
- * @param bytes of the event's JSON.
+ * @param bytes the size of the event's JSON.
  * @returns whether anything was replaced; the event may still be too large.
  */
 export function shortenEvent(event: Members, bytes: number, bytesMax: number): boolean {
@@ -55,7 +55,7 @@ function collect(json: Json, places: Place[]): void {
 
 function placeOf(text: string, set: (stub: Json) => void, isString: boolean): Place {
   return {
-    // As JSON: that is what counts, and quotes take two bytes there.
+    // The size as JSON, where a quote takes two bytes.
     bytes: Buffer.byteLength(JSON.stringify(text)),
     replace() {
       const content = Buffer.from(text);

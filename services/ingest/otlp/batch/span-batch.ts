@@ -1,7 +1,7 @@
 import type { Projection } from '../../../../lib/event/projection.ts';
 import type { FilterReason } from '../mapping/role.ts';
 
-/** What a request of spans becomes. */
+/** The events of one request of spans. */
 export interface SpanBatch {
   readonly parts: readonly EventPart[];
   readonly counts: SpanCounts;
@@ -9,14 +9,14 @@ export interface SpanBatch {
   readonly rejection: string | undefined;
 }
 
-/** Up to 500 events and 4 MiB: what one request of the JSON API may bring. */
+/** Up to 500 events and 4 MiB: the limits of one request of the JSON API. */
 export interface EventPart {
   readonly projection: Projection;
-  /** The JSON body that would have brought the same events, made for nobody else. */
+  /** The request body of the JSON API with the same events. Its memory is not shared. */
   readonly body: Buffer;
 }
 
-/** What became of the spans of a request. */
+/** Numbers of stored, rejected and filtered spans. */
 export interface SpanCounts {
   stored: number;
   rejected: number;

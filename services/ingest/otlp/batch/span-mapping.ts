@@ -20,23 +20,23 @@ import type { SpanBatch, SpanCounts } from './span-batch.ts';
 interface MappingOptions {
   vendor: string;
   isEvent: (value: unknown) => value is IngestEvent;
-  /** Whether a span that is too costly is too costly for every reader. */
+  /** Whether no other reader has higher limits: a span that is too costly is then rejected. */
   isUnlimited: boolean;
 }
 
-/** A span's place among those of its request, and in its trace. */
+/** A span's position in its request and in its trace. */
 interface Candidate extends SpanNode {
   readonly index: number;
-  /** Of an LLM span. */
+  /** Set for LLM spans. */
   readonly traits: CallTraits | undefined;
 }
 
-/** The mapping of one request. Each span is read twice: what it is depends on the others, and all at once take memory. */
+/** Maps one request. Each span is read twice: its role depends on the other spans, and holding all of them takes memory. */
 export class SpanMapping {
   readonly #request: SpanRequest;
   readonly #options: MappingOptions;
   readonly #counts: SpanCounts = { stored: 0, rejected: 0, filtered: {} };
-  /** Undefined for a source that is too large. */
+  /** The JSON of each source; undefined when it is too large. */
   readonly #sources = new Map<SpanSource, Members | undefined>();
   readonly #parts = new PartBuilder();
   #rejection: string | undefined;
@@ -55,13 +55,13 @@ export class SpanMapping {
       ...groupCalls(calls.llm, traitsOf),
       ...calls.tool.map((tool) => [{ innermost: tool, outer: [] }]),
     ];
-    // In the order of the request.
+    // Sort by the order of the request.
     groups.sort(([a], [b]) => (a?.innermost.index ?? 0) - (b?.innermost.index ?? 0));
     for (const group of groups) this.#attempt(() => this.#addCall(group, tree));
     return { parts: this.#parts.finish(), counts: this.#counts, rejection: this.#rejection };
   }
 
-  /** Counts the spans that are no events. */
+  /** Counts the spans that do not become events. */
   #countRoles(candidates: readonly Candidate[], tree: SpanTree<Candidate>) {
     const calls: { llm: Call<Candidate>[]; tool: Candidate[] } = { llm: [], tool: [] };
     for (const candidate of candidates) {
@@ -93,14 +93,14 @@ export class SpanMapping {
     return candidates;
   }
 
-  /** Makes one event of all spans of a call of a model; that of a tool has one. */
+  /** Makes one event from all spans of a model call; a tool call has one span. */
   #addCall([call, ...same]: readonly Call<Candidate>[], tree: SpanTree<Candidate>): void {
     if (call === undefined) return;
     const others = [...call.outer, ...same.flatMap(({ innermost, outer }) => [innermost, ...outer])];
     const event = this.#readEvent(call.innermost, tree);
     const merged = others.map((other) => ({ event: this.#readEvent(other, tree), spanId: other.spanId }));
     this.#addToPart(mergeEvents(event, merged));
-    // The outer ones were counted by their role.
+    // The outer spans were counted by their role.
     this.#count('merged', same.length);
   }
 
@@ -130,7 +130,7 @@ export class SpanMapping {
     ) {
       json = JSON.stringify(event);
     }
-    // The body and its array are two levels already.
+    // The body and its array are two levels around the event.
     if (!this.#options.isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
       throw new UnstorableError('A span makes no valid event.');
     }
@@ -152,7 +152,7 @@ export class SpanMapping {
     throw new UnstorableError(`A resource and its scope have more than ${sourceCharsMax} characters.`);
   }
 
-  /** Does something for one span. A span that cannot be stored is counted, and the others go on. */
+  /** Runs a step for one span. A span that cannot be stored is counted, and does not stop the others. */
   #attempt(step: () => void): void {
     try {
       step();

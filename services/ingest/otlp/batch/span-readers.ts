@@ -11,14 +11,14 @@ import { SpanMapping } from './span-mapping.ts';
 export type SpanEncoding = 'otlp' | 'otlpJson';
 
 /**
- * Reads a request of spans: takes it apart, maps its LLM and tool spans to events, validates and projects these.
+ * Parses a request of spans, maps its LLM and tool spans to events, validates and projects them.
  *
  * @throws IngestError `invalid_request_body`, `batch_too_large`.
- * @throws CostlyBatchError when it would take more than the reader's limits.
+ * @throws CostlyBatchError when reading would exceed the reader's limits.
  */
 export type SpanBatchReader = (bytes: Buffer) => SpanBatch;
 
-/** Readers of both forms, on whatever thread they read. They throw no CostlyBatchError. */
+/** Readers of both forms, on any thread. They throw no CostlyBatchError. */
 export type SpanReaders = Record<SpanEncoding, (bytes: Buffer) => SpanBatch | Promise<SpanBatch>>;
 
 export function createSpanReaders(
@@ -30,7 +30,7 @@ export function createSpanReaders(
   const readerOf =
     (open: (bytes: Buffer, limits: ReadLimits) => SpanRequest): SpanBatchReader =>
     (bytes) => {
-      // Limits count values, and a long text is one value.
+      // The limits count values, and a long text is only one value: limit the bytes, too.
       if (!isUnlimited && bytes.length > bodyBytesMax) throw new CostlyBatchError();
       return new SpanMapping(open(bytes, limits), { vendor, isEvent, isUnlimited }).run();
     };

@@ -5,14 +5,14 @@ import { type Convention, llmRows, usageRows } from '../mapping/table.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { Span, SpanSource } from '../spans/span.ts';
 
-/** What tells whether two LLM spans describe the same call. */
+/** The properties by which two LLM spans are recognised as one call. */
 export interface CallTraits {
-  /** The library that made the span: it makes one span for each call. */
+  /** The library that created the span. A library creates one span for each call. */
   readonly scope: string;
   readonly model: string | undefined;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
-  /** The provider's id of the answer. */
+  /** The provider's id of the response. */
   readonly responseId: string | undefined;
   readonly startNs: bigint;
   readonly endNs: bigint;
@@ -32,7 +32,7 @@ export function readCallTraits(span: Span, by: Convention, source: SpanSource): 
   };
 }
 
-/** The id of a provider's answer that OpenInference sends as JSON text, of OpenAI's and Anthropic's clients and of LangChain. */
+/** The response id in the response that OpenInference sends as JSON text: of the OpenAI and Anthropic clients, and of LangChain. */
 export function responseIdIn(value: Json | undefined): string | undefined {
   const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
   if (!isMembers(json)) return undefined;
@@ -40,7 +40,7 @@ export function responseIdIn(value: Json | undefined): string | undefined {
   const message = membersIn(membersIn(generation).message);
   const metadata = membersIn(membersIn(message.kwargs).response_metadata);
   const ids = [json.id, metadata.id, membersIn(json.llm_output).id, membersIn(message.kwargs).id];
-  // LangChain's own ids are those of its runs.
+  // LangChain's own ids identify its runs, not the provider's response.
   return ids.find((id): id is string => typeof id === 'string' && id !== '' && !/^(?:lc_)?run-/.test(id));
 }
 

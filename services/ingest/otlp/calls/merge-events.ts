@@ -3,15 +3,15 @@ import type { Members } from '../mapping/json-members.ts';
 import { isMembers } from '../mapping/messages/messages.ts';
 import { setMember } from '../spans/attributes.ts';
 
-/** Another event of the same call, and the id of the span that it was made of. */
+/** Another event of the same call, and the id of its span. */
 export interface OtherEvent {
   readonly event: Members;
   readonly spanId: string;
 }
 
 /**
- * Makes one event of those that describe one call of a model: the ids, times and state of the first, and of everything else the
- * union. Of inputs, outputs and usages the fullest counts, completed by the others.
+ * Merges the events that describe one model call: ids, times and state come from the first, everything else is the union. For
+ * input, output and usage the largest comes first, and the others add what it lacks.
  *
  * @param others from the nearest span to the farthest.
  */
@@ -34,7 +34,7 @@ function mergePayloads(payloads: readonly Members[]): Members {
   const merged = union(payloads);
   for (const name of ['input', 'output', 'usage']) {
     const parts = payloads.map((payload) => membersOf(payload[name]));
-    // A sort keeps the order of equals: the first counts.
+    // The sort is stable: of parts with the same size the first one wins.
     const byFullness = parts.map((part) => ({ part, size: sizeOf(part) })).sort((a, b) => b.size - a.size);
     const whole = union(byFullness.map(({ part }) => part));
     if (Object.keys(whole).length > 0) merged[name] = whole;
@@ -44,7 +44,7 @@ function mergePayloads(payloads: readonly Members[]): Members {
   return merged;
 }
 
-/** Whether the call failed says the innermost span; why, perhaps another one. */
+/** The innermost span determines whether the call failed. The reason may come from another span. */
 function mergeStatus(statuses: readonly Members[]): Members {
   const [own = {}] = statuses;
   if (own.state !== 'error') return own;
@@ -52,14 +52,14 @@ function mergeStatus(statuses: readonly Members[]): Members {
   return Object.keys(error).length === 0 ? own : { ...own, error };
 }
 
-/** A source that is the name of the package is a guess: a span that names its provider knows better. */
+/** A source that equals the package name is a guess: prefer a span that names its provider. */
 function mergeInstrumentation(instrumentations: readonly Members[]): Members {
   const [own = {}] = instrumentations;
   const known = instrumentations.find(({ source, sourcePackage }) => source !== sourcePackage);
   return known === undefined ? own : { ...own, source: known.source ?? null };
 }
 
-/** All members, each from the first that has it. */
+/** All members, each from the first object that has it. */
 function union(objects: readonly Members[]): Members {
   const merged: Members = {};
   for (const object of objects) {

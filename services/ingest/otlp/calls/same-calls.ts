@@ -1,7 +1,7 @@
 import type { SpanNode } from '../mapping/span-tree.ts';
 import type { CallTraits } from './call-traits.ts';
 
-/** An LLM span that is the innermost of its call, with the LLM spans above it that describe the same call. */
+/** The innermost LLM span of a call, and the LLM spans above it that describe the same call. */
 export interface Call<Node extends SpanNode = SpanNode> {
   readonly innermost: Node;
   /** From the nearest to the outermost. */
@@ -16,15 +16,15 @@ interface Cluster<Node extends SpanNode> {
   endNs: bigint;
 }
 
-/** Most simultaneous calls of one key that a call is compared with: more are taken for calls of their own. */
+/** Most simultaneous calls with the same key that a call is compared with. Beyond that it counts as a separate call. */
 const comparisonsMax = 64;
 
 /**
- * Groups the calls that several instrumentations observed, each with one span: by the id of the answer, in any trace; without
- * one, by the same parent, model and usage. In both cases their times must overlap, and two spans of one library are two
- * calls: three simultaneous equal calls stay three. By time alone nothing is grouped.
+ * Groups spans of different instrumentations that observed the same call: by response id, in any trace; without one, by
+ * parent, model and usage. In both cases the times must overlap. Two spans of one library are always two calls, so that
+ * three simultaneous equal calls stay three. Overlapping times alone are not enough.
  *
- * @returns each call once; the first of a group is the one whose ids the event gets.
+ * @returns each call once, as a group. The event gets the ids of its first element.
  */
 export function groupCalls<Node extends SpanNode>(
   calls: readonly Call<Node>[],
@@ -53,7 +53,7 @@ type Described<Node extends SpanNode> = { call: Call<Node>; scopes: readonly str
   'scope'
 >;
 
-/** The traits of a call: each from the first of its spans that has it, and the times of the innermost. */
+/** The traits of a call: each from the first span that has it; the times are those of the innermost span. */
 function describe<Node extends SpanNode>(
   call: Call<Node>,
   traitsOf: (node: Node) => CallTraits,
@@ -117,7 +117,7 @@ function join<Node extends SpanNode>(
   if (endNs > cluster.endNs) cluster.endNs = endNs;
 }
 
-/** The call that is part of a larger trace comes first, then the shorter one: it is closer to the provider. */
+/** Sorts calls with a parent first, then shorter ones, which were observed closer to the provider. */
 function byPreference<Node extends SpanNode>(traitsOf: (node: Node) => CallTraits) {
   const durationOf = ({ innermost }: Call<Node>) => traitsOf(innermost).endNs - traitsOf(innermost).startNs;
   const isRoot = ({ innermost, outer }: Call<Node>) =>

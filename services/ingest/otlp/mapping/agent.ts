@@ -3,7 +3,7 @@ import type { Span } from '../spans/span.ts';
 import type { Role } from './role.ts';
 import { commonRows } from './table.ts';
 
-/** The agent of a run: its id or name. Conventions whose spans are named after the agent need no attribute for it. */
+/** The agent's id or name, for a span of an agent run. Some conventions have no attribute and name the span after the agent. */
 export function agentIdOf(span: Span, role: Role): string | undefined {
   if (role.kind !== 'agent') return undefined;
   return firstText(span.attributes, agentNames) ?? (role.by === 'genAi' ? undefined : span.name || undefined);

@@ -4,28 +4,28 @@ import { digitsOf } from '../spans/exact-json.ts';
 import { listOf } from './indexed.ts';
 import { type Convention, conventions, type Row } from './table.ts';
 
-/** A value that was found, and the attributes that hold it. */
+/** A value, and the names of the attributes that it was read from. */
 export interface Found {
   readonly value: Json;
   readonly names: readonly string[];
 }
 
 /**
- * Takes the attributes of one span into the fields of an event, by the rows of the table. Attributes that no row
- * takes stay in the event unchanged.
+ * Reads the fields of an event from the attributes of one span, by the rows of the table. Attributes that no field has
+ * taken are stored unchanged (`rest`).
  */
 export class AttributeReader {
   readonly #attributes: Attributes;
   readonly #columns: readonly Convention[];
   readonly #taken = new Set<string>();
 
-  /** @param by the convention whose column is asked first. */
+  /** @param by the convention whose column is searched first. */
   constructor(attributes: Attributes, by: Convention) {
     this.#attributes = attributes;
     this.#columns = [by, ...conventions.filter((convention) => convention !== by)];
   }
 
-  /** Looks a field up without taking it: the caller decides whether the event has all of it. */
+  /** Finds a field without taking it: the caller takes it if the event holds all of its value. */
   find(row: Row, isGood: (value: Json) => boolean = isPresent): Found | undefined {
     for (const column of this.#columns) {
       for (const name of row[column] ?? []) {
@@ -40,7 +40,7 @@ export class AttributeReader {
     for (const name of names) this.#taken.add(name);
   }
 
-  /** Takes a field that is text; numbers and booleans become text. */
+  /** Takes a field as text; numbers and booleans are converted. */
   text(row: Row): string | undefined {
     const found = this.find(row, (value) => asText(value) !== undefined);
     if (found === undefined) return undefined;
@@ -48,7 +48,7 @@ export class AttributeReader {
     return asText(found.value);
   }
 
-  /** Takes a field that is a number, or text that is one. */
+  /** Takes a field as a number; numeric text is converted. */
   number(row: Row): number | undefined {
     const found = this.find(row, (value) => asNumber(value) !== undefined);
     if (found === undefined) return undefined;
@@ -60,12 +60,12 @@ export class AttributeReader {
     return this.#attributes.get(name);
   }
 
-  /** The names of the attributes that no field took so far. */
+  /** The names of the attributes that no field has taken so far. */
   untaken(): string[] {
     return [...this.#attributes.names].filter((name) => !this.#taken.has(name));
   }
 
-  /** The attributes that no field took. */
+  /** The attributes that no field has taken. */
   rest(): { [name: string]: Json } {
     return attributesToJson(this.#attributes, this.#taken);
   }

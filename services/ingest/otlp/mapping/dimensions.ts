@@ -6,7 +6,7 @@ import type { Members } from './json-members.ts';
 import { isMembers } from './messages/messages.ts';
 import { dimensionObjects, dimensionPrefixes, tagLists } from './table.ts';
 
-/** Takes the application's own dimensions (docs/api.md §2.2): metadata of any convention, and its tags as one text. */
+/** Takes the application's dimensions (docs/api.md §2.2): the metadata of any convention, and its tags joined as one text. */
 export function takeDimensions(reader: AttributeReader): Members {
   const dimensions: Members = {};
   takeObjects(reader, dimensions);
@@ -28,7 +28,7 @@ function takeObjects(reader: AttributeReader, dimensions: Members): void {
     if (!isMembers(json)) continue;
     const members = Object.entries(json).map(([key, member]) => [key, asDimension(member)] as const);
     for (const [key, member] of members) if (member !== undefined) setMember(dimensions, key, member);
-    // An object that has more stays, too.
+    // An object with other members is also kept as it is.
     if (members.every(([, member]) => member !== undefined)) reader.take({ value: json, names: [name] });
   }
 }
@@ -43,7 +43,7 @@ function takeTags(reader: AttributeReader, dimensions: Members): void {
   }
 }
 
-/** Text or a number. Some SDKs send each value as JSON: `"pro"` with its quotes. */
+/** A string or a number. Some SDKs send each value as JSON text: `"pro"` with its quotes. */
 function asDimension(value: Json | undefined): string | number | undefined {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'number') return value;

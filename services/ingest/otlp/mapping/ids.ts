@@ -5,28 +5,28 @@ const traceIdPattern = /^(?!0{32}$)[0-9a-f]{32}$/;
 const spanIdPattern = /^(?!0{16}$)[0-9a-f]{16}$/;
 
 /**
- * The event id of a span. The same span has the same id whoever sends it and however often, so an exporter's retries and
- * a Collector's fan-out are stored once. The text in front makes a later way of computing ids distinct from this one.
+ * The event id of a span. It depends on the span only, so that retries of an exporter and the fan-out of a Collector are
+ * stored once. The prefix of the hashed text is a version: a later scheme can use another one.
  *
- * @param spanId of the span, or of its parent.
+ * @param spanId the id of the span, or of its parent.
  */
 export function eventIdOf(traceId: string, spanId: string): string {
   const hash = createHash('sha256').update('weir-otlp-1').update(traceId, 'hex').update(spanId, 'hex');
   return toUuidV4(hash.digest().subarray(0, 16));
 }
 
-/** The traceId of the events of a trace: its id, with the six bits that make it a UUIDv4. */
+/** The `traceId` of a trace's events: the trace id with the six version and variant bits of a UUIDv4. */
 export function traceUuidOf(traceId: string): string {
   return toUuidV4(Buffer.from(traceId, 'hex'));
 }
 
-/** @throws UnstorableError when ids are not those of W3C Trace Context: no event id can be computed. */
+/** @throws UnstorableError when an id is not valid in W3C Trace Context: no event id can be computed. */
 export function checkIds({ traceId, spanId }: { traceId: string; spanId: string }): void {
   if (!traceIdPattern.test(traceId)) throw new UnstorableError('A span has no valid trace id.');
   if (!spanIdPattern.test(spanId)) throw new UnstorableError('A span has no valid span id.');
 }
 
-/** Whether the text is the id of a span: exporters send zeros for no parent, too. */
+/** Whether the text is a valid span id. Some exporters send zeros for a missing parent. */
 export function isSpanId(text: string): boolean {
   return spanIdPattern.test(text);
 }

@@ -1,7 +1,7 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, setMember } from '../spans/attributes.ts';
 
-/** A list that attributes spell out, and their names. */
+/** A list that was read from numbered attributes, and their names. */
 interface IndexedList {
   readonly value: Json[];
   readonly names: readonly string[];
@@ -13,9 +13,9 @@ const stepsMax = 16;
 type Node = Map<string, Node | { readonly leaf: Json }>;
 
 /**
- * The list whose elements are attributes with numbers in their names, as flat conventions send lists:
- * `llm.tools.0.tool.json_schema` is `[{ "tool": { "json_schema": … } }]` below `llm.tools.`. Numbers order the elements;
- * gaps between them are closed.
+ * Reads a list from attributes with numbers in their names, which is how flat conventions send lists: with the prefix
+ * `llm.tools.`, the attribute `llm.tools.0.tool.json_schema` is read as `[{ "tool": { "json_schema": … } }]`. Elements are
+ * sorted by number; gaps are closed.
  */
 export function listOf(attributes: Attributes, prefix: string): IndexedList | undefined {
   const names: string[] = [];
@@ -29,7 +29,7 @@ export function listOf(attributes: Attributes, prefix: string): IndexedList | un
   return names.length === 0 ? undefined : { value: toList(root), names };
 }
 
-/** @returns false where another attribute has a value in the middle of the path. */
+/** @returns false when another attribute already has a value at this path or above it. */
 function insert(root: Node, steps: readonly string[], leaf: Json): boolean {
   let node = root;
   for (const step of steps.slice(0, -1)) {
@@ -38,9 +38,9 @@ function insert(root: Node, steps: readonly string[], leaf: Json): boolean {
     node.set(step, next);
     node = next;
   }
-  const last = steps.at(-1) ?? '';
-  if (node.has(last)) return false;
-  node.set(last, { leaf });
+  const lastStep = steps.at(-1) ?? '';
+  if (node.has(lastStep)) return false;
+  node.set(lastStep, { leaf });
   return true;
 }
 

@@ -1,10 +1,10 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { setMember } from '../spans/attributes.ts';
 
-/** A JSON object that is being made. */
+/** A JSON object under construction. */
 export type Members = { [key: string]: Json };
 
-/** The members that are not undefined. */
+/** The members without those that are undefined. */
 export function compact(members: { readonly [key: string]: Json | undefined }): Members {
   const compacted: Members = {};
   for (const key in members) {
@@ -14,7 +14,7 @@ export function compact(members: { readonly [key: string]: Json | undefined }): 
   return compacted;
 }
 
-/** The members that say something: protobuf sends no zeros, no empty texts and no empty lists. */
+/** The members without zeros, empty texts and empty lists, which are protobuf's defaults. */
 export function filled(members: Members): Members {
   const found: Members = {};
   for (const key in members) {

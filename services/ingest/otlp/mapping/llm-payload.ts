@@ -9,7 +9,7 @@ import { isMembers, readToolCalls } from './messages/messages.ts';
 import { llmRows } from './table.ts';
 import { mapUsage } from './usage.ts';
 
-/** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the table. */
+/** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the rows of the table. */
 export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): Members {
   const usage = mapUsage(reader);
   return compact({
@@ -22,7 +22,7 @@ export function mapLlmPayload(reader: AttributeReader, messages: EventMessages):
   });
 }
 
-/** OpenInference knows a model's name from the answer. When there is none, the request's parameters have it. */
+/** OpenInference reads the model's name from the response. Without a response it is in the request's parameters. */
 function findRequestedModel(reader: AttributeReader): string | undefined {
   const parameters = parsed(reader.get('llm.invocation_parameters') ?? null);
   const model = isMembers(parameters) ? parameters.model : undefined;
@@ -59,7 +59,7 @@ function mapOutput(reader: AttributeReader, { output: ofEvents }: EventMessages)
   );
 }
 
-/** Reads what was found, and takes its attributes when nothing of them is left over. */
+/** Reads a value, and takes its attributes if the result holds all of it. */
 function takeWhole<T extends { isWhole: boolean }>(
   reader: AttributeReader,
   found: Found | undefined,
@@ -74,13 +74,13 @@ function fromEvents<T>(messages: readonly Json[], read: (value: Json) => T): T |
   return messages.length === 0 ? undefined : read([...messages]);
 }
 
-/** Text and tool calls in attributes of their own, as Vercel sends them. */
+/** Reads text and tool calls from separate attributes, as Vercel sends them. */
 function readSeparately(reader: AttributeReader): Partial<LlmOutput> {
   const text = reader.find(llmRows.response, (value) => typeof value === 'string' && value !== '');
   const calls = reader.find(llmRows.toolCalls);
   const toolCalls = calls === undefined ? [] : readToolCalls(parsed(calls.value));
   if (text !== undefined) reader.take(text);
-  // A call has more than is read of it, such as its provider's metadata.
+  // The calls' attribute is not taken: it may have more members, such as metadata of the provider.
   return {
     ...(text !== undefined && {
       response: String(text.value),

@@ -5,16 +5,16 @@ import type { Span, SpanEvent, SpanLink, SpanSource } from '../spans/span.ts';
 import { filled, type Members } from './json-members.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 
-/** What was made of a span before its rest. */
+/** The parts of a span that are mapped already. */
 export interface RestParts extends Pick<EventMessages, 'taken'> {
-  /** The attributes that no field took. */
+  /** The attributes that no field has taken. */
   readonly attributes: Members;
-  /** `mapSource` of its source. */
+  /** The result of `mapSource` for the span's source. */
   readonly source: Members;
   readonly events: readonly SpanEvent[];
 }
 
-/** What a span says beyond the fields of the event: `properties.<type>.otel`. */
+/** The data of a span that no field of the event holds: `properties.<type>.otel`. */
 export function mapRest(span: Span, { attributes, source, events, taken }: RestParts): Members {
   const { code, message } = span.status;
   return filled({
@@ -35,7 +35,7 @@ export function mapRest(span: Span, { attributes, source, events, taken }: RestP
   });
 }
 
-/** What the spans of one library have in common. */
+/** Maps the resource and the scope, which all spans of one library share. */
 export function mapSource({ resource, scope }: SpanSource): Members {
   return filled({
     scope: filled({

@@ -5,19 +5,19 @@ import type { Convention } from './table.ts';
 
 /** How Weir treats a span. */
 export type Role =
-  /** A call of a model or of a tool: an event, by the convention that says so. */
+  /** A model or tool call, which becomes an event. `by` is the convention that identified it. */
   | { readonly kind: 'llm' | 'tool'; readonly by: Convention }
-  /** A run of an agent: no event, but the events below it belong to it. */
+  /** An agent run. It becomes no event, but gives its agent to the events below it. */
   | { readonly kind: 'agent'; readonly by: Convention }
-  /** Anything else, and why it is left out. */
+  /** Any other span, which is filtered out. */
   | { readonly kind: 'none'; readonly reason: FilterReason };
 
-/** Why a span is left out. They are counted by these names. */
+/** Why a span is filtered out. Filtered spans are counted by these names. */
 export type FilterReason = 'not_genai' | 'embeddings' | 'agent' | 'aggregate' | 'merged' | 'unfinished';
 
 type Rule = (attributes: Attributes) => Role | undefined;
 
-/** The first rule that knows the span decides (ADR 0015). */
+/** The first rule that returns a role wins (ADR 0015). */
 const rules: readonly Rule[] = [
   byWord('langfuse.observation.type', 'langfuse', {
     generation: 'llm',
@@ -54,7 +54,7 @@ const rules: readonly Rule[] = [
   byModelAndUsage,
 ];
 
-/** Decides what a span is by itself; whether an LLM span describes the calls of others, span-tree.ts finds. */
+/** Determines the role of a span from the span alone. span-tree.ts then merges LLM spans that describe the same call. */
 export function findRole({ attributes, endNs, name }: Span): Role {
   const isPending = textOf(attributes, 'logfire.span_type') === 'pending_span';
   if (isPending || endNs === 0n) return { kind: 'none', reason: 'unfinished' };
@@ -66,12 +66,12 @@ export function findRole({ attributes, endNs, name }: Span): Role {
   return { kind: 'none', reason: 'not_genai' };
 }
 
-/** LlamaIndex marks the function that prepares a request as a call of a model. */
+/** LlamaIndex marks the function that prepares a request as an LLM call. */
 const preparation = /\._prepare_chat_with_tools$/;
 
 type Word = 'llm' | 'tool' | 'agent' | 'embeddings';
 
-/** A rule by an attribute whose words say what a span is. Unknown values are left to the next rule. */
+/** A rule by the value of one attribute. For unknown values the next rule applies. */
 function byWord(name: string, by: Convention, words: Readonly<Record<string, Word>>): Rule {
   return (attributes) => {
     const text = textOf(attributes, name);
@@ -91,7 +91,7 @@ function byVercelOperation(attributes: Attributes): Role | undefined {
   return { kind: 'none', reason: 'aggregate' };
 }
 
-/** Attributes that mark a span as no call, even if it has token counts. */
+/** A span with one of these attributes is not a call by its model and usage: an earlier rule has judged the attribute. */
 const kindAttributes = ['langfuse.observation.type', 'openinference.span.kind', 'traceloop.span.kind'];
 const modelAttributes = ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name'];
 const usageAttributes = [

@@ -11,23 +11,23 @@ import type { Role } from './role.ts';
 import { commonRows } from './table.ts';
 import { mapToolPayload } from './tool-payload.ts';
 
-/** What a span is besides itself. */
+/** Data of an event that comes from other spans, or from the span's source. */
 export interface SpanContext {
   readonly vendor: string;
   readonly role: Extract<Role, { kind: 'llm' | 'tool' }>;
   readonly source: SpanSource;
-  /** `mapSource` of the source. */
+  /** The result of `mapSource` for the span's source. */
   readonly sourceJson: Members;
-  /** The id of the span whose event is the parent's. */
+  /** The id of the span that the parent event is made from. */
   readonly parentSpanId: string | undefined;
-  /** The agent whose run the span is part of, where the span itself names none. */
+  /** The agent of the run that contains the span; used when the span names none. */
   readonly agentId: string | undefined;
 }
 
 /**
- * Makes the event of an LLM or tool span: the object that the JSON API would have parsed (docs/api.md §2).
+ * Maps an LLM or tool span to an event, in the shape of the JSON API (docs/api.md §2).
  *
- * @throws UnstorableError when ids are missing, or an attribute nests too deep.
+ * @throws UnstorableError when ids are missing, or an attribute is nested too deep.
  */
 export function toEvent(span: Span, context: SpanContext): Members {
   checkIds(span);
@@ -65,7 +65,7 @@ export function toEvent(span: Span, context: SpanContext): Members {
   };
 }
 
-/** Microseconds are what a double holds of a time in this century. All digits are under `otel`. */
+/** A double holds a time of this century to the microsecond. All digits are stored under `otel`. */
 function toMs(ns: bigint): number {
   return Number(ns / 1_000n) / 1_000;
 }
@@ -94,7 +94,7 @@ function attributeOf(event: SpanEvent | undefined, name: string): string | undef
   return event && textOf(event.attributes, name);
 }
 
-/** What a Python process is called that nobody named. */
+/** The default service name of OpenTelemetry's SDKs. */
 const unnamedService = /^unknown_service/;
 
 function mapInstrumentation(reader: AttributeReader, source: SpanSource, vendor: string): Members {
@@ -104,7 +104,7 @@ function mapInstrumentation(reader: AttributeReader, source: SpanSource, vendor:
   return { vendor, source: takeProvider(reader) ?? named ?? sourcePackage, sourcePackage };
 }
 
-/** Vercel's providers have the kind of their interface behind them: `openai.chat` is OpenAI. */
+/** Vercel appends the interface to the provider's name: `openai.chat` is OpenAI. */
 const interfaceSuffix = /\.(?:chat|completion|responses|messages|generative-ai)$/;
 
 function takeProvider(reader: AttributeReader): string | undefined {
@@ -116,7 +116,7 @@ function takeProvider(reader: AttributeReader): string | undefined {
   return provider;
 }
 
-/** The originals of the ids, the parent's event, and the application's own dimensions. */
+/** The original ids, the id of the parent event, and the application's dimensions. */
 function mapDimensions(span: Span, reader: AttributeReader, { source, parentSpanId }: SpanContext): Members {
   const parentEventId = parentSpanId === undefined ? undefined : eventIdOf(span.traceId, parentSpanId);
   return {

@@ -1,25 +1,25 @@
 import { isSpanId } from './ids.ts';
 import type { Role } from './role.ts';
 
-/** What is known of a span for its place in its trace. */
+/** The properties of a span that its position in the trace depends on. */
 export interface SpanNode {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
   readonly role: Role;
-  /** Of an agent's run: the agent, where it has a name. */
+  /** For an agent run: the agent's id or name, if it has one. */
   readonly agentId: string | undefined;
 }
 
 /**
- * The spans of one request as the trees of their traces, as far as they are in the request: parents often come later, or
- * never. Chains and circles of any length cost no more than their spans.
+ * The spans of one request as trees, one for each trace. A parent may be in a later request, or missing. The cost is linear in
+ * the number of spans, also for long chains and for cycles.
  */
 export class SpanTree<Node extends SpanNode = SpanNode> {
   readonly #nodes = new Map<string, Node>();
-  /** Spans that have an LLM span below them. */
+  /** The spans that have an LLM span below them. */
   readonly #aboveLlm = new Set<SpanNode>();
-  /** LLM spans by the LLM span that is the nearest above them, with no run and no tool between. */
+  /** For each LLM span, the LLM spans directly below it, with no agent run and no tool between them. */
   readonly #nearestBelow = new Map<SpanNode, Set<SpanNode>>();
   readonly #nearestAbove = new Map<SpanNode, string | undefined>();
   readonly #parentEvents = new Map<SpanNode, string | undefined>();
@@ -38,15 +38,15 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   }
 
   /**
-   * What the span is, now that the others are known. An LLM span with one LLM span below it describes the same call; one with
-   * several, or with a run or a tool between, is the sum of several calls.
+   * The role of a span, given the other spans. An LLM span with exactly one LLM span directly below it describes the same
+   * call; with several, or with an agent run or a tool between, it is the sum of several calls.
    */
   roleOf(node: SpanNode): Role {
     if (node.role.kind !== 'llm' || !this.#aboveLlm.has(node)) return node.role;
     return { kind: 'none', reason: this.#nearestBelow.get(node)?.size === 1 ? 'merged' : 'aggregate' };
   }
 
-  /** The LLM spans above an innermost one that describe the same call, from the nearest on. */
+  /** The LLM spans above an innermost one that describe the same call, the nearest first. */
   outerOf(node: Node): Node[] {
     const outer: Node[] = [];
     const seen = new Set<SpanNode>([node]);
@@ -59,7 +59,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     return outer;
   }
 
-  /** The span whose event is the parent's: the nearest above that is an event, or one that is not in the request. */
+  /** The id of the nearest span above that becomes an event, or that is not in the request. */
   parentEventOf(node: SpanNode): string | undefined {
     return this.#climb(node, this.#parentEvents, {
       find: (ancestor) => {
@@ -71,7 +71,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     });
   }
 
-  /** The agent of the nearest run above. */
+  /** The agent of the nearest agent run above. */
   agentOf(node: SpanNode): string | undefined {
     return this.#climb(node, this.#agents, { find: ({ agentId }) => agentId, beyond: () => undefined });
   }
@@ -83,7 +83,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     }
   }
 
-  /** The LLM span that is the nearest above, with no run and no tool between. */
+  /** The nearest LLM span above, with no agent run and no tool between. */
   #llmAbove(node: SpanNode): Node | undefined {
     const spanId = this.#climb(node, this.#nearestAbove, {
       find: ({ role, spanId: found }) =>
@@ -98,12 +98,12 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   }
 
   /**
-   * Walks up until `find` has an answer, or until a span is not in the request. What it meets on its way has the same
-   * answer, and is remembered.
+   * Walks up until `find` returns a value, or until the parent is not in the request. All spans on the path have the same
+   * result, which is cached in `results`.
    */
   #climb(
     start: SpanNode,
-    answers: Map<SpanNode, string | undefined>,
+    results: Map<SpanNode, string | undefined>,
     {
       find,
       beyond,
@@ -113,19 +113,19 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     },
   ): string | undefined {
     const path = new Set<SpanNode>();
-    let answer: string | undefined;
+    let result: string | undefined;
     for (let node = start; !path.has(node); ) {
-      if (answers.has(node)) {
-        answer = answers.get(node);
+      if (results.has(node)) {
+        result = results.get(node);
         break;
       }
       path.add(node);
       const above = this.#above(node);
-      answer = above === undefined ? beyond(node.parentSpanId) : find(above);
-      if (above === undefined || answer !== undefined) break;
+      result = above === undefined ? beyond(node.parentSpanId) : find(above);
+      if (above === undefined || result !== undefined) break;
       node = above;
     }
-    for (const node of path) answers.set(node, answer);
-    return answer;
+    for (const node of path) results.set(node, result);
+    return result;
   }
 }

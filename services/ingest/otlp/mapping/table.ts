@@ -1,9 +1,9 @@
 /**
- * Where each field of an event is found: the attributes that hold it, by convention. The columns of the convention that
- * makes a span an event are asked first, then the others from left to right, for one span often follows several; of one
- * column the first attribute that has a value counts.
+ * The attributes that hold each field of an event, by convention. One span often follows several conventions: the column of
+ * the convention that identified the span is searched first, then the others from left to right. In a column the first
+ * attribute with a value wins.
  *
- * A name that ends in `.*` stands for all attributes that begin so: those of numbered lists (`llm.tools.0.tool…`).
+ * A name that ends in `.*` stands for all attributes with that prefix: those of numbered lists (`llm.tools.0.tool…`).
  */
 export const conventions = ['langfuse', 'genAi', 'openInference', 'vercel', 'openLlmetry'] as const;
 export type Convention = (typeof conventions)[number];
@@ -11,7 +11,7 @@ export type Convention = (typeof conventions)[number];
 /** One field: the attributes of each convention that has it. */
 export type Row = Partial<Record<Convention, readonly string[]>>;
 
-/** What both kinds of events have. */
+/** Fields of LLM and tool events. */
 export const commonRows = {
   source: {
     genAi: ['gen_ai.provider.name', 'gen_ai.system'],
@@ -48,7 +48,7 @@ export const commonRows = {
     openLlmetry: metadata('traceloop.association.properties', ['user_id']),
   },
   agentId: {
-    // The name: the ids of many frameworks are new for each run.
+    // The name comes first: many frameworks create a new id for each run.
     genAi: ['gen_ai.agent.name', 'gen_ai.agent.id'],
     openInference: ['agent.name'],
     vercel: ['ai.telemetry.functionId'],
@@ -175,7 +175,7 @@ export const toolRows = {
   },
 } as const satisfies Record<string, Row>;
 
-/** Attributes whose names begin so are the application's own dimensions: `additionalProperties` without the beginning. */
+/** Attributes with these prefixes are the application's dimensions: they go to `additionalProperties`, without the prefix. */
 export const dimensionPrefixes = [
   'ai.telemetry.metadata.',
   'traceloop.association.properties.',

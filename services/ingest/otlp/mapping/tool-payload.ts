@@ -5,7 +5,7 @@ import type { AttributeReader } from './attribute-reader.ts';
 import { compact, type Members } from './json-members.ts';
 import { type Row, toolRows } from './table.ts';
 
-/** Maps a tool span to `properties.tool` (docs/api.md §2.7), by the table. Input and output that are JSON are stored as such. */
+/** Maps a tool span to `properties.tool` (docs/api.md §2.7), by the rows of the table. Input and output in JSON text are stored as JSON. */
 export function mapToolPayload(
   reader: AttributeReader,
   spanName: string,

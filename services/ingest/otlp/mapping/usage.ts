@@ -28,7 +28,7 @@ function takeCounts(reader: AttributeReader): Counts {
   return counts;
 }
 
-/** Conventions say that input has the cached tokens in it. Where they are more than it, it was without them. */
+/** By convention the input includes the cached tokens. If it is less than them, the sender excluded them: add them. */
 function splitInput({ input, cacheRead, cacheWrite }: Counts) {
   if (input === undefined && cacheRead === undefined && cacheWrite === undefined) return undefined;
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
@@ -44,7 +44,7 @@ function splitInput({ input, cacheRead, cacheWrite }: Counts) {
   };
 }
 
-/** Output has the reasoning tokens in it; where they are more than it, it was without them. */
+/** By convention the output includes the reasoning tokens. If it is less than them, the sender excluded them: add them. */
 function splitOutput({ output, reasoning }: Counts) {
   if (output === undefined && reasoning === undefined) return undefined;
   const outputTokens =
@@ -59,8 +59,8 @@ function splitOutput({ output, reasoning }: Counts) {
 const langfuseUsage = { langfuse: ['langfuse.observation.usage_details'] };
 
 /**
- * Langfuse's counts exclude each other: `input` is without `input_cached_tokens`. OpenAI's names are read too. The object
- * is not taken: it may count more than Weir does.
+ * Langfuse's counts exclude each other: `input` does not include `input_cached_tokens`. OpenAI's names are read, too. The
+ * attribute is not taken: it may hold counts that Weir has no field for.
  */
 function findLangfuseCounts(reader: AttributeReader): Counts | undefined {
   const found = reader.find(langfuseUsage);
@@ -85,7 +85,7 @@ function findLangfuseCounts(reader: AttributeReader): Counts | undefined {
   return known.length === 0 ? undefined : (Object.fromEntries(known) as Counts);
 }
 
-/** OpenAI's own counts have objects in them: `prompt_tokens_details.cached_tokens` is a part of `prompt_tokens`. */
+/** Flattens OpenAI's counts, which are nested: `prompt_tokens_details.cached_tokens` is a part of `prompt_tokens`. */
 function flat(details: { readonly [key: string]: Json }): { [key: string]: Json } {
   const counts: { [key: string]: Json } = {};
   for (const [name, value] of Object.entries(details)) {

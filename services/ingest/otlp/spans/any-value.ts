@@ -6,7 +6,7 @@ import { exactInteger } from './exact-json.ts';
 import { UnstorableError } from './span.ts';
 import { tags } from './tags.ts';
 
-/** Reads an opentelemetry.proto.common.v1.AnyValue, up to `end`, as the JSON value it stands for. */
+/** Reads an opentelemetry.proto.common.v1.AnyValue, up to `end`, as the JSON value that it represents. */
 export function readAnyValue(reader: WireReader, end: number, depth = 0): Json {
   let value: Json = null;
   while (reader.pos < end) {
@@ -41,12 +41,12 @@ export function readAnyValue(reader: WireReader, end: number, depth = 0): Json {
   return value;
 }
 
-/** JSON has no numbers that are not finite: their names are protobuf's. */
+/** Numbers that are not finite become the strings that protobuf's JSON uses for them. */
 export function doubleToJson(number: number): Json {
   return Number.isFinite(number) ? number : String(number);
 }
 
-/** Text. What is no UTF-8 becomes U+FFFD: exporters cut attributes in the middle of a character. */
+/** Reads text. Invalid UTF-8 becomes U+FFFD: exporters truncate attributes in the middle of a character. */
 export function readText(reader: WireReader, messageEnd: number): string {
   return readBytes(reader, messageEnd).toString('utf8');
 }
@@ -58,7 +58,7 @@ export function readBytes(reader: WireReader, messageEnd: number): Buffer {
   return bytes;
 }
 
-/** @throws UnstorableError for what nests too deep: recursion ends there. */
+/** Bounds the recursion. @throws UnstorableError when a value is nested too deep. */
 export function refuseDeeper(depth: number): void {
   if (depth <= attributeDepthMax) return;
   throw new UnstorableError(`An attribute is nested deeper than ${attributeDepthMax} levels.`);

@@ -1,13 +1,13 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 
-/** Attributes by name. A value is decoded when it is asked for: of most spans a few are looked up, and no more. */
+/** Attributes by name. Values are decoded on access: of most spans only a few are read. */
 export interface Attributes {
   readonly names: Iterable<string>;
-  /** @throws UnstorableError when the value nests too deep. */
+  /** @throws UnstorableError when the value is nested too deep. */
   get(name: string): Json | undefined;
 }
 
-/** @param decode makes the value of what stands for it in `encoded`. */
+/** @param decode decodes a value of `encoded`. */
 export function lazyAttributes<T>(encoded: ReadonlyMap<string, T>, decode: (value: T) => Json): Attributes {
   return {
     get names() {
@@ -22,13 +22,13 @@ export function lazyAttributes<T>(encoded: ReadonlyMap<string, T>, decode: (valu
 
 export const noAttributes: Attributes = { names: [], get: () => undefined };
 
-/** The value of an attribute where it is text that is not empty. */
+/** The value of an attribute, if it is text and not empty. */
 export function textOf(attributes: Attributes, name: string): string | undefined {
   const value = attributes.get(name);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** All attributes, but those that `without` names. */
+/** All attributes except those in `without`. */
 export function attributesToJson(attributes: Attributes, without: ReadonlySet<string> = new Set()) {
   const json: { [name: string]: Json } = {};
   for (const name of attributes.names) {

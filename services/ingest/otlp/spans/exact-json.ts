@@ -20,7 +20,7 @@ export function digitsOf(value: unknown): string | undefined {
 }
 
 /**
- * Parses JSON and keeps all digits of its numbers: what is made of it by `JSON.stringify` has the numbers of the text.
+ * Parses JSON and keeps all digits of its numbers: `JSON.stringify` writes the same numbers again.
  *
  * @param hasEscapedKey whether a key may be written with an escape (lib/json/parse-escaped-keys.ts).
  * @throws SyntaxError when the text is not JSON.
@@ -30,9 +30,9 @@ export function parseExactJson(text: string, hasEscapedKey: boolean): Json {
 }
 
 /**
- * The list or object that a text holds as JSON, as instrumentations send prompts and arguments.
+ * Parses a list or an object from JSON text, which is how instrumentations send prompts and arguments.
  *
- * @returns undefined for every other text, and for JSON that is too deep or has too many values to be parsed.
+ * @returns undefined for any other text, and for JSON that is nested too deep or has too many values.
  */
 export function parseEmbeddedJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;

@@ -7,8 +7,8 @@ import { digitsOf, exactInteger } from './exact-json.ts';
 import { UnstorableError } from './span.ts';
 
 /**
- * The types of fields in OTLP/JSON: ids in hexadecimal, 64-bit integers as text or as numbers, enums as numbers (their
- * names are read too), fields that are null or missing as unset. Fields that are not known are ignored.
+ * Reads the field types of OTLP/JSON: ids in hexadecimal, 64-bit integers as text or as numbers, enums as numbers or as
+ * names. A field that is null or missing is unset. Unknown fields are ignored.
  */
 
 export type JsonObject = { readonly [key: string]: Json };
@@ -33,7 +33,7 @@ export function asText(json: Json | undefined, name: string): string {
   throw malformed(name, 'a string');
 }
 
-/** An id in hexadecimal, as OTLP/JSON has it, or in base64, as protobuf's own JSON has it: lengths tell them apart. */
+/** An id in hexadecimal, as in OTLP/JSON, or in base64, as in protobuf's JSON. The two differ in length. */
 export function asId(json: Json | undefined, name: string): string {
   const text = asText(json, name);
   return base64Id.test(text) ? Buffer.from(text, 'base64').toString('hex') : text.toLowerCase();
@@ -51,17 +51,17 @@ export function asInteger(json: Json | undefined, name: string): bigint {
   throw malformed(name, 'a 64-bit integer');
 }
 
-/** Protobuf's JSON form has both integer types of 64 bits. */
+/** The range covers both int64 and uint64. */
 const int64Min = -(2n ** 63n);
 const uint64Max = 2n ** 64n - 1n;
 
-/** @param names the enum's names, by their number. */
+/** @param names the enum's names, indexed by number. */
 export function asEnum(json: Json | undefined, name: string, names: readonly string[]): number {
   const number = typeof json === 'string' ? names.indexOf(json) : -1;
   return number === -1 ? Number(asInteger(json, name)) : number;
 }
 
-/** A list of KeyValue. Of several of one name the last counts. */
+/** A list of KeyValue. Of duplicate names the last one wins. */
 export function asAttributes(json: Json | undefined): Attributes {
   const values = new Map<string, Json | undefined>();
   const list = asList(json, 'attributes');
@@ -75,7 +75,7 @@ export function asAttributes(json: Json | undefined): Attributes {
   return lazyAttributes(values, (value) => anyValueToJson(value));
 }
 
-/** An AnyValue of OTLP/JSON as the JSON value it stands for. */
+/** An AnyValue of OTLP/JSON as the JSON value that it represents. */
 function anyValueToJson(json: Json | undefined, depth = 0): Json {
   const value = asObject(json, 'value');
   if (value.stringValue !== undefined) return asText(value.stringValue, 'stringValue');
@@ -99,7 +99,7 @@ function anyValueToJson(json: Json | undefined, depth = 0): Json {
   return value.bytesValue === undefined ? null : asText(value.bytesValue, 'bytesValue');
 }
 
-/** Numbers that are not finite are written by their names, and stay so: JSON has no others for them. */
+/** Numbers that are not finite are sent as strings and stay strings: JSON has no such numbers. */
 function asDouble(json: Json): Json {
   if (typeof json === 'number' || digitsOf(json) !== undefined) return json;
   const isName = json === 'NaN' || json === 'Infinity' || json === '-Infinity';

@@ -36,7 +36,7 @@ export function readJsonSpan(json: Json): Span {
   };
 }
 
-/** Reads what spans come from. @throws IngestError `invalid_request_body` */
+/** Reads the resource and the scope of spans. @throws IngestError `invalid_request_body` */
 export function readJsonSource(resourceSpans: Json, scopeSpans: Json): SpanSource {
   const { resource: resourceJson, schemaUrl: resourceSchemaUrl } = asObject(resourceSpans, 'resourceSpans');
   const { scope: scopeJson, schemaUrl } = asObject(scopeSpans, 'scopeSpans');

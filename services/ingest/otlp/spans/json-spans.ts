@@ -13,8 +13,8 @@ import { type LocatedSpans, locateJsonSpans } from './locate-json-spans.ts';
 import type { SpanRequest, SpanSource } from './span.ts';
 
 /**
- * Opens an ExportTraceServiceRequest in OTLP/JSON. Its spans are located in the bytes and parsed one by one when they
- * are asked for: parsed as a whole, 16 MiB can take a gigabyte.
+ * Opens an ExportTraceServiceRequest in OTLP/JSON. Its spans are located in the bytes and parsed one by one on access:
+ * parsed as a whole, 16 MiB can take a gigabyte.
  *
  * @throws IngestError `invalid_request_body`, or `batch_too_large` when there are too many spans.
  * @throws CostlyBatchError
@@ -53,7 +53,7 @@ function locate(bytes: Buffer, valuesMax: number): LocatedSpans {
     return locateJsonSpans(bytes, valuesMax);
   } catch (error) {
     if (error instanceof IngestError || error instanceof CostlyBatchError) throw error;
-    // The scanner notices only some faults. Small bodies are parsed, to tell the position.
+    // The scanner has no error positions. Parse small bodies as a whole, whose error has one.
     if (bytes.length <= explainedBytesMax) parseBody(bytes);
     throw new IngestError(
       'invalid_request_body',
@@ -63,10 +63,10 @@ function locate(bytes: Buffer, valuesMax: number): LocatedSpans {
   }
 }
 
-/** What a span would be that was not located. */
+/** Stands for a span that was not located. */
 const noSpan = { start: 0, end: 0, values: 0, hasEscapedKey: false };
 
-/** Bodies that are parsed as a whole only to say where they are no JSON. */
+/** Largest invalid body that is parsed as a whole to find the position of the error. */
 const explainedBytesMax = 64 * 1024;
 
 function parse(text: string, hasEscapedKey: boolean): Json {
@@ -78,8 +78,8 @@ function parse(text: string, hasEscapedKey: boolean): Json {
 }
 
 /**
- * The body with a number in the place of each span: the span's place among those that were located. It is JSON, and each
- * span is, exactly when the whole body is: they differ in values only, and a value may stand where a value stood.
+ * The body with each span replaced by its index among the located spans. This text and every span are valid JSON if and only
+ * if the whole body is: a value may stand wherever another value stands.
  */
 function textAround(bytes: Buffer, spans: readonly Range[]): string {
   let text = '';
@@ -97,7 +97,7 @@ interface FoundSpan {
   readonly scopeSpans: Json;
 }
 
-/** The spans that the parsed body has: of a member that is there twice JSON.parse keeps the last. */
+/** The spans that are in the parsed body: of duplicate keys, JSON.parse keeps only the last one. */
 function findSpans(body: Json): FoundSpan[] {
   const found: FoundSpan[] = [];
   if (body === null) throw malformed('the body', 'an object');

@@ -17,7 +17,7 @@ import { addSpan } from './span-count.ts';
 const openBrace = 0x7b;
 const openBracket = 0x5b;
 
-/** Where a span is, how many values it has within, and whether one of its keys may be written with an escape. */
+/** The position of a span, its number of nested values, and whether one of its keys may be written with an escape. */
 export interface LocatedSpan extends Range {
   readonly values: number;
   readonly hasEscapedKey: boolean;
@@ -29,13 +29,13 @@ export interface LocatedSpans {
   readonly hasEscapedKey: boolean;
 }
 
-/** Walks over the value that starts at `start`. @returns its end. */
+/** Scans the value that starts at `start`. @returns its end. */
 type Walk = (start: number) => number;
 
 /**
  * Finds the elements of `resourceSpans[].scopeSpans[].spans[]` in the bytes of a body.
  *
- * @throws Error where it notices that the bytes are no JSON.
+ * @throws Error when the scan finds that the bytes are not JSON. It does not find every error.
  * @throws IngestError `batch_too_large` when there are too many spans, or too many values around them.
  * @throws CostlyBatchError when there are more than `valuesMax` values.
  */

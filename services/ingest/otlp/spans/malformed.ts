@@ -2,7 +2,7 @@ import { IngestError } from '../../../../lib/errors.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { UnstorableError } from './span.ts';
 
-/** Reading protobuf throws errors of many kinds: they all mean that the bytes are no message. */
+/** Turns the errors of reading protobuf, which have many classes, into `invalid_request_body`. */
 export function explainMalformed<T>(read: () => T): T {
   try {
     return read();

@@ -6,13 +6,13 @@ import { explainMalformed } from './malformed.ts';
 import { UnstorableError } from './span.ts';
 import { tags } from './tags.ts';
 
-/** Reads one field, whose tag was read, into what is made of its message. */
+/** Reads the value of one field into the draft of its message. The tag was read before. */
 export type ReadField<T> = (target: T, reader: WireReader, messageEnd: number) => void;
 
 /** The readers of a message's fields, by their tags. */
 export type FieldReaders<T> = Readonly<Record<number, ReadField<T> | undefined>>;
 
-/** Reads a message up to `end`: the fields that have a reader; all others are skipped. */
+/** Reads a message up to `end`. Fields without a reader are skipped. */
 export function readFields<T>(reader: WireReader, end: number, fields: FieldReaders<T>, target: T): T {
   while (reader.pos < end) {
     const tag = reader.nextTag();
@@ -24,7 +24,7 @@ export function readFields<T>(reader: WireReader, end: number, fields: FieldRead
   return target;
 }
 
-/** A field that is set: of several in one message the last counts. */
+/** The reader of a singular field. If the field occurs more than once, the last value wins. */
 export function field<T, K extends keyof T>(
   name: K,
   read: (reader: WireReader, messageEnd: number) => T[K],
@@ -34,7 +34,7 @@ export function field<T, K extends keyof T>(
   };
 }
 
-/** The fields of attributes, which several messages have. */
+/** The attribute fields that several message types share. */
 export interface Attributed {
   attributes: AttributeCollector;
   droppedAttributes: number;
@@ -51,12 +51,12 @@ function readAttribute({ attributes }: Attributed, reader: WireReader, messageEn
   attributes.add(reader, messageEnd);
 }
 
-/** Collects the attributes of one message. Of several of one name the last counts, as in JSON. */
+/** Collects the attributes of one message. Of duplicate names the last one wins, as in JSON. */
 export class AttributeCollector {
-  /** Where each value begins, with its length. */
+  /** The position of each value's length prefix. */
   readonly #starts = new Map<string, number>();
 
-  /** Reads a KeyValue, less its value. */
+  /** Reads a KeyValue without decoding its value. */
   add(reader: WireReader, messageEnd: number): void {
     const end = readEnd(reader, messageEnd);
     let key = '';

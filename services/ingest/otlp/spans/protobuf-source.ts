@@ -12,13 +12,13 @@ import {
 import type { SpanSource } from './span.ts';
 import { tags } from './tags.ts';
 
-/** A message that was located: from its first byte to the one after its last. */
+/** The position of a message; `end` is exclusive. */
 export interface MessageRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Where the source of some spans is described. Its fields may come after the spans. */
+/** The position of the messages that describe the source of some spans. They may come after the spans. */
 export interface SourceRange {
   readonly resource: { description?: MessageRange; schemaUrl: string };
   scope?: MessageRange;
@@ -27,7 +27,7 @@ export interface SourceRange {
 
 type ReadMessage = <T>(range: MessageRange, read: (reader: WireReader, end: number) => T) => T;
 
-/** Reads the description of the process and the library that made spans. */
+/** Reads the resource and the scope of spans. */
 export function readProtobufSource(
   { resource, scope, schemaUrl }: SourceRange,
   read: ReadMessage,

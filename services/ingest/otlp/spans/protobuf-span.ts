@@ -17,10 +17,10 @@ import type { Span, SpanEvent, SpanLink } from './span.ts';
 import { checkCount } from './span-count.ts';
 import { tags } from './tags.ts';
 
-/** A message while its fields come in, in any order. */
+/** A message that is being read. Its fields may come in any order. */
 type Draft<T> = { -readonly [K in keyof T]: T[K] } & Attributed;
 type SpanDraft = Draft<Omit<Span, 'attributes' | 'readEvents' | 'readLinks' | 'status'>> & {
-  /** Where they begin, with their length. */
+  /** The positions of their length prefixes. */
   events: number[];
   links: number[];
   status: StatusDraft;

@@ -10,17 +10,17 @@ import type { SpanRequest, SpanSource } from './span.ts';
 import { addSpan } from './span-count.ts';
 import { tags } from './tags.ts';
 
-/** An attribute is a field of its span, a key, a value, and the kind of that. */
+/** One attribute is four fields: the KeyValue in its span, the key, the AnyValue, and the value in it. */
 const fieldsPerValue = 4;
 
 /**
- * Opens an ExportTraceServiceRequest in protobuf: its spans are located, and read when they are asked for.
+ * Opens an ExportTraceServiceRequest in protobuf. Its spans are located, and read on access.
  *
  * @throws IngestError `invalid_request_body`, or `batch_too_large` when there are too many spans.
  * @throws CostlyBatchError
  */
 export function openProtobufSpans(bytes: Buffer, { valuesMax }: ReadLimits): SpanRequest {
-  // Within limits one reader counts all fields of the request. Without them each span has a count of its own.
+  // With limits, one reader counts the fields of the whole request. Without limits, each span is counted separately.
   const whole = new WireReader(bytes, fieldsPerValue * valuesMax);
   const spans: LocatedSpan[] = [];
   explainMalformed(() => readFields(whole, whole.len, requestFields, spans));

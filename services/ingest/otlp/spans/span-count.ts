@@ -2,7 +2,7 @@ import { IngestError } from '../../../../lib/errors.ts';
 import { spanEventsMax, spansMax } from '../limits.ts';
 import { UnstorableError } from './span.ts';
 
-/** @throws IngestError `batch_too_large` for one span too many. */
+/** Adds a span. @throws IngestError `batch_too_large` beyond `spansMax`. */
 export function addSpan<T>(spans: T[], span: T): void {
   if (spans.push(span) <= spansMax) return;
   throw new IngestError(
@@ -11,7 +11,7 @@ export function addSpan<T>(spans: T[], span: T): void {
   );
 }
 
-/** @throws UnstorableError for too many events, or links, of one span. */
+/** @throws UnstorableError when one span has too many events or links. */
 export function checkCount(count: number): void {
   if (count <= spanEventsMax) return;
   throw new UnstorableError(`A span has more than ${spanEventsMax} events or links.`);

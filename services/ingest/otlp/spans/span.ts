@@ -1,8 +1,8 @@
 import type { Attributes } from './attributes.ts';
 
-/** A span as it was sent, in protobuf or in JSON. Numbers of enums are the protocol's. */
+/** A span as it was sent, in protobuf or in JSON. Enums are the numbers of the protocol. */
 export interface Span {
-  /** In lower-case hexadecimal, as the other ids; empty when it is not sent. */
+  /** Lower-case hexadecimal, like all ids here; empty when it was not sent. */
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
@@ -10,7 +10,7 @@ export interface Span {
   readonly flags: number;
   readonly name: string;
   readonly kind: number;
-  /** Nanoseconds since the epoch; an end of 0 is none. */
+  /** Nanoseconds since the epoch; an end of 0 means unset. */
   readonly startNs: bigint;
   readonly endNs: bigint;
   readonly attributes: Attributes;
@@ -39,7 +39,7 @@ export interface SpanLink {
   readonly droppedAttributes: number;
 }
 
-/** What spans come from: the process, and the library in it. */
+/** The source of spans: the process, and the library in it. */
 export interface SpanSource {
   readonly resource: Described;
   readonly scope: Described & { readonly name: string; readonly version: string };
@@ -51,23 +51,23 @@ interface Described {
   readonly droppedAttributes: number;
 }
 
-/** A request that is taken apart: its spans can be read one by one, and more than once. */
+/** The spans of a request, which can be read one by one and more than once. */
 export interface SpanRequest {
   readonly count: number;
-  /** How many bytes of the request a span takes. */
+  /** The size of a span in the request, in bytes. */
   bytesOf(index: number): number;
   /**
    * @throws IngestError `invalid_request_body`
    * @throws UnstorableError when this span alone cannot be read.
-   * @throws CostlyBatchError when the request takes more than the reader's limits; without limits, when this span alone
-   *   has too many values.
+   * @throws CostlyBatchError when the request exceeds the reader's limits; without limits, when this span alone has too
+   *   many values.
    */
   readSpan(index: number): Span;
-  /** What the span comes from: the same object for all spans of one library. Its errors are those of readSpan. */
+  /** The source of the span: the same object for all spans of one library. Throws what readSpan throws. */
   readSource(index: number): SpanSource;
 }
 
-/** One span cannot become an event, now or later. The message says why, and is public. */
+/** A span can never become an event. The message gives the reason, and is public. */
 export class UnstorableError extends Error {
   override name = 'UnstorableError';
 }

@@ -1,5 +1,5 @@
 /**
- * Tags of the fields that are read of OTLP's messages: field number × 8 + wire type. A test holds them against the
+ * Tags of the fields that are read from OTLP's messages: field number × 8 + wire type. A test compares them with the
  * descriptors in gen/.
  */
 export const tags = {

@@ -4,22 +4,22 @@ import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 import type { SpanEvent } from '../../spans/span.ts';
 import { isMembers } from './messages.ts';
 
-/** The messages that older GenAI conventions put into events of a span. */
+/** The messages in a span's events, where older GenAI conventions put them. */
 export interface EventMessages {
   readonly input: readonly Json[];
   readonly output: readonly Json[];
-  /** Which attributes of an event are in a message. */
+  /** The attributes of each event that are part of a message. */
   readonly taken: ReadonlyMap<SpanEvent, ReadonlySet<string>>;
 }
 
-/** What one event adds: messages, and the attributes they were made of. */
+/** The messages in one event, and the attributes that they were read from. */
 interface Contribution {
   readonly to: 'input' | 'output';
   readonly messages: readonly Json[];
   readonly names: readonly string[];
 }
 
-/** Attributes of an event that are no part of its message. */
+/** Attributes of an event that are not part of its message. */
 const contextNames = new Set(['gen_ai.system', 'gen_ai.provider.name', 'event.name']);
 
 export function readEventMessages(events: readonly SpanEvent[]): EventMessages {
@@ -57,7 +57,7 @@ function contributionsOf(event: SpanEvent): Contribution[] {
   });
 }
 
-/** The message of an event of its own: its attributes, or one attribute that holds it as JSON. */
+/** The message of an event that holds one message, in its attributes or in one attribute as JSON. */
 function messageOf(event: SpanEvent, to: Contribution['to'], role: string): Contribution {
   const { attributes } = event;
   const content = textOf(attributes, 'gen_ai.event.content');
@@ -70,7 +70,7 @@ function messageOf(event: SpanEvent, to: Contribution['to'], role: string): Cont
   return { to, messages: [unwrapped(members, role)], names: Object.keys(own) };
 }
 
-/** A choice holds its message, which may be JSON text or plain text, beside the reason of its end. */
+/** A choice holds its message, as JSON text or as plain text, and the finish reason. */
 function unwrapped(members: { readonly [key: string]: Json }, role: string): Json {
   const { message, ...others } = members;
   if (typeof message === 'string' || Array.isArray(message)) return { role, ...others, content: message };

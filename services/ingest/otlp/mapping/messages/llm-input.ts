@@ -2,19 +2,19 @@ import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 import { isMembers, type Message, readMessage, readMessages, textIn } from './messages.ts';
 
-/** What a model was asked. */
+/** The input of a model call. */
 export interface LlmInput {
   readonly system?: string;
-  /** The last text of the user. */
+  /** The text of the last user message. */
   readonly prompt?: string;
   /** The messages as they were sent. */
   readonly messages?: Json;
   readonly tools?: readonly Json[];
-  /** Whether the value has nothing else. */
+  /** Whether the fields above hold all of the value. */
   readonly isWhole: boolean;
 }
 
-/** Reads an input of any convention: messages, a request with messages, or a prompt; as JSON or as its text. */
+/** Reads an input of any convention: messages, a request with messages, or a prompt; as JSON or as JSON text. */
 export function readInput(value: Json): LlmInput {
   const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
   if (typeof json === 'string') return { prompt: json, isWhole: true };
@@ -27,13 +27,13 @@ export function readInput(value: Json): LlmInput {
   return { prompt: typeof value === 'string' ? value : JSON.stringify(json), isWhole: true };
 }
 
-/** Tool definitions of any convention as a list of objects. */
+/** Reads tool definitions of any convention as a list of objects. */
 export function readTools(value: Json): readonly Json[] | undefined {
   const json = parsed(value);
   return Array.isArray(json) ? json.map(readTool) : undefined;
 }
 
-/** The text of system instructions: text, or a list of parts. */
+/** Reads the text of system instructions, which are text or a list of parts. */
 export function readInstructions(value: Json): { text: string; isWhole: boolean } | undefined {
   const json = parsed(value);
   const message = readMessage(Array.isArray(json) ? { role: 'system', content: json } : json);
@@ -42,7 +42,7 @@ export function readInstructions(value: Json): { text: string; isWhole: boolean 
   return { text: message.texts.join('\n'), isWhole };
 }
 
-/** Where requests of the providers have their messages. */
+/** The members of providers' requests that hold messages. */
 const listNames = ['messages', 'input', 'prompt', 'contents'] as const;
 const knownNames = new Set<string>([...listNames, 'system', 'instructions', 'tools']);
 

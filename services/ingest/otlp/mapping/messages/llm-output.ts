@@ -2,20 +2,20 @@ import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 import { isMembers, type Message, readMessage, readMessages, type ToolCall, textIn } from './messages.ts';
 
-/** What a model answered. */
+/** The output of a model call. */
 export interface LlmOutput {
   readonly response?: string;
   readonly toolCalls: readonly ToolCall[];
   /** The messages as they were sent. */
   readonly messages?: Json;
   readonly finishReason?: string;
-  /** Whether the answer is JSON, and no message. */
+  /** Whether the output is JSON that is not a message. */
   readonly isJson?: boolean;
-  /** Whether the value has nothing else. */
+  /** Whether the fields above hold all of the value. */
   readonly isWhole: boolean;
 }
 
-/** Reads an output of any convention: messages, a response with messages, or text; as JSON or as its text. */
+/** Reads an output of any convention: messages, a response with messages, or text; as JSON or as JSON text. */
 export function readOutput(value: Json): LlmOutput {
   const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
   if (typeof json === 'string') return { response: json, toolCalls: [], isWhole: true };
@@ -34,7 +34,7 @@ export function readOutput(value: Json): LlmOutput {
   return { response, toolCalls: [], isJson: true, isWhole: true };
 }
 
-/** The messages of a response of OpenAI's chat completions, completions, or responses, or of LangChain. */
+/** The messages in a response of OpenAI's chat completions, completions or responses API, or of LangChain. */
 function messagesOfResponse(response: { readonly [key: string]: Json }): Json | undefined {
   const { choices, output, generations } = response;
   if (Array.isArray(generations))

@@ -2,7 +2,7 @@ import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 
 /**
- * Reads messages of any convention. They differ in names only:
+ * Reads messages of any convention. The conventions differ only in names:
  *
  *   GenAI          { role, parts: [{ type: 'text', content }, { type: 'tool_call', id, name, arguments }] }
  *   OpenAI         { role, content: text | [{ type: 'text', text }], tool_calls: [{ id, function: { name, arguments } }] }
@@ -17,13 +17,13 @@ import { parseEmbeddedJson } from '../../spans/exact-json.ts';
  */
 
 export interface Message {
-  /** Empty when it is not said. */
+  /** Empty when the message has none. */
   readonly role: string;
   readonly texts: readonly string[];
   readonly toolCalls: readonly ToolCall[];
 }
 
-/** A call that a model asks for. `arguments` is JSON text. */
+/** A tool call in a model's output. `arguments` is JSON text. */
 export interface ToolCall {
   readonly id?: string;
   readonly name?: string;
@@ -32,7 +32,7 @@ export interface ToolCall {
 
 type Members = { readonly [key: string]: Json };
 
-/** @returns undefined for what is no message of a known form. */
+/** @returns undefined for JSON that is not a message of a known form. */
 export function readMessage(json: Json): Message | undefined {
   if (typeof json === 'string') return { role: '', texts: [json], toolCalls: [] };
   if (!isMembers(json)) return undefined;
@@ -42,7 +42,7 @@ export function readMessage(json: Json): Message | undefined {
   const role = textIn(json, 'role') ?? '';
   const call = readToolCall(json);
   if (call !== undefined) return { role, texts: [], toolCalls: [call] };
-  // `content` is the text of `contents` where both are sent.
+  // Where both are sent, `content` repeats the text of `contents`.
   const contents = [json.parts, json.contents ?? json.content, json.text].filter(
     (part) => part !== undefined,
   );
@@ -64,13 +64,13 @@ const langChainRoles: Readonly<Record<string, string>> = {
   ToolMessage: 'tool',
 };
 
-/** A message that LangChain serialized: its class tells the role. */
+/** A message that LangChain serialized. Its class name determines the role. */
 function readLangChain(path: readonly Json[], kwargs: Members): Message | undefined {
   const role = langChainRoles[String(path.at(-1))];
   return role === undefined ? undefined : readMessage({ role, content: '', ...kwargs });
 }
 
-/** Whether a list is one of messages: all of its elements are. LangChain sends a list of such lists, of which one is used. */
+/** Reads a list whose elements are all messages. LangChain sends such a list inside another list, which must have no other element. */
 export function readMessages(json: Json): readonly Message[] | undefined {
   if (!Array.isArray(json) || json.length === 0) return undefined;
   if (json.length === 1 && Array.isArray(json[0])) return readMessages(json[0]);
@@ -108,7 +108,7 @@ function isTyped(part: Json): boolean {
   return isMembers(part) && partTypes.has(part.type);
 }
 
-/** Parts of reasoning, images and results are no text of the message. */
+/** Part types that hold text of the message. Reasoning, images and tool results do not. */
 const textTypes = new Set<unknown>([undefined, 'text', 'input_text', 'output_text']);
 
 function textsOfPart(part: Json): string[] {
@@ -135,13 +135,13 @@ function readToolCall(json: Json): ToolCall | undefined {
   return { ...(id !== undefined && { id }), name, ...(text !== undefined && { arguments: text }) };
 }
 
-/** A message may have a name, too; it has a role. */
+/** A message may also have a name, but unlike a call it has a role. */
 function isUntypedCall(json: Members): boolean {
   if (isMembers(json.function) || json.toolName !== undefined) return true;
   return json.role === undefined && (json.arguments !== undefined || json.id !== undefined);
 }
 
-/** OpenInference sends a call of Anthropic's twice: among the contents and among the calls. */
+/** OpenInference sends Anthropic's tool calls twice: in the contents and in the tool calls. */
 function distinct(calls: readonly ToolCall[]): ToolCall[] {
   const seen = new Set<string>();
   return calls.filter(({ id }) => {
