@@ -30,7 +30,7 @@ test('a message beyond the bounds is taken alone', async () => {
   expect((await backlog.take())?.flatMap((entry) => entry.parts)).toHaveLength(2);
 });
 
-test('taking waits for the first message, and for no second one', async () => {
+test('take resolves with the first message, without waiting for a second one', async () => {
   const backlog = new Backlog<string>(100, 1_000);
   const taken = backlog.take();
   expect(await isSettled(taken)).toBe(false);
@@ -38,7 +38,7 @@ test('taking waits for the first message, and for no second one', async () => {
   expect(await messagesOf(taken)).toEqual(['a']);
 });
 
-test('there is no room while as much as one statement holds is waiting, and there is again when it was taken', async () => {
+test('there is no room while one full statement is waiting, and there is room again after it is taken', async () => {
   const backlog = new Backlog<string>(100, 1_000);
   backlog.add('a', [part(1)], 1_000);
   const room = backlog.room();

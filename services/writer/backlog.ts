@@ -12,8 +12,8 @@ interface WaitingEntry<Message> extends BacklogEntry<Message> {
 }
 
 /**
- * The messages that wait for a worker. Nothing is pulled while as much as one statement holds is waiting (`room`), so that
- * memory stays bounded while Postgres is slow or away.
+ * The messages that wait for a worker. No more are pulled while one full statement is waiting (`room`), so that memory stays
+ * bounded while Postgres is slow or unreachable.
  */
 export class Backlog<Message> {
   readonly #eventsMax: number;
@@ -23,13 +23,13 @@ export class Backlog<Message> {
   #closed = false;
   #changed = Promise.withResolvers<void>();
 
-  /** The bounds of one statement. A single message beyond them is a statement of its own. */
+  /** The bounds of one statement. A single message beyond them gets its own statement. */
   constructor(eventsMax: number, bytesMax: number) {
     this.#eventsMax = eventsMax;
     this.#bytesMax = bytesMax;
   }
 
-  /** Resolves when less than one statement can hold is waiting, or when the backlog is closed. */
+  /** Resolves when less than one full statement is waiting, or when the backlog is closed. */
   async room(): Promise<void> {
     while (this.#bytes >= this.#bytesMax && !this.#closed) await this.#changed.promise;
   }
@@ -41,7 +41,7 @@ export class Backlog<Message> {
     this.#notify();
   }
 
-  /** Takes what one statement can hold, waiting for the first message; undefined when the backlog is closed. */
+  /** Waits for the first message, then takes as many as one statement can hold. @returns undefined when the backlog is closed. */
   async take(): Promise<readonly BacklogEntry<Message>[] | undefined> {
     while (this.#entries.length === 0 && !this.#closed) await this.#changed.promise;
     if (this.#closed) return undefined;
@@ -60,7 +60,7 @@ export class Backlog<Message> {
     return taken;
   }
 
-  /** Ends all waiting calls, and returns the messages that were not taken. */
+  /** Resolves all waiting calls. @returns the messages that were not taken. */
   close(): Message[] {
     this.#closed = true;
     this.#notify();

@@ -7,7 +7,7 @@ import { ensureStreams } from '../../lib/queue/stream.ts';
 import { startNats } from '../../test/support/test-servers.ts';
 import { startDelivery } from './delivery.ts';
 
-test('a message that was given back is delivered again no earlier than asked for, and counts its deliveries', async () => {
+test('a message is redelivered after a nak, not before its delay, and its deliveries are counted', async () => {
   await using nats = await startNats();
   await using connection = await connectQueue(nats.url, 'test');
   await ensureStreams(
@@ -26,7 +26,7 @@ test('a message that was given back is delivered again no earlier than asked for
       arrivals.push(performance.now());
       deliveries.push(message.deliveries);
       queuedAtMs.push(message.queuedAtMs);
-      // A fraction, as jitter produces: nats-server ignores a delay that is not a whole number of nanoseconds.
+      // A fraction, like the jitter's: nats-server ignores a delay that is not a whole number of nanoseconds.
       if (arrivals.length === 1) return message.nak(700.123_456_7);
       message.ack();
       again.resolve();

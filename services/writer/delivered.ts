@@ -1,20 +1,20 @@
 import { type Msg, nanos } from '@nats-io/transport-node';
 import type { QueuePosition } from '../../lib/queue/failover.ts';
 
-/** A queue message as the writer needs it: JetStream's acknowledgement protocol on one delivery. */
+/** One delivery of a queue message, with JetStream's acknowledgements. */
 export interface Delivered {
   readonly data: Uint8Array;
-  /** Where it is in the queue. */
+  /** Its stream and sequence. */
   readonly position: QueuePosition;
-  /** How often it has been delivered, this time included. */
+  /** Number of deliveries, including this one. */
   readonly deliveries: number;
-  /** When nats-server took it, by its clock. */
+  /** When nats-server received it, by the clock of nats-server. */
   readonly queuedAtMs: number;
-  /** It is stored: the stream may remove it. */
+  /** The message is stored: the stream may remove it. */
   ack(): void;
-  /** It is not stored: deliver it again, after a delay. */
+  /** The message is not stored: deliver it again after the delay. */
   nak(delayMs: number): void;
-  /** It is being worked on: do not deliver it to another writer yet. */
+  /** The message is still being stored: restart the ack wait. */
   working(): void;
 }
 
@@ -29,8 +29,8 @@ export function toDelivered(message: Msg): Delivered {
 }
 
 /**
- * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>` has nine tokens; where
- * nats-server puts its domain and account in front of the stream, there are two more.
+ * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<nanoseconds>.<pending>` has nine tokens.
+ * There are two more when nats-server puts its domain and account before the stream.
  */
 function readAckSubject(ackSubject: string): Pick<Delivered, 'position' | 'deliveries' | 'queuedAtMs'> {
   const tokens = ackSubject.split('.');

@@ -4,23 +4,23 @@ import { consumerName, type QueueStream } from '../../lib/queue/settings.ts';
 import { type Delivered, toDelivered } from './delivered.ts';
 import { pullBytesMax, pullExpiresMs, pullMessagesMax, pullRetryMs, pullSilenceMaxMs } from './limits.ts';
 
-/** Takes the messages that are delivered. */
+/** Receives the delivered messages. */
 export interface Receiver {
   /** Resolves when the receiver can take another pull's worth of messages. */
   room(): Promise<void>;
   receive(message: Delivered): void;
 }
 
-/** How a pull ended: with a reply or messages of the consumer, because the consumer has no leader, or without a reply. */
+/** How a pull ended: with a reply or messages from the consumer, because the consumer has no leader, or without any reply. */
 type PullEnd = 'replied' | 'leaderless' | 'silence';
 
 /**
- * Pulls a stream's messages, `pullBytesMax` at a time, until it is disposed; messages that still arrive then are given
- * back. When the stream's consumer has not replied for long, the nats-server that we are connected to may be partitioned
+ * Pulls a stream's messages, `pullBytesMax` at a time, until it is disposed; messages that arrive after that are returned
+ * with a nak. When the consumer has not replied for `pullSilenceMaxMs`, the nats-server of our connection may be partitioned
  * from its peers: the connection moves to another one.
  *
- * The library's `consume` and `fetch` are not used: bounded by bytes, they stall for two heartbeats, or drop what they
- * have buffered, whenever the next message does not fit into the rest of a pull (ADR 0003).
+ * The library's `consume` and `fetch` are not used: when bounded by bytes, they stall for two heartbeats, or drop buffered
+ * messages, whenever the next message does not fit into the rest of a pull (ADR 0003).
  */
 export function startDelivery(
   connection: NatsConnection,
@@ -53,7 +53,7 @@ export function startDelivery(
     connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream.name}.${consumerName}`, pullRequest, {
       reply: inbox,
     });
-    // The server ends an unfilled pull when it expires, unless it was restarted meanwhile and lost it.
+    // The server ends a pull when it expires. A server that was restarted has lost the pull: end it with this timer.
     const timer = setTimeout(() => pull.resolve(received > 0 ? 'replied' : 'silence'), pullExpiresMs + 250);
     const end = await pull.promise;
     clearTimeout(timer);
@@ -68,7 +68,7 @@ export function startDelivery(
       repliedAtMs += performance.now() - waitedFromMs;
       if (stopping.signal.aborted) return;
       const end = await pullOnce();
-      // The server replies at once, so retries need a delay until there is a leader.
+      // Without a leader the server replies at once: delay the next pull.
       if (end === 'leaderless') await sleep(pullRetryMs, undefined, stopping).catch(() => {});
       if (end === 'replied') repliedAtMs = performance.now();
       if (performance.now() - repliedAtMs < pullSilenceMaxMs || connection.getServers().length === 1)
@@ -94,7 +94,7 @@ const pullRequest = JSON.stringify({
   expires: nanos(pullExpiresMs),
 });
 
-/** Status messages of the server have the inbox as their subject; messages keep the subject they were published on. */
+/** Status messages of the server have the inbox as subject; queue messages keep the subject that they were published on. */
 function isStatus(message: Msg, inbox: string): boolean {
   return message.subject === inbox;
 }

@@ -34,7 +34,7 @@ test('the largest message that ingest publishes is delivered, even if the server
   expect(await delivered.promise).toBe(payload.length);
 });
 
-/** Reloads nats-server with a larger max_payload. It tells a client that only in the next connection's INFO. */
+/** Reloads nats-server with a larger max_payload. Clients receive the new value in the INFO of their next connection. */
 async function raiseMaxPayload(
   { storeDir, pid }: Awaited<ReturnType<typeof startNats>>,
   connection: NatsConnection,

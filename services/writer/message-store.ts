@@ -20,9 +20,9 @@ import {
 import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
 
 /**
- * Stores messages and settles them: each is acknowledged after its COMMIT, or given back. Its methods never reject.
+ * Stores messages and settles them: each is acknowledged after its COMMIT, or returned with a nak. Its methods never reject.
  *
- * While a message is held, the consumer is told every few seconds not to deliver it to another writer.
+ * While a message is held, its ack wait is restarted every few seconds, so that no other writer gets it.
  */
 export class MessageStore implements Disposable {
   readonly #database: Database;
@@ -31,7 +31,7 @@ export class MessageStore implements Disposable {
   readonly #held = new Set<Delivered>();
   readonly #locked = new LockedSpaces();
   readonly #renewal: NodeJS.Timeout;
-  /** Until then clients are expected to send stored events again beside new ones. */
+  /** Until then batches are expected to mix stored and new events (`repeatsExpectedMs`). */
   #repeatsUntilMs = 0;
 
   /** @param onStored called after each COMMIT, with the spaces that the statement stored events of. */
@@ -48,19 +48,19 @@ export class MessageStore implements Disposable {
     clearInterval(this.#renewal);
   }
 
-  /** The message waits here until one of the other methods settles it. */
+  /** Holds a message until one of the other methods settles it. */
   hold(message: Delivered): void {
     this.#held.add(message);
   }
 
-  /** Gives messages back, to be delivered again at once. */
+  /** Returns messages for immediate redelivery. */
   release(messages: readonly Delivered[]): void {
     this.#settle(messages, (message) => message.nak(0));
   }
 
   /**
-   * Stores messages with one statement. When one of them holds events that neither the tables nor quarantine take, each
-   * is stored alone, so that only that one stays in the queue.
+   * Stores messages with one statement. When one of them has events that neither the tables nor quarantine accept, each
+   * message is stored alone, so that only that one stays in the queue.
    */
   async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
     const messages = entries.map(({ message }) => message);
@@ -77,7 +77,7 @@ export class MessageStore implements Disposable {
     }
   }
 
-  /** Keeps a message in quarantine that is no weir.queue.v1.Group. */
+  /** Moves a message that is not a weir.queue.v1.Group to quarantine. */
   async quarantine(message: Delivered, reason: Error): Promise<void> {
     this.#log.error(
       { err: reason, bytes: message.data.length },
@@ -93,8 +93,8 @@ export class MessageStore implements Disposable {
   }
 
   /**
-   * Stores the parts whose spaces are not locked. When a statement waits for too long, its spaces are stored one by one, so that
-   * only those of which another transaction holds rows have to wait.
+   * Stores the parts whose spaces are not locked. After a lock time-out the spaces are stored one by one, so that only those
+   * with locked rows have to wait.
    *
    * @returns the spaces whose parts are not stored.
    */
@@ -119,7 +119,7 @@ export class MessageStore implements Disposable {
     return waiting;
   }
 
-  /** @returns whether all is stored; false when a lock was not to be had in time. */
+  /** @returns false after a lock time-out: nothing is stored. */
   async #storeIfUnlocked(parts: readonly Part[]): Promise<boolean> {
     try {
       await this.#storeLogged(parts);
@@ -146,13 +146,13 @@ export class MessageStore implements Disposable {
     );
   }
 
-  /** Gives back a message of a space that is locked. */
+  /** Returns a message of a locked space, for redelivery after a delay. */
   #wait(message: Delivered): void {
     const delayMs = Math.min(lockedSpaceMs * 2 ** (message.deliveries - 1), lockedDelayMsMax);
     message.nak(jittered(delayMs));
   }
 
-  /** After a transient failure. Resolves when the next attempt is due. */
+  /** Returns messages after a transient failure. Resolves when the worker may store again. */
   async #giveBack(messages: readonly Delivered[], error: unknown): Promise<void> {
     this.#log.warn({ err: error, messages: messages.length }, 'not stored; it will be delivered again');
     this.#settle(messages, (message) => message.nak(jittered(retryDelayMs)));
@@ -160,7 +160,7 @@ export class MessageStore implements Disposable {
     await sleep(jittered(retryDelayMs));
   }
 
-  /** The queue keeps what Postgres does not take, until an operator acts. It is tried less and less often. */
+  /** Returns messages that Postgres refuses. The queue keeps them until an operator acts; the delay between retries grows. */
   #keepQueued(messages: readonly Delivered[], { sqlstate, message: reason }: QuarantineRefusedError): void {
     this.#settle(messages, (message) => {
       const delayMs = Math.min(retryDelayMs * 2 ** (message.deliveries - 1), retryDelayMsMax);
@@ -181,7 +181,7 @@ export class MessageStore implements Disposable {
   }
 }
 
-/** Up to half as much again, so that workers and processes that failed together do not retry together. */
+/** Adds up to 50 %, so that workers and processes that failed together do not retry together. */
 function jittered(delayMs: number): number {
   return delayMs * (1 + Math.random() / 2);
 }

@@ -9,7 +9,7 @@ import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { keepPartitions } from './partition-upkeep.ts';
 
-test('the writer makes missing partitions, and raises an alarm about rows that have none', async () => {
+test('the writer creates missing partitions, and logs an alarm for rows in the default partition', async () => {
   await using backing = await createDatabase();
   await using sql = openPostgres(backing.url, {
     applicationName: 'test',

@@ -7,9 +7,9 @@ import { deleteOldCommits } from '../../lib/tail/space-commits.ts';
 import { partitionCheckMs, partitionRetryMs } from './limits.ts';
 
 /**
- * Keeps the partitions of events and segments made ahead, and raises an alarm when the current week or the next one has
- * none, or when the default partition holds rows. Deletes what no live tail can resume from any more. It has a connection of its
- * own: moving rows out of the default partition may take minutes.
+ * Creates the partitions of events and segments ahead of time, and logs an alarm when the current week or the next one has
+ * none, or when the default partition has rows. Also deletes old commits, from which no live tail can resume. It uses its own
+ * connection: moving rows out of the default partition may take minutes.
  */
 export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposable {
   const sql = openPostgres(databaseUrl, {
@@ -37,7 +37,7 @@ export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposabl
   };
 }
 
-/** @returns whether all partitions are made. That they are not made ahead is no alarm until the current weeks lack them. */
+/** @returns whether all partitions exist. Missing future partitions are an alarm only for the current week and the next. */
 async function keepOnce(database: Database, log: Logger): Promise<boolean> {
   const nowMs = await serverTimeMs(database);
   const failure: unknown = await ensurePartitions(database, nowMs).catch((error: unknown) => error);

@@ -2,13 +2,13 @@ import { clockDifferenceMsMax } from '../../lib/db/limits.ts';
 import type { Part } from '../../lib/queue/group.ts';
 
 /**
- * Corrects times of receipt that are too early. Ingest notices a wrong clock when it compares it with that of Postgres, but a
- * machine that was suspended accepts events for up to two seconds before that. With a time of receipt of days ago they would
- * expire at once, and the ledger would refuse the retry. The queue took the message at most moments after the receipt of its
- * events, so its clock tells the time. It is the same at every delivery. At worst, when the clock of nats-server is ahead,
- * the events are kept for longer.
+ * Corrects times of receipt that are too early. Ingest compares its clock with that of Postgres, but after a machine was
+ * suspended it accepts events for up to two seconds before the next comparison. With a time of receipt days ago such events
+ * would expire at once, and the ledger would reject a retry. A message is queued moments after its events are received, so
+ * the time at which nats-server received it is close enough, and the same at every delivery. If the clock of nats-server is
+ * ahead, the events are only kept longer.
  *
- * @param queuedAtMs the clock of nats-server when it took the message.
+ * @param queuedAtMs when nats-server received the message, by its clock.
  * @returns how many events were corrected.
  */
 export function correctReceipts(parts: readonly Part[], queuedAtMs: number): number {

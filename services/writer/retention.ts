@@ -16,8 +16,8 @@ export interface RetentionDependencies {
 }
 
 /**
- * Deletes what has expired, in passes, in the background. It has a connection of its own: statements that store events never
- * wait for one of it. Of several writers one makes each pass.
+ * Deletes expired data in the background, in passes. It uses its own connection, so that store statements never wait for one.
+ * With several writers only one of them runs each pass.
  */
 export function startRetention({
   databaseUrl,
@@ -64,7 +64,7 @@ export function startRetention({
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      // A statement that is interrupted changes nothing.
+      // An interrupted statement changes nothing.
       await sql.end({ timeout: 0 });
       await running;
     },

@@ -2,13 +2,13 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { publishStoredNotice } from '../../lib/queue/stored-notice.ts';
 import { storedNoticeMs } from './limits.ts';
 
-/** Tells dashboards where something was stored, so that live tails need not wait for their next look. */
+/** Announces to dashboards the spaces in which events were stored, so that live tails read them before their next poll. */
 export interface StoredNotices extends Disposable {
-  /** Notes spaces in which events were committed. Never throws: without the notice, events are only shown later. */
+  /** Adds spaces in which events were committed. Never throws: without a notice, events are only shown later. */
   add(spaceIds: Iterable<string>): void;
 }
 
-/** Sends what was noted within a short time as one message. */
+/** Publishes the spaces of the last `storedNoticeMs` in one message. */
 export function openStoredNotices(connection: NatsConnection): StoredNotices {
   const noted = new Set<string>();
   let timer: NodeJS.Timeout | undefined;

@@ -11,9 +11,9 @@ export interface UndeletedMessagesDependencies {
 }
 
 /**
- * Removes messages from a stream that were acknowledged and are still in it: a nats-server that could not write (a full
- * disk), or whose store was repaired, loses the record of their removal. They are never delivered again and take space for
- * ever. A new consumer delivers them once more; storing them again changes nothing (ADR 0004).
+ * Removes messages from a stream that were acknowledged but are still in it: nats-server loses the record of their removal
+ * when its disk is full, or when its store was repaired. They are never delivered again and take space forever. Recreating the
+ * consumer delivers them again; storing them a second time changes nothing (ADR 0004).
  */
 export function clearUndeletedMessages({
   manager,
@@ -26,7 +26,7 @@ export function clearUndeletedMessages({
     let looks = 0;
     while (!stopping.signal.aborted) {
       const found = await findUndeletedMessages(manager, stream).catch(() => 0);
-      // A message that has just been acknowledged is about to be removed: only one that stays counts.
+      // A message that has just been acknowledged is about to be removed: act only if it is still there at the next check.
       looks = found !== 0 && found === suspect ? looks + 1 : 0;
       suspect = found;
       if (looks >= undeletedLooks) {
@@ -50,12 +50,12 @@ export function clearUndeletedMessages({
   };
 }
 
-/** The first sequence of the stream, when its message will not be delivered any more; 0 when there is no such message. */
+/** The first sequence of the stream if its message will not be delivered again; otherwise 0. */
 async function findUndeletedMessages(manager: JetStreamManager, { name }: QueueStream): Promise<number> {
   const { state } = await manager.streams.info(name);
   if (state.messages === 0) return 0;
   const consumer = await findConsumer(manager, name);
-  // Missing between the two steps of renewConsumer, this writer's or another one's.
+  // The consumer is missing when this writer or another one stopped between the two steps of renewConsumer.
   if (consumer === undefined) await manager.consumers.add(name, { ...consumerSettings });
   if (consumer === undefined) return 0;
   const isDone = consumer.num_pending === 0 && consumer.num_ack_pending === 0;

@@ -9,7 +9,7 @@ import { startWriter } from './writer.ts';
 
 const pool = { applicationName: 'weir-writer', connectionsMax: 1, statementTimeoutMs: 0 };
 
-test('disposing the writer waits for a message that is on its way to quarantine', async () => {
+test('disposing the writer waits until a message is in quarantine', async () => {
   await using backing = await createDatabase();
   await using sql = openPostgres(backing.url, pool);
   await using other = openPostgres(backing.url, { ...pool, applicationName: 'test' });

@@ -12,22 +12,21 @@ import { correctReceipts } from './receipt-time.ts';
 export interface WriterDependencies {
   database: Database;
   log: Logger;
-  /** How many workers store messages, each with one statement at a time. */
+  /** The number of workers. Each runs one statement at a time. */
   concurrency: number;
-  /** Called after each COMMIT, with the spaces that it stored events of. */
+  /** Called after each COMMIT, with the spaces whose events it stored. */
   onStored: (spaceIds: Iterable<string>) => void;
 }
 
 /**
- * Moves messages from the queue into Postgres. While all workers are busy, the messages that arrive wait together, and the
- * next free worker takes as many as fit into one statement: under load statements grow, otherwise a message is stored
- * at once.
+ * Moves messages from the queue into Postgres. While all workers are busy, arriving messages wait, and the next free worker
+ * takes as many as fit into one statement: under load statements grow, otherwise a message is stored at once.
  *
- * A message is acknowledged only after its COMMIT. A message that fails for a transient reason is given back to be
- * delivered again; events that Postgres refuses for good go to quarantine (storeParts). When quarantine refuses them too,
- * their message stays in the queue, and is tried less and less often.
+ * A message is acknowledged only after its COMMIT. After a transient failure it is redelivered; events that Postgres refuses
+ * permanently go to quarantine (storeParts). When quarantine refuses them, too, their message stays in the queue and is
+ * retried with growing delays.
  *
- * Disposing it finishes what is being stored or quarantined, and gives back what is waiting.
+ * Disposing it finishes messages that are being stored or quarantined, and returns waiting ones to the queue.
  */
 export function startWriter({
   database,
