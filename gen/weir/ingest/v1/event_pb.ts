@@ -17,8 +17,8 @@ export const file_weir_ingest_v1_event: GenFile = /*@__PURE__*/
 /**
  * Event records one LLM call or one tool call.
  *
- * Fields marked "Required" must be set. A scalar is `optional` where unset differs from empty or zero, so that a
- * forgotten duration is an error and a duration of 0 is not. Numbers must be finite.
+ * Fields marked "Required" must be set. A scalar is `optional` where unset differs from empty or zero: a missing duration is
+ * an error, a duration of 0 is not. Numbers must be finite.
  *
  * @generated from message weir.ingest.v1.Event
  */
@@ -166,7 +166,7 @@ export type Status_Error = Message<"weir.ingest.v1.Status.Error"> & {
   httpStatus?: Value | undefined;
 
   /**
-   * For people.
+   * Human-readable.
    *
    * @generated from field: optional string message = 3;
    */
@@ -187,7 +187,7 @@ export const Status_ErrorSchema: GenMessage<Status_Error> = /*@__PURE__*/
  */
 export const Status_State = {
   /**
-   * Not a state: an event without a state is invalid.
+   * The state is not set: the event is invalid.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */

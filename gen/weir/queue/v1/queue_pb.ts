@@ -3,7 +3,7 @@
 /* eslint-disable */
 
 // The private message format between services/ingest and services/writer.
-// Fields are only added: a writer must read messages that an older ingest left in the stream.
+// Only add fields: a writer must be able to read messages that an older ingest published.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -35,14 +35,14 @@ export const GroupSchema: GenMessage<Group> = /*@__PURE__*/
   messageDesc(file_weir_queue_v1_queue, 0);
 
 /**
- * Part holds events that one API key sent to one space: their columns, and the segment with their JSON and no other. A
- * batch that is too large for one message is several parts, each with a segment of its own.
+ * Part holds events that one API key sent to one space: their columns, and a segment with the JSON of these events only. A
+ * batch that is too large for one message becomes several parts, each with its own segment.
  *
  * @generated from message weir.queue.v1.Part
  */
 export type Part = Message<"weir.queue.v1.Part"> & {
   /**
-   * UUID of the API key's space, and so of every row of the part.
+   * UUID of the API key's space; every row of the part belongs to it.
    *
    * @generated from field: string space_id = 1;
    */
@@ -63,7 +63,7 @@ export type Part = Message<"weir.queue.v1.Part"> & {
   receivedAtMs: bigint;
 
   /**
-   * UUIDv7 created by ingest, so that a redelivered message has the same segment id.
+   * UUIDv7 created by ingest, so that every delivery of a message has the same segment id.
    *
    * @generated from field: string segment_id = 4;
    */
@@ -98,8 +98,8 @@ export type Part = Message<"weir.queue.v1.Part"> & {
   body: Uint8Array;
 
   /**
-   * Hashes of the values that the events can be filtered by, each distinct one once, as the inside of a Postgres array
-   * literal of bigint: signed decimal numbers separated by commas. Empty when ingest did not compute them.
+   * Hashes of the values that the events can be filtered by, without duplicates, as the inside of a Postgres array literal
+   * of bigint: signed decimal numbers separated by commas. Empty when ingest did not compute them.
    *
    * @generated from field: string terms = 9;
    */
@@ -113,8 +113,8 @@ export type Part = Message<"weir.queue.v1.Part"> & {
   projection: number;
 
   /**
-   * The stream that delivered the part, and the sequence of its message there. The writer sets them, so that a segment and an
-   * entry of the quarantine say where in the queue they come from.
+   * The stream that delivered the part, and the sequence of its message in it. The writer sets them, so that segments and
+   * quarantine entries record their position in the queue.
    *
    * @generated from field: string queue_stream = 11;
    */
@@ -137,7 +137,7 @@ export const PartSchema: GenMessage<Part> = /*@__PURE__*/
  * Columns holds the events column by column. Each field is the inside of a Postgres array literal: event_count
  * elements separated by commas, quoted where needed, NULL where absent. The writer joins the columns of several
  * parts with commas and passes them to unnest() without parsing them.
- * An empty field stands for event_count NULLs: an older ingest did not know the column.
+ * An empty field stands for event_count NULLs: an older ingest lacks the column.
  *
  * @generated from message weir.queue.v1.Columns
  */
@@ -264,7 +264,7 @@ export type Columns = Message<"weir.queue.v1.Columns"> & {
   attributes: string;
 
   /**
-   * Counted in the statistics, and no columns of the table.
+   * Counted in the statistics, but not columns of the table.
    *
    * @generated from field: string cache_read_tokens = 24;
    */
