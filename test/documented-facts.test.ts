@@ -64,7 +64,7 @@ test('ARCHITECTURE lists the rooms of ingest', () => {
   const rooms = readdirSync(join(root, 'services/ingest'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `\`${name}/\``);
-  const listed = tableRows('ARCHITECTURE.md', '   | Room of `services/ingest` | Concern |').map(
+  const listed = tableRows('ARCHITECTURE.md', '| Room of `services/ingest` | Concern |').map(
     ([room]) => room,
   );
   expect(listed.sort()).toEqual(rooms.sort());
