@@ -23,12 +23,12 @@ const services = ['services/ingest', 'services/writer', 'services/dashboard-api'
 const mayImport: Record<string, readonly string[]> = {
   gen: [],
   lib: ['gen'],
-  // What operators start, on the command line or in the dashboard.
+  // Operator commands, run from the command line or the dashboard.
   operations: ['lib', 'gen'],
   'services/ingest': ['lib', 'gen'],
   'services/writer': ['lib', 'gen'],
   'services/dashboard-api': ['lib', 'gen', 'operations'],
-  // It runs in browsers. It shows the code of example programs.
+  // Runs in browsers. It shows the source of example programs.
   'services/dashboard-web': ['type:services/dashboard-api', 'examples/clients', 'examples/first-event'],
   'examples/clients': [],
   'examples/first-event': ['sdk/typescript'],
@@ -40,11 +40,11 @@ const mayImport: Record<string, readonly string[]> = {
   'harness/fuzz': ['lib', 'gen', 'harness', 'services/ingest'],
   // The benchmark is a client of the dashboard API: it imports only the type of its router.
   harness: ['lib', 'gen', 'operations', 'launcher', 'sdk/typescript', 'type:services/dashboard-api'],
-  // A package of its own: it imports nothing of the repository.
+  // A separate package: it imports nothing else of the repository.
   'sdk/typescript': [],
   // The front end imports only the type of the router.
   examples: ['sdk/typescript', 'type:services/dashboard-api'],
-  // Its provider of models answers what the recipes of docs/opentelemetry.md ask, too.
+  // Its model provider also serves the recipes of docs/opentelemetry.md.
   test: [
     'lib',
     'gen',
@@ -59,7 +59,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
 };
 
-/** Folders of similar files, one per fault or command: they may have any number. */
+/** Folders of similar files, one per fault or command, which may have any number of files. */
 const collections = ['harness/chaos/faults', 'cli/commands'];
 const folderFilesMax = 16;
 
@@ -73,7 +73,7 @@ const imports: readonly Import[] = sources.flatMap((from) => {
   const text = readFileSync(join(root, from), 'utf8');
   const found = [
     ...text.matchAll(/^(import type|import|export)\b[^;]*?from '(\.[^']+)'/gms),
-    // For its side effects, or dynamic.
+    // Side-effect and dynamic imports.
     ...text.matchAll(/\b(import) ?\(?'(\.[^']+)'/g),
   ];
   return found.map(([, kind, path = '']) => ({
@@ -97,12 +97,12 @@ test('imports go one way', () => {
   expect(wrong).toEqual([]);
 });
 
-test('no files import each other in a circle', () => {
+test('there are no circular imports between files', () => {
   expect(findCircle(imports.map(({ from, to }) => [from, to]))).toBeUndefined();
 });
 
-test('no rooms import each other in a circle', () => {
-  // A client of the router needs its type, and nothing that runs.
+test('there are no circular imports between rooms', () => {
+  // A client of the router imports its type, which does not exist at run time.
   const isClient = ({ from, to, isType }: Import) =>
     isType && (mayImport[ownerOf(from)] ?? []).includes(`type:${ownerOf(to)}`);
   const arrows = imports.filter((one) => !isClient(one)).flatMap(({ from, to }) => roomsBetween(from, to));
@@ -137,7 +137,7 @@ function roomsBetween(from: string, to: string): [string, string][] {
   return [[a.slice(0, shared + 1).join('/'), b.slice(0, shared + 1).join('/')]];
 }
 
-/** @returns one circle, which begins and ends with the same member; undefined when there is none. */
+/** @returns one circle, whose first and last members are equal; undefined when there is none. */
 function findCircle(arrows: readonly (readonly [string, string])[]): string[] | undefined {
   const targets = Map.groupBy(arrows, ([from]) => from);
   const done = new Set<string>();
@@ -158,7 +158,7 @@ function findCircle(arrows: readonly (readonly [string, string])[]): string[] | 
   return undefined;
 }
 
-test('no service, and nothing that one imports, holds a transaction open', () => {
+test('no service, and no file that one imports, holds a client transaction open', () => {
   const running = Map.groupBy(
     imports.filter(({ isType }) => !isType),
     ({ from }) => from,
@@ -176,7 +176,7 @@ test('no service, and nothing that one imports, holds a transaction open', () =>
   expect(holding).toEqual([]);
 });
 
-test('only entry files touch the process', () => {
+test('only entry files use the process object', () => {
   const touching = sources
     .filter((file) => /^(lib|operations|services)\//.test(file) && !file.endsWith('/main.ts'))
     .filter((file) =>
@@ -193,7 +193,7 @@ test('SQL names tables and columns through the Drizzle schema', () => {
     Object.values(getTableColumns(table)).map(({ name }) => name),
   );
   const tableName = new RegExp(`\\b(from|into|update|join|table)\\s+"?(${tableNames.join('|')})\\b`, 'i');
-  // A name of one word, such as `name`, may as well be an alias.
+  // Names of a single word, such as `name`, may also be aliases.
   const columnName = new RegExp(`\\b(${columnNames.filter((name) => name.includes('_')).join('|')})\\b`);
   const named = sources
     .filter(
@@ -209,12 +209,12 @@ test('SQL names tables and columns through the Drizzle schema', () => {
   expect(named).toEqual([]);
 });
 
-/** The schema itself, and what reads Drizzle's table of migrations. */
+/** The schema itself, and the code that reads Drizzle's migration table. */
 const ownSql = ['lib/db/schema/', 'lib/db/migrate.ts'];
 
 const comments = /\/\*.*?\*\/|^\s*\/\/[^\n]*$/gms;
 
-/** The texts of a file's tagged templates, without what is interpolated. */
+/** The text of a file's tagged templates, without interpolated values. */
 function taggedTemplates(code: string): string[] {
   return [...code.matchAll(/\w(?:<[^`;]*>)?`/g)].map((start) => {
     let text = '';

@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const errorIds = Object.keys(errorTable) as ErrorId[];
 
-/** The cells of each row of the table below the header that begins so. */
+/** The cells of each row of the table whose header starts with this text. */
 function tableRows(document: string, header: string): string[][] {
   const [, after = ''] = read(document).split(`\n${header}`);
   const lines = after.split('\n').slice(2);
@@ -32,7 +32,7 @@ function tableRows(document: string, header: string): string[][] {
 
 const codeSpans = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
 
-/** The sources without tests that create an error with this id, to throw it. */
+/** Source files, without tests, that create an error with this id. */
 function findThrowers(id: ErrorId): string[] {
   const creates = new RegExp(`(?:new IngestError|extends IngestError[^]*?super)\\(\\s*'${id}'`);
   return globSync('{lib,services/ingest}/**/*.ts', { cwd: root })
@@ -41,7 +41,7 @@ function findThrowers(id: ErrorId): string[] {
     .sort();
 }
 
-test('ARCHITECTURE says of every error its status and the files that throw it', () => {
+test('ARCHITECTURE lists the status of every error and the files that throw it', () => {
   const rows = tableRows('ARCHITECTURE.md', '| `error.id` | Status | Thrown in |');
   expect(rows.map(([id = '']) => codeSpans(id)[0]).sort()).toEqual([...errorIds].sort());
   for (const [name = '', status, where = ''] of rows) {
@@ -49,7 +49,7 @@ test('ARCHITECTURE says of every error its status and the files that throw it', 
     const files = codeSpans(where)
       .filter((span) => span.endsWith('.ts'))
       .map((path) => (path.startsWith('lib/') ? path : `services/ingest/${path}`));
-    // batch_too_large names its callers, too.
+    // For batch_too_large the table also names the callers.
     const throwers = findThrowers(id);
     expect({ id, status, files: files.filter((file) => throwers.includes(file)).sort() }).toEqual({
       id,
@@ -70,7 +70,7 @@ test('ARCHITECTURE lists the rooms of ingest', () => {
   expect(listed.sort()).toEqual(rooms.sort());
 });
 
-test('docs/api.md has the errors, the codes and the limits of the code', () => {
+test('docs/api.md has the errors, codes and limits of the code', () => {
   const rows = tableRows('docs/api.md', '| `error.id` | Status | Title | Condition |');
   expect(rows).toEqual(
     errorIds.map((id) => {
@@ -96,17 +96,17 @@ test('docs/api.md has the errors, the codes and the limits of the code', () => {
   );
 });
 
-test('the README says what to do about every error of the ingest API', () => {
+test('the README says how to handle every error of the ingest API', () => {
   const listed = tableRows('README.md', '| Status | `error.id` | What to do |').flatMap(
     ([status, ids = '']) => codeSpans(ids).map((id) => [id, Number(status)]),
   );
-  // In the sentence below the table, and RPCs only.
+  // In the sentence below the table, or only used by RPCs.
   const elsewhere: ErrorId[] = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
   const expected = errorIds.filter((id) => !elsewhere.includes(id)).map((id) => [id, errorTable[id].status]);
   expect(listed.sort()).toEqual(expected.sort());
 });
 
-test('the defaults of the README are those of the configuration', () => {
+test('the defaults in the README are those of the configuration', () => {
   const defaults: Record<string, unknown> = parseConfig({});
   const rows = tableRows('README.md', '| Variable | Default | Meaning |');
   expect(rows).toHaveLength(Object.keys(configSchema.shape).length);
@@ -124,7 +124,7 @@ test('the defaults of the README are those of the configuration', () => {
   }
 });
 
-test('docs/cluster.md starts the services as npm start does, and so does its environment', () => {
+test('docs/cluster.md starts the services with the commands and environment of npm start', () => {
   const cluster = read('docs/cluster.md');
   const shared = nodeOptionsOf('ingest').map((option) => option.replace(/=file:.*\/lib\//, '=./lib/'));
   expect(cluster).toContain(`OPTIONS='${shared.join(' ')}'`);
@@ -147,11 +147,11 @@ test('docs/cluster.md starts the services as npm start does, and so does its env
   expect(() => parseConfig(Object.fromEntries(others))).not.toThrow();
 });
 
-test('docs/cluster.md says of every variable which services read it, and permits the subjects that they use', () => {
+test('docs/cluster.md says which services read each variable, and permits exactly the subjects that they use', () => {
   const cluster = read('docs/cluster.md');
   const rows = tableRows('docs/cluster.md', '   | Variable | ingest | writer | dashboard-api |');
   const listed = rows.flatMap(([names = '']) => codeSpans(names).map((name) => name.split('=')[0] ?? ''));
-  // Of `npm start` and the command line.
+  // Read by `npm start` and the command line.
   const elsewhere = ['WEIR_DATA_DIR', 'NATS_ALLOW_UNSYNCED', 'BACKUP_RETENTION_DAYS'];
   const missing = Object.keys(configSchema.shape).filter(
     (name) =>

@@ -1,10 +1,10 @@
 import postgres from 'postgres';
 import { distributeDatabase, migrateDatabase } from '../../lib/db/migrate.ts';
 
-/** The database of a coordinator that somebody provides, in which its workers are known. Its nodes take the same user. */
+/** URL of a database on an existing Citus coordinator that knows its workers. All nodes accept the same user. */
 export const citusUrl = process.env.WEIR_TEST_CITUS_URL;
 
-/** Few, so that a test has its tables soon; more than one on each of two workers. */
+/** Few, so that tables are created fast; more than one on each of two workers. */
 const shards = 4;
 
 let databases = 0;
@@ -16,7 +16,7 @@ interface Node {
 
 /**
  * Creates a database for one test on all nodes of the cluster, migrated and distributed unless it is to be `empty`. Citus has
- * no template databases. Disposing it drops it.
+ * no template databases. Disposing drops it.
  */
 export async function createCitusDatabase(
   coordinatorUrl: string,
@@ -24,7 +24,7 @@ export async function createCitusDatabase(
 ): Promise<{ url: string } & AsyncDisposable> {
   const name = `weir_test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
   const [coordinator, ...workers] = await listNodes(coordinatorUrl);
-  if (coordinator === undefined) throw new Error('WEIR_TEST_CITUS_URL names no coordinator');
+  if (coordinator === undefined) throw new Error('WEIR_TEST_CITUS_URL does not name a coordinator');
   const nodes = [coordinator, ...workers];
   const urlAt = (node: Node, database: string) => atNode(coordinatorUrl, node, database);
   for (const node of nodes) {
@@ -51,7 +51,7 @@ export async function createCitusDatabase(
   };
 }
 
-/** The coordinator first. */
+/** Lists the nodes, coordinator first. */
 async function listNodes(coordinatorUrl: string): Promise<Node[]> {
   const { hostname, port } = new URL(coordinatorUrl);
   const workers = await run(

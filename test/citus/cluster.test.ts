@@ -34,7 +34,7 @@ import { reportStorage } from '../../operations/storage/storage-report.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { citusUrl, createCitusDatabase } from './citus-database.ts';
 
-/** How many connections store at the same time. */
+/** Number of connections that store concurrently. */
 const concurrency = 4;
 
 describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS_URL', () => {
@@ -54,7 +54,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
   const countIn = async (table: (typeof counted)[number], spaceId: string) =>
     (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows ?? 0;
 
-  /** What is stored, billed and counted of a space, and how many ids the ledger has. */
+  /** The numbers of stored, billed and counted events of a space, and of ids in its ledger. */
   async function totals(spaceId: string) {
     const stats = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
     const usage = await database.select().from(usageMonths).where(eq(usageMonths.spaceId, spaceId));
@@ -68,7 +68,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
   }
   const exactly = (rows: number) => ({ stored: rows, ids: rows, billed: rows, counted: rows });
 
-  test('`weir migrate --citus` distributes the tables by space, also twice at once, and changes nothing again', async () => {
+  test('`weir migrate --citus` distributes the tables by space; a concurrent or repeated run changes nothing', async () => {
     await using empty = await createCitusDatabase(citusUrl ?? '', { empty: true });
     const variables = { DATABASE_URL: empty.url };
     const runs = await Promise.all(
@@ -94,7 +94,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     for (const table of shards) expect(table).toMatchObject({ shards: 6, colocations: shards.length });
   });
 
-  test('statements of several spaces that overlap, at the same time and in any order, store and bill each event once', async () => {
+  test('concurrent statements of several spaces with overlapping events, in any order, store and bill each event once', async () => {
     const spaceIds = Array.from({ length: 5 }, () => randomUUIDv7());
     const sent = someEvents(100);
     const statements = Array.from({ length: 12 }, (_, i) => {
@@ -106,7 +106,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     for (const spaceId of spaceIds) expect(await totals(spaceId)).toEqual(exactly(100));
   });
 
-  test('a live tail beside statements of several spaces has every event once', async () => {
+  test('a live tail has every event once while statements store several spaces', async () => {
     const spaceIds = Array.from({ length: 3 }, () => randomUUIDv7());
     const sent = new Map<string, string[]>(spaceIds.map((spaceId) => [spaceId, []]));
     let isWriting = true;
@@ -143,7 +143,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     await deleteOldCommits(database);
   });
 
-  test('an event that Postgres refuses goes to quarantine with its SQLSTATE, alone, and is replayed', async () => {
+  test('only the event that Postgres rejects goes to quarantine, with its SQLSTATE, and it can be replayed', async () => {
     const spaceId = randomUUIDv7();
     await sql`ALTER TABLE events ADD CONSTRAINT poison CHECK (name <> 'poison')`;
     const poison = llmEvent({ properties: { llm: { model: 'poison' } } });
@@ -156,7 +156,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     expect(await totals(spaceId)).toEqual(exactly(4));
   });
 
-  test('lists, filters, single events and usage are read', async () => {
+  test('lists, filters, single events and usage can be read', async () => {
     const space = await createSpace(database, 'read', {});
     const rare = llmEvent({ context: { userId: 'rare' }, startTimeMs: 7 });
     await insertParts(database, [partOf(space.id, [...someEvents(20), rare])]);
@@ -184,7 +184,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     expect(await readUsage(database, space.id)).toMatchObject({ events: 21 });
   });
 
-  test('partitions of distributed tables are made, take rows out of the default one, and are dropped', async () => {
+  test('partitions of distributed tables are created, take over rows from the default partition, and are dropped', async () => {
     await using single = openPostgres(url, {
       applicationName: 'test',
       connectionsMax: 1,
@@ -195,7 +195,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
       await createSpace(alone, 'short', { retentionDays: 7 }),
       await createSpace(alone, 'for ever', {}),
     ];
-    // Without a partition for their weeks: they lie in the default one.
+    // These weeks have no partition yet, so the rows go to the default partition.
     await insertParts(database, [
       agedPart(short.id, someEvents(3), 90),
       agedPart(short.id, someEvents(2), 20),
@@ -222,7 +222,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     expect(await migrateDatabase(url)).toBeUndefined();
   });
 
-  test('while a query reads the tables, no partition is dropped, and writes go on; afterwards it is dropped', async () => {
+  test('while a query reads the tables, no partition is dropped and writes continue; the drop follows later', async () => {
     const options = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 60_000 };
     await using reader = openPostgres(url, options);
     await using single = openPostgres(url, options);
@@ -242,7 +242,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     for (; result === undefined; writes++)
       expect(await insertParts(database, [partOf(space.id, someEvents(1))])).toBe(1);
     await expiring;
-    // A write that waited for the drop to give up would be the only one.
+    // If writes waited until the drop gave up, there would be only one.
     expect(writes).toBeGreaterThan(10);
     expect(result.dropped).toEqual([]);
     const { locked } = result;
@@ -252,7 +252,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     expect(await countIn(events, space.id)).toBe(writes);
   });
 
-  test('a deletion gives up, on the worker too, while another transaction has the segment', async () => {
+  test('a deletion gives up, on the worker too, while another transaction has locked the segment', async () => {
     const options = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 60_000 };
     await using writer = openPostgres(url, options);
     await using single = openPostgres(url, options);
@@ -266,7 +266,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
       expireData(alone, { retentionDaysMax: undefined, nowMs: Date.now(), clock: new RetentionClock() });
     await writer`BEGIN`;
     expect(await writer`SELECT FROM segments WHERE space_id = ${space.id} FOR UPDATE`).toHaveLength(1);
-    // It would wait for the COMMIT below for ever.
+    // Without a time-out it would wait for the COMMIT below, which never comes.
     expect(await expire()).toMatchObject({ events: 0 });
     await writer`COMMIT`;
     await expire();
@@ -286,7 +286,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
         const batch = someEvents(10);
         const parts = spaceIds.map((spaceId) => partOf(spaceId, batch));
         await storeUntilDone(database, parts);
-        // Redelivered.
+        // Simulates redelivery.
         await storeUntilDone(database, parts);
       }
     };
@@ -300,7 +300,7 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
   });
 });
 
-/** Stores parts as the writer does: what fails for a transient reason is tried again. */
+/** Stores parts as the writer does: transient failures are retried. */
 async function storeUntilDone(database: Database, parts: readonly Part[]): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -313,7 +313,7 @@ async function storeUntilDone(database: Database, parts: readonly Part[]): Promi
   }
 }
 
-/** Moves every shard of the first table, with those beside it, to another node. @returns how many. */
+/** Moves every shard of the first table, with its co-located shards, to another node. @returns the number of moved shards. */
 async function moveShards(sql: Sql, nodes: readonly { host: string; port: number }[]): Promise<number> {
   const shards = await sql<{ id: string; host: string; port: number }[]>`
     SELECT shardid AS id, nodename AS host, nodeport AS port FROM citus_shards WHERE table_name = 'events'::regclass`;

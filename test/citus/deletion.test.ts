@@ -56,7 +56,7 @@ describe.skipIf(citusUrl === undefined)('deleting on the Citus cluster of WEIR_T
     return new Map(rows.map(({ id }, i) => [id, texts[i]]));
   }
 
-  test('the events of a user are erased, which sent again bring no text; others keep their bytes; sent again they are not stored', async () => {
+  test('erased events leave no text and are not stored again when resent; other events keep their bytes', async () => {
     const { id: spaceId } = await createSpace(database, 'erased');
     const gone = eventOf('gone');
     const sent = [eventOf('a'), gone, eventOf('b'), eventOf('gone')];
@@ -67,7 +67,7 @@ describe.skipIf(citusUrl === undefined)('deleting on the Citus cluster of WEIR_T
     const { erased, rewrittenTables, notReached } = await eraseEvents(erasing, nats, spaceId, ofUser('gone'));
     expect(erased).toMatchObject({ events: 3, segmentsRewritten: 1, segmentsDeleted: 1 });
     expect(await textsOf(spaceId)).toEqual(kept);
-    // The files of the workers are not rewritten, and the receipt says so.
+    // Files on the workers are not rewritten, and the receipt says so.
     expect(rewrittenTables).toEqual([]);
     expect(notReached).toContainEqual(expect.stringMatching(/^segments_\S*: not written into a new file/));
     expect(notReached).toContainEqual(expect.stringMatching(/^pg_statistic: not written/));
@@ -77,7 +77,7 @@ describe.skipIf(citusUrl === undefined)('deleting on the Citus cluster of WEIR_T
     expect(await countIn(eventIds, spaceId)).toBe(6);
   });
 
-  test('an event that has expired, by a drop or in a batch, is not stored and not billed when it is sent again', async () => {
+  test('an event that expired, by a drop or in a batch, is neither stored nor billed when it is sent again', async () => {
     const { id: spaceId } = await createSpace(database, 'expired', {});
     const keeper = await createSpace(database, 'keeper', {});
     const [dropped, deleted, fresh] = [someEvents(3), someEvents(2), someEvents(1)];
@@ -99,7 +99,7 @@ describe.skipIf(citusUrl === undefined)('deleting on the Citus cluster of WEIR_T
     expect(await readUsage(database, spaceId)).toMatchObject({ events: (usage?.events ?? 0) + 1 });
   });
 
-  test('erasure and retention at the same time, in one space, both end, and leave no half of a segment', async () => {
+  test('concurrent erasure and retention in one space both complete, and leave no event without its segment', async () => {
     const { id: spaceId } = await createSpace(database, 'both', { retentionDays: 7 });
     const aged = (days: number) => agedPart(spaceId, [eventOf('gone'), eventOf('kept')], days);
     const parts = Array.from({ length: 300 }, (_, i) => aged(i % 2 === 0 ? 20 : 1));
@@ -115,7 +115,7 @@ describe.skipIf(citusUrl === undefined)('deleting on the Citus cluster of WEIR_T
     for (const text of texts) expect(text).toContain('"userId":"kept"');
   });
 
-  test('filters find what is frequent, rare, old and absent, alone and together, over several weeks', async () => {
+  test('filters find frequent, rare, old and absent values, alone and combined, over several weeks', async () => {
     const { id: spaceId } = await createSpace(database, 'filtered');
     const model = (name: string) => ({ properties: { llm: { model: name } } });
     const old = Array.from({ length: 40 }, (_, i) =>

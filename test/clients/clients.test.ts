@@ -74,7 +74,7 @@ for (const program of clientPrograms) {
     }
 
     test(
-      'its events are stored like those of every other client',
+      'its events are stored like those of all other clients',
       async (context) => {
         context.skip(client === undefined, 'its packages cannot be downloaded');
         const { spaceId, apiKey } = await pipeline.createTenant();
@@ -88,7 +88,7 @@ for (const program of clientPrograms) {
     );
 
     test(
-      'it reports an invalid key, and does not retry',
+      'it reports an invalid key and does not retry',
       async (context) => {
         context.skip(client === undefined, 'its packages cannot be downloaded');
         const { exitCode, stderr } = await run(pipeline.url, 'weir_unknown');
@@ -117,7 +117,7 @@ for (const program of clientPrograms) {
   });
 }
 
-/** The stored events of a space in the order of their start, without ids and times. */
+/** The stored events of a space ordered by start time, without ids and times. */
 async function readStored(spaceId: string): Promise<unknown[]> {
   await untilDrained(pipeline);
   const rows = await pipeline.sql<{ segmentId: string; segmentIndex: number }[]>`

@@ -5,7 +5,7 @@ import { findMissingTool, type Tool } from '../support/tools/toolchain.ts';
 
 const system = useBrowser();
 
-/** The tabs that install packages, or need a toolchain. The others are run by `test/web/complaints.test.ts`. */
+/** Tabs that install packages or need a toolchain. `test/web/complaints.test.ts` runs the others. */
 const tabs: readonly [label: string, tool: Tool][] = [
   ['OpenTelemetry', 'npm'],
   ['Python', 'python3'],
@@ -14,7 +14,7 @@ const tabs: readonly [label: string, tool: Tool][] = [
 
 for (const [label, tool] of tabs) {
   const missing = findMissingTool([tool]);
-  test(`the paste of the tab ${label} sends events from an empty folder`, {
+  test(`the snippet of the tab ${label} sends events from an empty folder`, {
     timeout: 360_000,
     skip: missing !== undefined,
   }, async () => {

@@ -11,7 +11,7 @@ import { findMissingTool } from '../support/tools/toolchain.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countUsage, until } from '../support/wait.ts';
 
-/** The recipes of docs/opentelemetry.md: real instrumentations and exporters, against a provider of our own. */
+/** Runs the recipes of docs/opentelemetry.md: real instrumentations and exporters, against our own model provider. */
 
 const { pipeline } = usePipeline();
 let provider: Provider;
@@ -22,7 +22,7 @@ afterAll(() => provider?.[Symbol.asyncDispose]());
 
 const page = readRecipePage(new URL('../../docs/opentelemetry.md', import.meta.url));
 
-test('every recipe of the page has its expectation, and every expectation its recipe', () => {
+test('every recipe of the page has an expectation, and every expectation a recipe', () => {
   expect(page.recipes.map(({ title }) => title).toSorted()).toEqual(Object.keys(expectedAgents).toSorted());
 });
 
@@ -56,7 +56,7 @@ function runTests(recipe: Recipe, expected: ExpectedAgent | undefined): void {
       change,
     });
 
-  test('its calls are stored with all that its instrumentation says', {
+  test('its calls are stored with all data that its instrumentation records', {
     timeout: 200_000,
   }, async (context) => {
     context.skip(directory === undefined, 'its packages cannot be downloaded');
@@ -83,7 +83,7 @@ function runTests(recipe: Recipe, expected: ExpectedAgent | undefined): void {
   });
 
   test.for(expected?.refusal === undefined ? [] : [expected.refusal])(
-    'a call that the provider refuses is stored with its error',
+    'a call that the provider rejects is stored with its error',
     { timeout: 200_000 },
     async (refusal, context) => {
       context.skip(directory === undefined, 'its packages cannot be downloaded');
@@ -100,7 +100,7 @@ function runTests(recipe: Recipe, expected: ExpectedAgent | undefined): void {
   );
 
   test.for(expected?.protocols ?? [])(
-    'over %s it sends again until Weir can store, and nothing is stored twice',
+    'over %s it retries until Weir can store, and nothing is stored twice',
     { timeout: 200_000 },
     async (protocol, context) => {
       context.skip(directory === undefined, 'its packages cannot be downloaded');
@@ -122,7 +122,7 @@ function runTests(recipe: Recipe, expected: ExpectedAgent | undefined): void {
   );
 
   test.for(expected?.fanOuts ?? [])(
-    'spans that two of its exporters send are stored once: %s',
+    'spans sent by two of its exporters are stored once: %s',
     { timeout: 200_000 },
     async (exporters, context) => {
       context.skip(directory === undefined, 'its packages cannot be downloaded');
@@ -137,7 +137,7 @@ function runTests(recipe: Recipe, expected: ExpectedAgent | undefined): void {
   );
 }
 
-/** How many requests with calls ingest has made durable. */
+/** Number of requests with calls that ingest has committed to the queue. */
 function countCommitted(): number {
   const lines = pipeline.ingest.log().split('\n');
   const commits = lines.filter((line) => line.includes('"msg":"committed"')).map((line) => JSON.parse(line));

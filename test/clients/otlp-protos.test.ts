@@ -12,7 +12,7 @@ import { buildTimeoutMs, PackagesUnreachableError } from '../support/tools/build
 import { runShell } from '../support/tools/shell.ts';
 import { findMissingTool } from '../support/tools/toolchain.ts';
 
-/** Prints the descriptors of `opentelemetry-proto`, which Python's exporters send by. */
+/** Prints the descriptors of `opentelemetry-proto`, the package that Python's exporters use. */
 const printDescriptors = `
 import base64
 from google.protobuf import descriptor_pb2
@@ -63,7 +63,7 @@ test.skipIf(missing !== undefined)(
   },
 );
 
-/** @param of another version of the message: only the fields that it has are told. */
+/** Describes a message. @param of another version of it: only fields that it has are included. */
 function fieldsOf(message: DescMessage | undefined, of = message): unknown {
   const names = new Set(of?.fields.map(({ name }) => name));
   const known = message?.fields.filter(({ name }) => names.has(name)).map(describeField);

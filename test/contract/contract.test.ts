@@ -56,7 +56,7 @@ test.each([
   expectError(await postRaw(pipeline, tenant, body), 'invalid_request_body');
 });
 
-test('the details of invalid JSON name the position, and quote nothing of the body', async () => {
+test('the details of invalid JSON name the position and quote nothing of the body', async () => {
   expectError(
     await postRaw(pipeline, tenant, '{"events":["secret" 1]}'),
     'invalid_request_body',
@@ -105,7 +105,7 @@ test('501 events are answered with too_many_events, valid or not', async () => {
   );
 });
 
-test('exactly 4 MiB are accepted, and a byte more is answered with batch_too_large', async () => {
+test('exactly 4 MiB are accepted, and one byte more is answered with batch_too_large', async () => {
   expectQueued(await postRaw(pipeline, tenant, bodyOf(bodyBytesMax)), 1);
   expectError(await postRaw(pipeline, tenant, bodyOf(bodyBytesMax + 1)), 'batch_too_large');
   expectError(await postRaw(pipeline, tenant, Buffer.alloc(40 * 1024 * 1024)), 'batch_too_large');

@@ -54,7 +54,7 @@ test.each([5e-324, -5e-324])('an event that starts at %d ms is stored', async (s
   expect(row).toMatchObject({ start_time_ms: 0 });
 });
 
-test('characters that Postgres cannot store are U+FFFD in columns', async () => {
+test('characters that Postgres cannot store are replaced by U+FFFD in columns', async () => {
   const id = randomUUID();
   const odd = 'a\0b\uD800c"\\{},NULL🦦';
   const event = llmEvent({
@@ -83,7 +83,7 @@ test('characters that Postgres cannot store are U+FFFD in columns', async () => 
   });
 });
 
-test('extreme numbers are stored in the columns, and limited to 1e15 per event in the statistics', async () => {
+test('extreme numbers are stored in the columns and clamped to 1e15 per event in the statistics', async () => {
   const id = randomUUID();
   const usage = { inputTokens: 1e308, outputTokens: -1.5, totalTokens: 5e-324 };
   const event = llmEvent({
@@ -112,7 +112,7 @@ test('extreme numbers are stored in the columns, and limited to 1e15 per event i
   expect(stats).toEqual([{ events: 4, input_tokens: 4e15, output_tokens: -6, total_tokens: 4 * 5e-324 }]);
 });
 
-test('a long text is truncated in its column, and stored whole in the segment', async () => {
+test('a long text is truncated in its column and stored completely in the segment', async () => {
   const id = randomUUID();
   const long = '🦦'.repeat(50_000);
   const event = llmEvent({

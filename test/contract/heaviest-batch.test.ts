@@ -10,7 +10,7 @@ import { call, type Protocol, protocols } from '../support/protocols/rpc-calls.t
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countRows, countUsage, untilDrained } from '../support/wait.ts';
 
-/** A legal batch is stored, however many bytes it takes in the queue, and whatever protocol it is sent by. */
+/** A valid batch is stored, however many bytes it takes in the queue and whatever protocol carries it. */
 
 const { pipeline } = usePipeline({ expectNoHarm: true });
 let session: ClientHttp2Session & Disposable;
@@ -53,7 +53,7 @@ test.each(cases)('$name in $encoding over $protocol are stored and read back', a
     else expect(JSON.parse(texts[index] ?? '')).toEqual(event);
   }
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(batch.events.length);
-  // Of several messages each has its own events.
+  // A batch of several messages has several segments, each with its own events.
   const stored = await pipeline.sql<{ id: string; eventCount: number }[]>`
     SELECT id, event_count AS "eventCount" FROM segments WHERE space_id = ${tenant.spaceId}`;
   const counted = Map.groupBy(rows, ({ segmentId }) => segmentId);

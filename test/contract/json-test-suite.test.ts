@@ -4,7 +4,7 @@ import { toolEvent } from '../../harness/fixtures/events.ts';
 import { postRaw } from '../support/http.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 
-/** The cases by name. Each character of a line's `bytes` is a byte. */
+/** The cases by name. In a line's `bytes`, each character is one byte. */
 const cases = new Map(
   readFileSync(new URL('json-test-suite/cases.ndjson', import.meta.url), 'utf8')
     .split('\n')
@@ -20,7 +20,7 @@ function read(name: string): Buffer {
   return bytes;
 }
 
-/** The cases that the suite leaves to the parser. Ours accepts any number and lone surrogates, and only valid UTF-8. */
+/** Results of the cases that the suite leaves open. Our parser accepts any number and lone surrogates, but only valid UTF-8. */
 const pinned: Record<string, 'accepted' | 'rejected'> = {
   i_number_double_huge_neg_exp: 'accepted',
   i_number_huge_exp: 'accepted',
@@ -95,7 +95,7 @@ test.each(accepted)('%s is parsed, and accepted inside an event', async (name) =
   expect(await send(embed(read(name)))).toBe('202');
 });
 
-test('everything that is accepted is stored, and nothing is in quarantine', async () => {
+test('everything that is accepted is stored, and quarantine is empty', async () => {
   const { spaceId, ...key } = await pipeline.createTenant();
   for (const name of accepted) {
     expect((await postRaw(pipeline, key, embed(read(name)))).status).toBe(202);

@@ -47,7 +47,7 @@ const unstorable = {
   ],
 };
 
-test('every path and method of the service is in the document, and no other', () => {
+test('the document has exactly the paths and methods of the service', () => {
   const described = Object.entries(description.document.paths).map(([path, operations]) => [
     path,
     Object.keys(operations).map((method) => method.toUpperCase()),
@@ -59,11 +59,11 @@ test('every path and method of the service is in the document, and no other', ()
 
 test.each([
   ['a batch', 202, () => post(JSON.stringify({ events: [llmEvent(), toolEvent()] }))],
-  ['a batch of nothing', 202, () => post('{"events":[]}')],
+  ['an empty batch', 202, () => post('{"events":[]}')],
   ['no JSON', 400, () => post('{')],
   ['no batch', 400, () => post('[]')],
   [
-    'a bad event',
+    'an invalid event',
     400,
     () => post(JSON.stringify({ events: [llmEvent({ [`${'x'.repeat(999)}`]: 1, id: 1 })] })),
   ],
@@ -77,7 +77,7 @@ test.each([
 });
 
 test.each([
-  ['a space that is not billed', { billingState: 'inactive' as const }],
+  ['a space with inactive billing', { billingState: 'inactive' as const }],
   ['a space without quota', { monthlyEventLimit: 0 }],
 ])('the 402 of %s is as documented', async (_, settings) => {
   const { apiKey } = await pipeline.createTenant(settings);
@@ -93,7 +93,7 @@ test.each([
   ['an unknown key', 401, '{}', { authorization: `Bearer ${createApiKey()}` }],
   ['too many bytes', 413, ' '.repeat(16 * 1024 * 1024 + 1), {}],
   ['another Content-Type', 415, '{}', { 'content-type': 'text/plain' }],
-])('the response to a request of spans: %s, a %i, is as documented', async (_, status, body, headers) => {
+])('the response to an OTLP request, %s, a %i, is as documented', async (_, status, body, headers) => {
   const answer = await fetch(`${pipeline.url}/v1/traces`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json', ...headers },
@@ -123,7 +123,7 @@ test('the 503 of /readyz is as documented, for every dependency', async () => {
   await expectDescribed('/readyz', 'get', answer);
   const place = ['paths', '/readyz', 'get', 'responses', '503', 'content', 'application/json', 'schema'];
   const matches = schemaAt(...place);
-  // What the service names is typed by the same list.
+  // The service takes the names from the same list.
   expect(ingestDependencies).toContain('queue-loss');
   for (const name of ingestDependencies) expect(matches({ ready: false, waitingFor: [name] })).toBe(true);
   expect(matches({ ready: false, waitingFor: ['other'] })).toBe(false);
@@ -151,7 +151,7 @@ test.each([
   expect((await postRaw(pipeline, tenant, JSON.stringify(body))).status === 202).toBe(isGood);
 });
 
-test("an event's schema is the one that the service validates with, and JSON Schema 2020-12", () => {
+test("an event's schema is the one that the service validates with, and is JSON Schema 2020-12", () => {
   const { schemas } = description.document.components;
   expect([schemas.LlmEvent, schemas.ToolEvent]).toEqual(eventSchema('weir').oneOf);
   const ajv = new Ajv2020();
@@ -160,10 +160,10 @@ test("an event's schema is the one that the service validates with, and JSON Sch
   }
 });
 
-/** A missing Content-Type, or any other, is accepted: 415 is for RPCs, which the document does not describe. */
+/** Any Content-Type, also a missing one, is accepted: 415 is only for RPCs, which the document does not describe. */
 const notInDocument: ErrorId[] = ['unsupported_media_type'];
 
-test('every error of the JSON API is a documented answer, with an example that validates', async () => {
+test('every error of the JSON API is documented, with an example that validates', async () => {
   const { responses = {} } = description.document.paths['/v1/ingest-events']?.post ?? {};
   const documented: string[] = [];
   for (const response of Object.values(responses)) {
@@ -181,12 +181,12 @@ function titleAndStatus(id: ErrorId) {
   return { title, status };
 }
 
-test("the document has the contract's limits, and what compresses a body", () => {
+test('the document has the limits and body encodings of the contract', () => {
   const text = JSON.stringify(description.document);
   for (const limit of ['"maxItems":500', '4 MiB', 'gzip, deflate, br, zstd']) expect(text).toContain(limit);
 });
 
-test('the document has the vendor of the configuration, and a 503 its Retry-After', async () => {
+test('the document has the configured vendor, and a Retry-After for 503', async () => {
   await using small = await startPipeline({ WEIR_VENDOR: 'acme', INGEST_BYTES_IN_FLIGHT_MAX: '1000' });
   const { document, expectDescribed } = await readDescription(small.url);
   expect(JSON.stringify(document)).toContain('"vendor":{"const":"acme"}');

@@ -16,7 +16,7 @@ if ('missing' in schemathesis) {
 } else {
   const { python } = schemathesis;
   test.each([
-    ['a good key', true],
+    ['a valid key', true],
     ['no key', false],
   ])(
     'with %s, Schemathesis finds no response that differs from the document',

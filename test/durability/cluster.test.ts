@@ -63,7 +63,7 @@ async function startExample(stack: AsyncDisposableStack) {
   return { pids, variables };
 }
 
-test('the example works: two ingests and two writers continue when the node that leads the first stream is killed', async () => {
+test('with the example configuration, two ingests and two writers continue when the leader of the first stream is killed', async () => {
   await using stack = new AsyncDisposableStack();
   const { pids, variables } = await startExample(stack);
   const database = stack.use(await createDatabase());

@@ -31,7 +31,7 @@ async function keepSending(
     else for (const id of ids) journal.unknown.add(id);
     if (answer !== undefined && answer.status !== 202 && answer.status !== 503)
       journal.unexpected.push(answer.body);
-    // Load enough for every moment of a fault, and little enough that the restarts are not slowed down by it.
+    // Enough load to hit every moment of a fault, but not so much that it slows down the restarts.
     await sleep(answer === undefined ? 50 : 10);
   }
 }
@@ -91,7 +91,7 @@ test.each(Object.entries(faults))(
   },
 );
 
-// The last one: it stops the services for good.
+// This test must be the last: it stops the services for good.
 test('SIGTERM under load: every response is a 202, and both services exit with code 0', async () => {
   const tenant = await pipeline.createTenant();
   const statuses: (number | undefined)[] = [];

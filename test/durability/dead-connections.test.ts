@@ -32,7 +32,7 @@ test('a key that is revoked while the notification connection is dead is rejecte
   const tenant = await pipeline.createTenant();
   const post = () => postEvents({ url: ingest.ready.url ?? '' }, tenant, [llmEvent()]);
   expect((await post()).status).toBe(202);
-  // The last query of a connection that listens is LISTEN, and later the check whether it is alive.
+  // The last query of a listening connection is LISTEN, or later the keep-alive query.
   const countListeners = async () =>
     (
       await pipeline.sql`SELECT FROM pg_stat_activity WHERE datname = current_database()

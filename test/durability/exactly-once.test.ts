@@ -42,7 +42,7 @@ test('the same ids in two spaces are different events', async () => {
   expect([await countRows(pipeline, one.spaceId), await countRows(pipeline, two.spaceId)]).toEqual([10, 10]);
 });
 
-test('an id in upper case is the same id', async () => {
+test('an upper-case id equals its lower-case form', async () => {
   const tenant = await pipeline.createTenant();
   const id = randomUUID();
   await postEvents(pipeline, tenant, [llmEvent({ id })]);
@@ -53,7 +53,7 @@ test('an id in upper case is the same id', async () => {
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(1);
 });
 
-test('of two events with the same id in a batch the first is stored', async () => {
+test('when a batch has two events with the same id, the first one is stored', async () => {
   const tenant = await pipeline.createTenant();
   const first = llmEvent();
   const answer = await postEvents(pipeline, tenant, [first, toolEvent({ id: first.id }), llmEvent()]);
@@ -68,7 +68,7 @@ test('a retried batch creates no second segment', async () => {
   const tenant = await pipeline.createTenant();
   const events = someEvents(5);
   await postEvents(pipeline, tenant, events);
-  // Another order of the ids is another message id: the broker does not detect the retry.
+  // A different order of the ids gives a different message id, so the broker does not detect the retry.
   await until(async () => (await countRows(pipeline, tenant.spaceId)) === 5);
   await postRaw(pipeline, tenant, JSON.stringify({ events: [...events].reverse() }, null, 2));
   await untilDrained(pipeline);
@@ -78,7 +78,7 @@ test('a retried batch creates no second segment', async () => {
 const minute = 29_333_334;
 const at = { startTimeMs: minute * 60_000, endTimeMs: minute * 60_000 + 30, durationMs: 30 };
 
-/** Sends events twice, and twice without the first, and so in other batches: each counts once. */
+/** Sends the events twice, and twice without the first one, which makes a different batch: each event counts once. */
 async function sendRepeatedly(tenant: Tenant, sent: readonly Record<string, unknown>[]): Promise<void> {
   for (let times = 0; times < 2; times++) {
     await postEvents(pipeline, tenant, sent);
@@ -157,7 +157,7 @@ test('statistics of an agent count its events once, with the details of their to
   expect(buckets.toSorted((a, b) => a - b)).toEqual([30, 30, 3_000].map(latencyBucketOf));
 });
 
-test('sums stay finite, whatever number a client claims', async () => {
+test('sums stay finite, whatever numbers a client reports', async () => {
   const tenant = await pipeline.createTenant();
   const usage = { inputTokens: 1.7e308, outputTokens: -1.7e308 };
   const event = { ...at, durationMs: 8e15, properties: { llm: { usage } } };

@@ -21,7 +21,7 @@ async function signIn(pipeline: Pipeline, tenant: Tenant, url: string): Promise<
 const portOf = (url: string | undefined) => Number(new URL(url ?? '').port);
 const random = (max: number) => Math.floor(Math.random() * max);
 
-test('every event comes once to a tail that is cut again and again, while writer and dashboard are killed', async () => {
+test('a tail that is disconnected again and again gets every event once, while writer and dashboard are killed', async () => {
   await using pipeline = await startPipeline();
   const { variables } = pipeline;
   const tenant = await pipeline.createTenant();
@@ -35,7 +35,7 @@ test('every event comes once to a tail that is cut again and again, while writer
     stack.use(await TcpProxy.open(portOf(second.ready.url))),
   ];
   const addresses = [cutFirst, cutSecond].map(({ port }) => `http://127.0.0.1:${port}`);
-  // Cookies carry the port, which is that of the proxy here.
+  // The cookie's name contains the port, here that of the proxy.
   const cookies = await Promise.all(addresses.map((address) => signIn(pipeline, tenant, address)));
   const all = addresses.map((address, i) => stack.use(openTail(address, cookies[i])));
   const rare = addresses.map((address, i) => stack.use(openTail(address, cookies[i], { userId: 'rare' })));
@@ -49,7 +49,7 @@ test('every event comes once to a tail that is cut again and again, while writer
       const events = someEvents(1 + random(12)).map((event) =>
         random(10) === 0 ? llmEvent({ context: { userId: 'rare' } }) : event,
       );
-      // Some are sent twice, and some of them within another batch.
+      // Some events are sent twice, some of them in another batch.
       const { status } = await postEvents(pipeline, tenant, events);
       expect(status).toBe(202);
       if (i % 5 === 0) await postEvents(pipeline, tenant, [...events.slice(1), ...events]);
@@ -95,7 +95,7 @@ test('every event comes once to a tail that is cut again and again, while writer
   }
 }, 180_000);
 
-test('an event is seen before the next look when nats-server is there, and without it too', async () => {
+test('an event is shown before the next poll when nats-server notifies, and after a poll without it', async () => {
   await using pipeline = await startPipeline();
   const { NATS_URL: _, ...withoutNats } = pipeline.variables;
   const tenant = await pipeline.createTenant();

@@ -6,7 +6,7 @@ import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 const { pipeline } = usePipeline();
 
-test('while a transaction holds the counters of a space, the events of other spaces are stored, and its own afterwards', async () => {
+test('while a transaction locks the counters of a space, events of other spaces are stored; its own follow later', async () => {
   const [locked, free] = [await pipeline.createTenant(), await pipeline.createTenant()];
   const post = async () => {
     const sent = await Promise.all(
@@ -19,14 +19,14 @@ test('while a transaction holds the counters of a space, the events of other spa
   const release = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const holding = pipeline.sql.begin(async (sql) => {
-    // As long as the test takes on a slow machine.
+    // The transaction stays idle for the whole test, also on a slow machine.
     await sql`SET LOCAL idle_in_transaction_session_timeout = 0`;
     await sql`SELECT FROM usage_months WHERE space_id = ${locked.spaceId} FOR UPDATE`;
     held.resolve();
     await release.promise;
   });
   await held.promise;
-  // Both spaces share messages, and statements of the writer.
+  // Both spaces share messages and writer statements.
   for (let i = 0; i < 20; i++) await post();
   await until(async () => (await countRows(pipeline, free.spaceId)) === 21);
   expect(await countRows(pipeline, locked.spaceId)).toBe(1);

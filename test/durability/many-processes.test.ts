@@ -46,7 +46,7 @@ test('a revoked key is rejected by every process within a second', async () => {
   await untilAllAnswer(tenant, 401);
 });
 
-test('a key that was used before it existed is accepted by every process within a second of its creation', async () => {
+test('a key that was tried before it existed is accepted by every process within a second of its creation', async () => {
   const { spaceId } = await pipeline.createTenant();
   const apiKey = createApiKey();
   const tenant = { spaceId, keyId: '', apiKey };
@@ -67,7 +67,7 @@ test('changes of billing and limits are applied by every process within a second
   }
 });
 
-test('the batch that crosses the limit is accepted whole, and the next one is rejected by the other process', async () => {
+test('the batch that crosses the limit is accepted completely, and the next one is rejected by the other process', async () => {
   // Repeated, because it depends on the timing between the processes.
   for (let times = 0; times < 10; times++) {
     const tenant = await pipeline.createTenant({ monthlyEventLimit: 10 });
@@ -99,12 +99,12 @@ test('concurrent clients of two processes overshoot a limit by no more than what
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(accepted);
 });
 
-test('while no writer runs, a limit is overshot by no more than what was in flight, and the rest gets 503', async () => {
+test('while no writer runs, a limit is overshot by no more than what was in flight, and further batches get 503', async () => {
   const [limit, clients, batchEvents] = [100, 4, 10];
   const tenant = await pipeline.createTenant({ monthlyEventLimit: limit });
   await Promise.all([pipeline.writer.stop('SIGTERM'), secondWriter.stop('SIGTERM')]);
   let accepted = 0;
-  // Without the bound, every batch would be accepted: each client sends its whole share.
+  // Without the bound, every batch would be accepted, since each client sends its whole share.
   const send = async (turn: number) => {
     for (let sent = 0; sent < 3 * limit; sent += batchEvents) {
       const { status } = await postTo(turn, tenant, someEvents(batchEvents));
@@ -114,7 +114,7 @@ test('while no writer runs, a limit is overshot by no more than what was in flig
     return 202;
   };
   const ends = await Promise.all(Array.from({ length: clients }, (_, turn) => send(turn)));
-  // Not 402: what is queued may be events that are stored already.
+  // Not 402: queued events may be duplicates of stored ones.
   expect(new Set(ends)).toEqual(new Set([503]));
   expect(accepted).toBeGreaterThanOrEqual(limit);
   expect(accepted).toBeLessThanOrEqual(limit + clients * batchEvents);
@@ -138,13 +138,13 @@ test('the same batches through every process and two writers are stored and bill
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(sent);
 });
 
-test('the messages of a killed writer are redelivered to another one, and stored once', async () => {
+test('the messages of a killed writer are redelivered to another one and stored once', async () => {
   const tenant = await pipeline.createTenant();
   const holdsMessages = async () => {
     const report = await fetch(new URL('/jsz?consumers=1', pipeline.nats.monitorUrl));
     return /"num_ack_pending": [1-9]/.test(await report.text());
   };
-  // The second writer is the only one, so that it receives all messages; the locked table keeps it from storing them.
+  // Only the second writer runs, so it receives all messages; the locked table keeps it from storing them.
   expect(await pipeline.writer.stop('SIGTERM')).toBe(0);
   const [lock, isLocked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const locked = pipeline.sql.begin(async (sql) => {
@@ -157,7 +157,7 @@ test('the messages of a killed writer are redelivered to another one, and stored
   expect((await Promise.all(posts)).every(({ status }) => status === 202)).toBe(true);
   await until(holdsMessages);
   await secondWriter.stop('SIGKILL');
-  // A statement whose client is gone still waits for the lock, and would store its events when it gets it.
+  // A statement whose client disconnected still waits for the lock, and would store its events once it gets it.
   const sessions = pipeline.sql`SELECT pid FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE 'weir-writer%'`;
   await pipeline.sql`SELECT pg_terminate_backend(pid) FROM (${sessions}) AS session`;

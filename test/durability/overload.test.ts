@@ -14,7 +14,7 @@ import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 describe('with a memory budget of 4 MB', () => {
   const { pipeline } = usePipeline({ variables: { INGEST_BYTES_IN_FLIGHT_MAX: '4000000' } });
 
-  test('a batch beyond the memory budget is answered with 503 and Retry-After, and a small one is accepted', async () => {
+  test('a batch beyond the memory budget is answered with 503 and Retry-After; a small one is accepted', async () => {
     const tenant = await pipeline.createTenant();
     const large = toolEvent({ properties: { tool: { input: 'x'.repeat(4_100_000) } } });
     const answer = await postEvents(pipeline, tenant, [large]);
@@ -35,7 +35,7 @@ describe('with a memory budget of 4 MB', () => {
       socket.write(head + ' '.repeat(600_000));
     };
     const large = toolEvent({ properties: { tool: { input: 'x'.repeat(900_000) } } });
-    // Some of many uploads at once would be rejected while the others have not sent much yet, and leave room.
+    // Polls, because an upload may be accepted while the others have not sent much yet.
     await until(async () => {
       stallAnother();
       return (await postEvents(pipeline, stalling, [large])).status === 503;
@@ -43,10 +43,10 @@ describe('with a memory budget of 4 MB', () => {
     expect((await postEvents(pipeline, other, [large])).status).toBe(202);
   });
 
-  test('the JSON of an RPC counts against the memory budget until the batch is answered', async () => {
+  test('the decoded JSON of an RPC counts against the memory budget until the batch is answered', async () => {
     const { apiKey } = await pipeline.createTenant();
     using session = await openSession(pipeline);
-    // Each of these characters takes a byte of protobuf, and six of JSON.
+    // Each of these characters takes one byte in protobuf and six in JSON.
     const send = (chars: number) => {
       const event = toolEvent({ properties: { tool: { input: '\x01'.repeat(chars) } } });
       return call(session, 'grpc', toRequest([event]), { headers: { authorization: `Bearer ${apiKey}` } });
@@ -69,7 +69,7 @@ describe('with a memory budget of 4 MB', () => {
   });
 });
 
-test('while the queue is full the response is 503, and events are accepted again after the writer has drained it', async () => {
+test('a full queue is answered with 503, and events are accepted again after the writer has drained it', async () => {
   await using pipeline = await startPipeline({ QUEUE_BYTES_MAX: '300000' });
   const tenant = await pipeline.createTenant();
   pipeline.writer.kill('SIGSTOP');
@@ -113,7 +113,7 @@ describe('with the default limits', () => {
     expect(await countRows(pipeline, tenant.spaceId)).toBe(accepted + 1);
   });
 
-  test('while Postgres is down cached keys are accepted, and other keys get 503', async () => {
+  test('while Postgres is down, cached keys are accepted and other keys get 503', async () => {
     const [known, unknown] = [await pipeline.createTenant(), await pipeline.createTenant()];
     expect((await postEvents(pipeline, known, [llmEvent()])).status).toBe(202);
     await using outage = openDatabaseOutage(pipeline);
@@ -133,7 +133,7 @@ describe('with the default limits', () => {
     expect((await postEvents(pipeline, unknown, [llmEvent()])).status).toBe(202);
   });
 
-  test('while Postgres is down the last known usage decides: a space below its limit gets no 402, and does not exceed it', async () => {
+  test('while Postgres is down, the last known usage decides: a space below its limit gets no 402 and does not exceed it', async () => {
     const below = await pipeline.createTenant({ monthlyEventLimit: 10 });
     const reached = await pipeline.createTenant({ monthlyEventLimit: 5 });
     expect((await postEvents(pipeline, below, someEvents(6))).status).toBe(202);
@@ -142,7 +142,7 @@ describe('with the default limits', () => {
     await until(async () => (await postEvents(pipeline, reached, [llmEvent()])).status === 402);
     await using outage = openDatabaseOutage(pipeline);
     await outage.begin();
-    // The first of these batches crosses the limit, which cannot be known before it is counted.
+    // The first of these batches crosses the limit, which is only known once it is counted.
     expect((await postEvents(pipeline, below, someEvents(6))).status).toBe(202);
     expect((await postEvents(pipeline, below, someEvents(6))).status).toBe(503);
     expect((await postEvents(pipeline, reached, [llmEvent()])).status).toBe(402);

@@ -15,7 +15,7 @@ import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 const { pipeline } = usePipeline();
 
-test('an event that Postgres refuses goes to quarantine, and nothing beside it does', async () => {
+test('only the event that Postgres rejects goes to quarantine', async () => {
   const { sql, database } = pipeline;
   await sql`ALTER TABLE events ADD CONSTRAINT poison CHECK (name <> 'poison')`;
   const tenant = await pipeline.createTenant();
@@ -23,7 +23,7 @@ test('an event that Postgres refuses goes to quarantine, and nothing beside it d
     llmEvent({ properties: { llm: { model: 'poison', big: '9007199254740993' } } }),
   );
   const events = [...someEvents(30), ...poison, ...someEvents(9)];
-  // Sent twice, in one order and another: a retry fills quarantine no further.
+  // Sent twice in different orders: a retry adds no quarantine entries.
   await Promise.all([postEvents(pipeline, tenant, events), postEvents(pipeline, tenant, someEvents(50))]);
   await postEvents(pipeline, tenant, [...events].reverse());
   await untilDrained(pipeline);
@@ -49,7 +49,7 @@ test('an event that Postgres refuses goes to quarantine, and nothing beside it d
   expect(row && (await readEventTexts(database, tenant.spaceId, [row]))).toEqual([JSON.stringify(poison[0])]);
 });
 
-test('while quarantine refuses an event, its message stays in the queue, is tried less and less often, and delays no other', async () => {
+test('while quarantine rejects an event, its message stays queued, is retried with growing delays, and blocks no other', async () => {
   const { sql, database, writer } = pipeline;
   await sql`ALTER TABLE events ADD CONSTRAINT toxic CHECK (name <> 'toxic')`;
   await sql`ALTER TABLE quarantine ADD CONSTRAINT closed CHECK (false) NOT VALID`;
@@ -79,7 +79,7 @@ test('while quarantine refuses an event, its message stays in the queue, is trie
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(6);
 });
 
-test('an event whose segment cannot be read is kept with its columns, and what is no part is kept as it is', async () => {
+test('an event with an unreadable segment is kept with its columns; bytes that are not a part are kept unchanged', async () => {
   const { sql, database } = pipeline;
   const tenant = await pipeline.createTenant();
   const [id, otherId] = [randomUUID(), randomUUID()];
@@ -90,7 +90,7 @@ test('an event whose segment cannot be read is kept with its columns, and what i
     receivedAtMs: BigInt(Date.now()),
     rawBytes: 10n,
     eventCount: 1,
-    // Postgres refuses it: type and state are missing.
+    // Postgres rejects it: type and state are missing.
     columns: { id, segmentIndex: '0', startTimeMs: '1', endTimeMs: '1', durationMs: '0' },
     body: Buffer.from('not zstd'),
   };

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** An event with values of its own in every column. Durations and tokens are whole: their sums are exact. */
+/** An event with distinct values in every column. Durations and tokens are integers, so that sums are exact. */
 function makeEvent(i: number) {
   const tokens = {
     ...{ inputTokens: i, outputTokens: 2 * i, totalTokens: 3 * i },
@@ -73,12 +73,12 @@ function makeEvent(i: number) {
     : llmEvent({ ...changes, properties: { llm } });
 }
 
-/** Requests of three events. */
+/** Requests with three events each. */
 const requests = (from: number, to: number) =>
   Array.from({ length: (to - from) / 3 }, (_, n) => [0, 1, 2].map((i) => makeEvent(from + 3 * n + i)));
 const renamed = (batch: Record<string, unknown>[]) => batch.map((event) => ({ ...event, id: randomUUID() }));
 
-/** The columns of the events of a space, but for their ids. */
+/** The columns of a space's events, except ids. */
 const columnsOf = (spaceId: string) => sql`
   SELECT to_jsonb(e) - '{space_id,id,segment_id,segment_index,received_at,trace_id}'::text[] AS row FROM events AS e
   WHERE space_id = ${spaceId} ORDER BY start_time_ms`;
@@ -89,7 +89,7 @@ async function found(spaceId: string, filter: EventFilter) {
   return page.rows.map(({ startTimeMs }) => startTimeMs);
 }
 
-/** Runs `weir reproject` until it has done some segments, and kills it. */
+/** Starts `weir reproject` and kills it after it has done some segments. */
 async function reprojectAndKill(): Promise<void> {
   const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
   const child = spawn(execPath, [main, 'reproject'], {
@@ -99,7 +99,7 @@ async function reprojectAndKill(): Promise<void> {
   await new Promise((resolve) => child.once('exit', resolve));
 }
 
-test('segments of another version get the columns and terms of this one, while a writer runs, and after a kill', async () => {
+test('outdated segments get current columns and terms while a writer runs, and after a kill', async () => {
   for (const [id, name] of [
     [old, 'old'],
     [fresh, 'fresh'],
@@ -107,10 +107,10 @@ test('segments of another version get the columns and terms of this one, while a
     await sql.unsafe(`INSERT INTO spaces (id, name) VALUES ('${id}', '${name}')`);
   const stored = requests(3, 363);
   for (const batch of stored) await insertParts(database, [partOf(old, batch)]);
-  // As if an older version had stored them, which lacked some columns and terms.
+  // Simulates an older version without some columns and terms.
   await sql`UPDATE events SET error_code = NULL, attributes = NULL, agent_group_id = NULL`;
   await sql`UPDATE segments SET terms = ${`{${inSpace(old, [anyTerm]).join()}}`}, projection = ${projectionVersion - 1}`;
-  // One event is erased before.
+  // One event is erased first.
   await using server = await startNats();
   await using nats = await connectQueue(server.url, 'test');
   await using one = openPostgres(url, { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 0 });
@@ -119,7 +119,7 @@ test('segments of another version get the columns and terms of this one, while a
   await sql`UPDATE events SET thread_id = 'gone' WHERE id = ${String(gone?.id)}`;
   expect((await eraseEvents(openDatabase(one), nats, old, { subject })).erased).toMatchObject({ events: 1 });
 
-  // A writer stores events of the same minutes, models, sources and agents until the end.
+  // Meanwhile a writer stores events with the same minutes, models, sources and agents.
   const later: Record<string, unknown>[][] = [];
   let isOver = false;
   const writing = (async () => {
@@ -127,7 +127,7 @@ test('segments of another version get the columns and terms of this one, while a
       const [batch = []] = requests(from, from + 3);
       await insertParts(database, [partOf(old, batch)]);
       later.push(batch);
-      // Each is stored again below, for the comparison.
+      // All of them are stored again below, for comparison.
       await sleep(20);
     }
   })();
@@ -145,7 +145,7 @@ test('segments of another version get the columns and terms of this one, while a
     damaged: [],
   });
 
-  // The same events, but for the one, stored by today's writer.
+  // The same events except the erased one, stored by the current writer.
   for (const batch of [...stored, ...later])
     await insertParts(database, [partOf(fresh, renamed(batch.filter((event) => event !== gone)))]);
   expect(await columnsOf(old)).toEqual(await columnsOf(fresh));
@@ -174,10 +174,10 @@ test('segments of another version get the columns and terms of this one, while a
   const traceId = String(stored[0]?.[0]?.traceId);
   expect(await found(old, { traceId })).toEqual([stored[0]?.[0]?.startTimeMs]);
 
-  // What was erased has not come back.
+  // The erased event has not come back.
   expect(await sql`SELECT FROM events WHERE id = ${String(gone?.id)}`).toHaveLength(0);
 
-  // Once more there is nothing to do.
+  // A second run has nothing to do.
   const again = await runWeir(['reproject'], { DATABASE_URL: url });
   expect(JSON.parse(again.stdout)).toEqual({ segments: 0, events: 0, damaged: [] });
 }, 240_000);

@@ -11,7 +11,7 @@ import { startPipeline } from '../support/pipeline.ts';
 import { startService } from '../support/service-process.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
-test('a writer that is killed while it deletes leaves no half of a segment, and the next one goes on', async () => {
+test('a writer killed during a deletion leaves no event without its segment, and the next writer continues', async () => {
   await using pipeline = await startPipeline();
   const { database, sql } = pipeline;
   const sessions = () => sql`SELECT pid FROM pg_stat_activity
@@ -22,7 +22,7 @@ test('a writer that is killed while it deletes leaves no half of a segment, and 
   for (let from = 0; from < parts.length; from += 300)
     await insertParts(database, [...parts.slice(from, from + 300), ...kept.slice(from / 20, from / 20 + 15)]);
   await ensurePartitions(database, Date.now());
-  // A statement that deletes takes a second or more.
+  // Makes each deleting statement take a second or more.
   await sql`CREATE FUNCTION delay_deletion() RETURNS trigger LANGUAGE plpgsql
     AS 'BEGIN PERFORM pg_sleep(0.001); RETURN OLD; END'`;
   await sql`CREATE TRIGGER slow BEFORE DELETE ON events FOR EACH ROW EXECUTE FUNCTION delay_deletion()`;
@@ -35,7 +35,7 @@ test('a writer that is killed while it deletes leaves no half of a segment, and 
     await until(async () => (await countRows(pipeline, short.spaceId)) < left);
     await pipeline.writer.stop('SIGKILL');
     if (isServerKilled) await sql`SELECT pg_terminate_backend(pid) FROM (${sessions()}) AS session`;
-    // A statement whose client is gone runs to its end.
+    // A statement continues to its end after its client disconnected.
     await until(async () => (await sessions()).length === 0);
     expect(await countRows(pipeline, short.spaceId)).toBeGreaterThan(0);
     const halves = await sql`
@@ -53,7 +53,7 @@ test('a writer that is killed while it deletes leaves no half of a segment, and 
   expect(await stored(segments, forEver.spaceId)).toBe(75);
 }, 180_000);
 
-test('an event that has expired is accepted when it is sent again, and neither stored nor billed', async () => {
+test('an expired event that is sent again is accepted, but neither stored nor billed', async () => {
   await using pipeline = await startPipeline({ RETENTION_DAYS_MAX: '7' });
   const { database, writer } = pipeline;
   const tenant = await pipeline.createTenant();

@@ -7,7 +7,7 @@ import { postEvents } from '../support/http.ts';
 import { startPipeline } from '../support/pipeline.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
-test('while nats-server is paused waiting batches get 503 together, and a later retry creates no second row', async () => {
+test('while nats-server is paused, waiting batches get 503 together, and a later retry creates no second row', async () => {
   await using pipeline = await startPipeline();
   const tenant = await pipeline.createTenant();
   const batches = Array.from({ length: 8 }, () => someEvents(5));
@@ -16,7 +16,7 @@ test('while nats-server is paused waiting batches get 503 together, and a later 
   await pauseTree(pipeline.nats.pid);
   const answers = await Promise.all(batches.map((batch) => postEvents(pipeline, tenant, batch)));
   expect(answers.map(({ status }) => status)).toEqual(batches.map(() => 503));
-  // One time-out for all batches that wait, and not one for each.
+  // One time-out for all waiting batches, not one for each.
   const failures = [...pipeline.ingest.log().matchAll(/"batches":(\d+),"msg":"not committed"/g)];
   expect(failures.length).toBeLessThanOrEqual(2);
   expect(failures.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(batches.length);
@@ -29,7 +29,7 @@ test('while nats-server is paused waiting batches get 503 together, and a later 
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(40);
 });
 
-test('after the queue lost acknowledged messages ingest reports queue-loss, stays up, and answers 503', async () => {
+test('after the queue lost acknowledged messages, ingest reports queue-loss, keeps running and answers 503', async () => {
   await using pipeline = await startPipeline();
   const tenant = await pipeline.createTenant();
   for (let batches = 0; batches < 3; batches++) await postEvents(pipeline, tenant, someEvents(1));

@@ -16,10 +16,10 @@ import { startErase } from '../support/cli/erase-process.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 import { until } from '../support/wait.ts';
 
-/** Names that are nowhere else, as user, thread, preview, attribute and error of the events. */
+/** Words that occur nowhere else, used as user, thread, preview, attribute and error of the events. */
 const words = ['xiphoid-user', 'xiphoid-prompt', 'xiphoid-answer', 'xiphoid-attribute', 'xiphoid-error'];
 
-/** zstd frames begin with it. */
+/** The first bytes of a zstd frame. */
 const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 function goneEvent(i: number) {
@@ -43,7 +43,7 @@ function goneEvent(i: number) {
   });
 }
 
-test('after VACUUM and CHECKPOINT no file of the database holds a word of what was erased', async () => {
+test('after VACUUM and CHECKPOINT no file of the database contains a word of an erased event', async () => {
   await using backing = await createDatabase();
   const options = { applicationName: 'test', statementTimeoutMs: 0 };
   await using sql = openPostgres(backing.url, { ...options, connectionsMax: 1 });
@@ -57,13 +57,13 @@ test('after VACUUM and CHECKPOINT no file of the database holds a word of what w
   await sql`ANALYZE events`;
   await sql`CHECKPOINT`;
   const directory = await databaseDirectory(sql);
-  // The search finds what is there.
+  // Checks that the search finds words that are there.
   const before = searchFiles(directory);
   expect(before.words).toEqual(new Set(words));
   expect(before.frames).toBeGreaterThanOrEqual(120);
 
   const subject = { kind: 'user', value: 'xiphoid-user' } as const;
-  // While somebody can see the rows that were deleted, VACUUM FULL copies them.
+  // VACUUM FULL copies deleted rows while another snapshot can see them.
   await other`BEGIN ISOLATION LEVEL REPEATABLE READ`;
   await other`SELECT count(*) FROM spaces`;
   const { erased, notReached } = await eraseEvents(database, nats, spaceId, { subject });
@@ -80,7 +80,7 @@ test('after VACUUM and CHECKPOINT no file of the database holds a word of what w
   expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
 });
 
-test('killed while it writes new files, it goes on when it is run again, and no file holds a word', async () => {
+test('an erasure killed while it rewrites files resumes when run again, and no file contains a word', async () => {
   await using backing = await createDatabase();
   const options = { applicationName: 'test', statementTimeoutMs: 0 };
   await using sql = openPostgres(backing.url, { ...options, connectionsMax: 1 });
@@ -108,16 +108,16 @@ test('killed while it writes new files, it goes on when it is run again, and no 
   };
   const untilGone = () => until(async () => (await erasing()) === undefined, 60_000);
 
-  // The copy of a week is complete, and waits for its place. Rolled back with the server's process,
+  // First kill: the copy of a week is complete and waits to be swapped in. The server process rolls it back.
   await killWhen('events', async () => (await erasing())?.isCopied);
   await sql`SELECT pg_terminate_backend(${(await erasing())?.pid ?? 0})`;
   await untilGone();
   await reader`COMMIT`;
-  // put into its place after the death of the command, which did not note it,
+  // Second kill: the server swaps the copy in after the command was killed, so the command has not recorded it.
   await killWhen('events', async () => (await erasing())?.isCopied);
   await reader`COMMIT`;
   await untilGone();
-  // and the copy of the statistics, after all others.
+  // Third kill: during the rewrite of the statistics, which comes last.
   await killWhen('pg_statistic', async () => (await erasing())?.isVacuum);
   await reader`COMMIT`;
   await untilGone();
@@ -134,12 +134,12 @@ test('killed while it writes new files, it goes on when it is run again, and no 
   expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
 }, 180_000);
 
-/** Stores events of the user among others, also in quarantine. @returns how many of them have a row. */
+/** Stores events of the user among others, also in quarantine. @returns the number of them that have a row. */
 async function storeGone(database: Database, spaceId: string): Promise<number> {
   let events = 0;
   for (let batch = 0; batch < 60; batch++) {
     const own = Array.from({ length: 1 + (batch % 20) }, (_, i) => goneEvent(batch + i));
-    // Single ones too: their segments are so small that zstd compresses nothing.
+    // Also single events: their segments are so small that zstd stores them uncompressed.
     const parts = [partOf(spaceId, [...own, ...someEvents(batch % 3)]), partOf(spaceId, [goneEvent(batch)])];
     await insertParts(database, parts);
     events += own.length + 1;
@@ -157,7 +157,7 @@ async function databaseDirectory(sql: ReturnType<typeof openPostgres>): Promise<
   return join(dataDir, 'base', row?.oid ?? '');
 }
 
-/** The words in all files, and the compressed frames in which one is. */
+/** The words found in all files, and the number of compressed frames that contain one. */
 function searchFiles(directory: string): { words: Set<string>; frames: number } {
   const found = { words: new Set<string>(), frames: 0 };
   for (const name of readdirSync(directory)) {
@@ -172,13 +172,13 @@ function searchFiles(directory: string): { words: Set<string>; frames: number } 
   return found;
 }
 
-/** As much of a frame as a page has of it. */
+/** Decompresses as much of a frame as the page contains. */
 function decompressed(bytes: Buffer): Buffer {
   for (const length of [2_000, 8_000]) {
     try {
       return zstdDecompressSync(bytes.subarray(0, length));
     } catch {
-      // What follows the frame is no frame.
+      // The bytes after the frame are not a frame.
     }
   }
   return bytes.subarray(0, 2_000);

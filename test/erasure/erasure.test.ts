@@ -24,7 +24,7 @@ async function usersOf(pipeline: Pipeline, { spaceId }: Tenant): Promise<Map<str
   return new Map([...Map.groupBy(users, (user) => user)].map(([user, list]) => [user, list.length]));
 }
 
-test('what was accepted before the command began is erased, also from the queue; what is accepted later is kept', async () => {
+test('events accepted before the command are erased, also from the queue; events accepted later are kept', async () => {
   await using pipeline = await startPipeline();
   const [tenant, other] = [await pipeline.createTenant(), await pipeline.createTenant()];
   const stored = [eventOf('gone'), eventOf('kept')];
@@ -37,7 +37,7 @@ test('what was accepted before the command began is erased, also from the queue;
 
   const erase = startErase(pipeline, tenant);
   await erase.said(/waiting for [1-9]\d* messages/);
-  // What is stored is erased already.
+  // Stored events are already erased.
   expect(await countRows(pipeline, tenant.spaceId)).toBe(1);
   const later = [eventOf('gone'), eventOf('kept')];
   expect((await postEvents(pipeline, tenant, later)).status).toBe(202);
@@ -52,7 +52,7 @@ test('what was accepted before the command began is erased, also from the queue;
   );
   expect(await usersOf(pipeline, other)).toEqual(new Map([['gone', 1]]));
 
-  // A retry is accepted, and neither stored nor billed.
+  // A retry is accepted, but neither stored nor billed.
   expect((await postEvents(pipeline, tenant, [...stored, ...queued])).status).toBe(202);
   expect(await usersOf(pipeline, tenant)).toEqual(
     new Map([
@@ -63,7 +63,7 @@ test('what was accepted before the command began is erased, also from the queue;
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(7);
 }, 120_000);
 
-test('erasing while the same user is written: all of before is gone, all of after is there', async () => {
+test('an erasure while the same user is written removes all earlier events and keeps all later ones', async () => {
   await using pipeline = await startPipeline();
   const tenant = await pipeline.createTenant();
   const accepted: { id: unknown; fromMs: number; toMs: number }[] = [];
@@ -74,7 +74,7 @@ test('erasing while the same user is written: all of before is gone, all of afte
       const fromMs = Date.now();
       expect((await postEvents(pipeline, tenant, sent)).status).toBe(202);
       accepted.push({ id: sent[0]?.id, fromMs, toMs: Date.now() });
-      // As much as the test needs, so that the machine is free for the erasure.
+      // Limits the load, so that the erasure gets enough CPU time.
       await sleep(20);
     }
   });
@@ -90,11 +90,11 @@ test('erasing while the same user is written: all of before is gone, all of afte
   const [receipt] = await Promise.all([erasing, ...clients]);
   const events = await readStored(pipeline, tenant.spaceId);
   const left = new Set(events.filter((event) => event.context.userId === 'gone').map(({ id }) => id));
-  // The files too, while writers store into the same week.
+  // Files are rewritten too, while writers store into the same week.
   expect(receipt.notReached).toEqual([]);
   expect(receipt.rewrittenTables).toHaveLength(3);
   const startedMs = Date.parse(receipt.startedAt);
-  // By the clock of the start; a request that was under way then may be on either side.
+  // By the clock of the start; a request in flight at that time may be erased or kept.
   const before = accepted.filter(({ toMs }) => toMs < beganMs);
   const after = accepted.filter(({ fromMs }) => fromMs > startedMs + 1);
   expect(before.length).toBeGreaterThan(50);
@@ -106,7 +106,7 @@ test('erasing while the same user is written: all of before is gone, all of afte
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(2 * accepted.length);
 }, 120_000);
 
-test('a command that is killed in the middle goes on when it is run again', async () => {
+test('a command killed half-way resumes when it is run again', async () => {
   await using pipeline = await startPipeline();
   const tenant = await pipeline.createTenant();
   const segments = 8 * batchSegmentsMax;
@@ -121,7 +121,7 @@ test('a command that is killed in the middle goes on when it is run again', asyn
   const left = await countRows(pipeline, tenant.spaceId);
   expect(left).toBeGreaterThan(segments);
   expect(left).toBeLessThan(2 * segments);
-  // The advisory lock goes with the connection, the open transaction too.
+  // The server releases the advisory lock and the open transaction with the connection.
   await until(async () => {
     const sessions = await pipeline.sql`
       SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'weir-cli-erase'`;
@@ -134,7 +134,7 @@ test('a command that is killed in the middle goes on when it is run again', asyn
   expect(await usersOf(pipeline, tenant)).toEqual(new Map([['kept', segments]]));
 }, 180_000);
 
-test('events in quarantine are erased, the others stay replayable, and an erased one is never stored', async () => {
+test('events in quarantine are erased, the others stay replayable, and an erased event is never stored', async () => {
   await using pipeline = await startPipeline();
   const tenant = await pipeline.createTenant();
   await pipeline.sql`ALTER TABLE events ADD CONSTRAINT refused CHECK (user_id NOT IN ('gone', 'kept'))`;
@@ -158,14 +158,14 @@ test('events in quarantine are erased, the others stay replayable, and an erased
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(2);
 }, 120_000);
 
-test('an erased event that is sent again beside new ones brings no text back', async () => {
+test('an erased event that is sent again with new ones stores no text', async () => {
   await using pipeline = await startPipeline();
   const tenant = await pipeline.createTenant();
   const gone = llmEvent({ context: { userId: 'gone' }, additionalProperties: { word: 'xiphoid' } });
   expect((await postEvents(pipeline, tenant, [gone, eventOf('kept')])).status).toBe(202);
   await untilDrained(pipeline);
   await startErase(pipeline, tenant).receipt();
-  // In a segment that small requests share, and in one of its own.
+  // In a segment shared by small requests, and in a separate one.
   const long = 'x'.repeat(ownSegmentBytesMin);
   for (const properties of [{}, { additionalProperties: { long } }]) {
     const fresh = llmEvent({ context: { userId: 'fresh' }, ...properties });

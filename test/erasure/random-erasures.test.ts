@@ -35,7 +35,7 @@ import { type RandomEvent, randomRequests, randomSubject, SentText } from './ran
 const resources = new AsyncDisposableStack();
 const log = openLog('test', { LOG_LEVEL: 'silent' });
 const readBatch = createJsonBatchReader(compileBatchRules('weir'), unlimited);
-/** Room for one large event, and not for two. */
+/** Enough for one large event but not for two. */
 const messageBytesMax = 78_000;
 const { events, segments, quarantine, eventIds } = schema;
 let sql: Sql;
@@ -66,12 +66,12 @@ afterAll(() => resources.disposeAsync());
 
 interface Erasure {
   readonly subject: Subject;
-  /** The ids that were stored at its start, and how many sends there were. */
+  /** The ids stored at its start, and the number of sends until then. */
   readonly known: ReadonlySet<string>;
   readonly sends: number;
 }
 
-/** One space, what was sent to it, and what was erased of it. */
+/** The history of one space: what was sent and what was erased. */
 class Run {
   readonly #spaceId: string;
   readonly #ids = Array.from({ length: 10 }, () => randomUUID());
@@ -82,7 +82,7 @@ class Run {
     this.#spaceId = spaceId;
   }
 
-  /** Sends requests at the same time, as ingest does: small ones share a segment, a large one is several messages. */
+  /** Sends requests concurrently, as ingest does: small ones share a segment, a large one takes several messages. */
   async send(requests: readonly (readonly RandomEvent[])[]): Promise<void> {
     const principal = {
       ...{ keyId: this.#spaceId, spaceId: this.#spaceId },
@@ -92,7 +92,7 @@ class Run {
       const texts = request.map((random) => this.#textOf(random));
       this.#sends.push(...texts);
       const sent = texts.map(({ event }) => event);
-      // Some have members around their events.
+      // Some bodies have further members besides `events`.
       return Buffer.from(JSON.stringify(at % 2 === 0 ? { events: sent } : { events: sent, note: sent }));
     });
     await Promise.all(
@@ -109,7 +109,7 @@ class Run {
     return random.isCopy && earlier !== undefined ? earlier : new SentText(id, random);
   }
 
-  /** Erases, and sends requests after its start. The writer runs from the beginning, or lags until then. */
+  /** Erases, and sends requests after its start. The writer runs from the beginning, or only afterwards if it is lagging. */
   async erase(subject: Subject, later: Parameters<Run['send']>[0], isLagging: boolean): Promise<void> {
     await using stack = new AsyncDisposableStack();
     if (!isLagging) stack.use(runWriter());
@@ -130,7 +130,7 @@ class Run {
     const bodies = kept.join('\n');
     for (const [at, text] of this.#sends.entries()) {
       if (this.#isErased(text)) expect(`${tables}${bodies}`.includes(text.word)).toBe(false);
-      // What no erasure is about, and what was sent for the first time after it, is there, byte for byte.
+      // Texts that no erasure covers, or that were first sent after it, are stored byte for byte.
       const variants = this.#sends.filter(({ id }) => id === text.id);
       const first = this.#sends.indexOf(variants[0] ?? text);
       const mayBeErased = this.#erasures.some(
@@ -141,7 +141,7 @@ class Run {
     }
   }
 
-  /** A text that was accepted before an erasure of it, unless its id was sent again before it was stored. */
+  /** Whether a text accepted before its erasure must be gone. Not if its id was sent again before it was stored. */
   #isErased(text: SentText): boolean {
     return this.#erasures.some(({ subject, known, sends }) => {
       const last = this.#sends.findLastIndex(({ id }) => id === text.id);
@@ -149,7 +149,7 @@ class Run {
     });
   }
 
-  /** All texts of segments and of the quarantine, each of which belongs to a row, or to a column of its entry. */
+  /** Reads all texts of segments and quarantine; checks that each belongs to a row, or to a column of its entry. */
   async #readTexts(): Promise<string[]> {
     const bodies: { body: Uint8Array; ids: Map<number, string> }[] = [];
     const rows = await database.select().from(events).where(eq(events.spaceId, this.#spaceId));
@@ -180,7 +180,7 @@ class Run {
   }
 }
 
-/** The writer; disposing it waits until it has stored everything. */
+/** Runs the writer; disposing waits until it has stored everything. */
 function runWriter(): AsyncDisposable {
   const writer = startWriter({ database, log, concurrency: 2, onStored: () => {} });
   const delivery = startDelivery(nats, firstStream, writer);
@@ -194,7 +194,7 @@ function runWriter(): AsyncDisposable {
   };
 }
 
-/** Every row of every table, as text. */
+/** Every row of every table as text. */
 async function readTables(): Promise<string> {
   let text = '';
   for (const table of Object.values(schema).filter((one) => is(one, PgTable))) {
@@ -206,7 +206,7 @@ async function readTables(): Promise<string> {
   return text;
 }
 
-/** While it is on, Postgres refuses events of a model. */
+/** While `is_on` is true, Postgres rejects events of one model. */
 async function refusePoison(): Promise<void> {
   await sql`CREATE TABLE refusal AS SELECT true AS is_on`;
   await sql`
@@ -224,7 +224,7 @@ const step = fc.oneof(
   fc.constant({ store: true as const }),
 );
 
-test('whatever is sent, stored and erased in whatever order, erased texts are nowhere and all others keep their bytes', async () => {
+test('after any sequence of sends, stores and erasures, erased texts are nowhere and all others keep their bytes', async () => {
   await refusePoison();
   const property = fc.asyncProperty(
     randomRequests,

@@ -3,17 +3,17 @@ import fc from 'fast-check';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import type { Subject } from '../../operations/erasure/subject.ts';
 
-/** An event of a random request: few ids, users, threads and times, so that requests meet each other. */
+/** An event of a random request. Few ids, users, threads and times, so that requests overlap. */
 export interface RandomEvent {
   readonly id: number;
-  /** Sent again as it was, if it was sent before; otherwise another text with the same id. */
+  /** Repeats the earlier text of this id, if there is one; otherwise another text with the same id. */
   readonly isCopy: boolean;
   readonly user: number;
   readonly thread: number;
   readonly second: number;
-  /** Postgres refuses it. */
+  /** Postgres rejects it. */
   readonly isPoison: boolean;
-  /** So large that a request of several is split into messages. */
+  /** So large that a request with several is split into messages. */
   readonly isLarge: boolean;
 }
 
@@ -37,7 +37,7 @@ export const randomSubject: fc.Arbitrary<Subject> = fc.oneof(
   fc.integer({ min: 2, max: 3 }).map((n): Subject => ({ kind: 'before', timeMs: n * 1_000 })),
 );
 
-/** A text that was sent: no other one has its word. */
+/** A sent text. It contains a unique word. */
 export class SentText {
   readonly word = `w${randomBytes(8).toString('hex')}`;
   readonly event: Record<string, unknown>;

@@ -22,10 +22,10 @@ import { createDatabase, startNats } from '../support/test-servers.ts';
 
 const readBatch = createJsonBatchReader(compileBatchRules('weir'), unlimited);
 
-/** Room for the compressed body, and not for all columns too. */
+/** Enough for the compressed body, but not for all columns too. */
 const messageBytesMax = 200_000;
 
-/** What ingest queues of a batch that does not fit into one message: the parts of each of them. */
+/** The parts that ingest queues for a batch that does not fit into one message, by message. */
 async function queuedParts(spaceId: string, sent: readonly object[]): Promise<Part[][]> {
   const body = Buffer.from(JSON.stringify({ events: sent }));
   const access = { keyId: spaceId, spaceId, billingState: 'active', monthlyEventLimit: null } as const;
@@ -74,13 +74,13 @@ test.each([
     });
     expect(erased.events).toBeGreaterThan(0);
     for (const parts of others) await storeParts(database, parts);
-    // The first message again, as after a crash: its ids are known.
+    // The first message is redelivered, as after a crash: its ids are known.
     await storeParts(database, first);
 
     const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
     const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
     const textOf = new Map(sent.map((event) => [event.id, JSON.stringify(event)]));
-    // Each row has its text, and no text is without a row.
+    // Each row has its text, and there is no text without a row.
     let texts = 0;
     for (const { id, body, eventCount } of stored) {
       const raw = zstdDecompressSync(body);

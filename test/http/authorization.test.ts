@@ -4,7 +4,7 @@ import { authorizationOf, rawPost, talk } from '../support/protocols/raw-http.ts
 import { emptyBatch } from '../support/serving.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 
-/** Around a header's value HTTP allows spaces and tabs, and nothing else (RFC 9110 §5.6.3). */
+/** HTTP allows only spaces and tabs around a header's value (RFC 9110 §5.6.3). */
 
 const { pipeline, tenant } = usePipeline();
 
@@ -29,7 +29,7 @@ test.each([
   expect(await postWith(authorization(tenant.apiKey))).toBe(status);
 });
 
-test('U+00A0 after the key is a 401 over HTTP/2, too', async () => {
+test('U+00A0 after the key is a 401 over HTTP/2 too', async () => {
   using connection = await RawConnection.open(pipeline, opening);
   connection.send(headersFrame(1, postHeaders(`${tenant.apiKey}\xa0`)), emptyBatch(1));
   expect((await connection.untilFrame('data', 1)).payload.toString()).toContain('unauthorized');

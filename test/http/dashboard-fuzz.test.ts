@@ -5,7 +5,7 @@ import { openDashboard, type TestDashboard, type TestSpace } from '../support/da
 import { anyRequest } from '../support/protocols/dashboard-requests.ts';
 import { openSocket } from '../support/protocols/raw-http.ts';
 
-/** A client's fault is never a 5xx, and never an error in our log. */
+/** A client error is never answered with a 5xx and never logged as an error. */
 
 let dashboard: TestDashboard;
 let space: TestSpace;
@@ -18,12 +18,12 @@ afterAll(async () => {
   await dashboard[Symbol.asyncDispose]();
 });
 
-/** The statuses of the responses to some bytes; none when the server closes without one. */
+/** The statuses of the responses to these bytes; empty when the server closes without a response. */
 async function statusesOf(bytes: Buffer): Promise<number[]> {
   const socket = await openSocket(dashboard.url);
   socket.on('error', () => {});
   socket.write(bytes);
-  // A live stream does not end; its first bytes are its answer.
+  // A live stream does not end, so its first bytes count as the response.
   socket.on('data', (chunk: Buffer) => {
     if (chunk.includes('event: connected')) socket.end();
   });
@@ -44,7 +44,7 @@ test.each([
   expect(await statusesOf(Buffer.from(`${head}\r\nConnection: close\r\n\r\n`))).toEqual([status]);
 });
 
-test('U+0000 in an e-mail is a 400, and in a filter it matches nothing here', async () => {
+test('U+0000 is a 400 in an e-mail, and matches nothing in a filter', async () => {
   const { trpc } = space.client;
   const signIn = trpc.auth.signIn.mutate({ email: 'a\0b@c', password: 'x' });
   await expect(signIn).rejects.toMatchObject({ data: { code: 'BAD_REQUEST' } });
@@ -67,7 +67,7 @@ test('no generated request is answered with a 5xx', async () => {
     }),
     { seed: 20_261_121, numRuns: 800 },
   );
-  // A generator whose requests all fail the first check would test nothing.
+  // Guards against a generator whose requests all fail the first check.
   for (const status of [200, 400, 401, 404, 405])
     expect([status, seen.get(status) ?? 0]).not.toEqual([status, 0]);
 });

@@ -13,7 +13,7 @@ import { CertificateFiles, makePair, type Pair } from '../support/protocols/cert
 import { exchange, openSession } from '../support/protocols/http2.ts';
 import { until } from '../support/wait.ts';
 
-/** The dashboard over HTTP/2, as browsers use it under TLS: more live streams than the six connections of HTTP/1.1. */
+/** The dashboard over HTTP/2, as browsers use it with TLS: not limited to the six connections of HTTP/1.1 per host. */
 
 const files = new CertificateFiles();
 let pair: Pair;
@@ -62,7 +62,7 @@ function openStream(session: ClientHttp2Session, cookie: string) {
   return seen;
 }
 
-test('one connection carries calls and many live streams, without a header that HTTP/2 forbids', async () => {
+test('one connection carries calls and many live streams, without headers that HTTP/2 forbids', async () => {
   using session = await connect();
   expect(session.alpnProtocol).toBe('h2');
   const cookie = await signIn(session);
@@ -77,13 +77,13 @@ test('one connection carries calls and many live streams, without a header that 
     expect(headers['content-type']).toContain('text/event-stream');
     expect(headers).not.toHaveProperty('connection');
   }
-  // A call goes on beside them.
+  // Calls work while streams are open.
   const me = await exchange(session, { ':path': '/trpc/me', cookie });
   expect([me.status, me.text]).toEqual([200, expect.stringContaining(owner.email)]);
   for (const { stream } of streams) stream.close();
 });
 
-test('an export has its rows and its trailer, and a page of another site changes nothing', async () => {
+test('an export has its rows and its trailer, and a page of another site cannot change data', async () => {
   using session = await connect();
   const cookie = await signIn(session);
   const path = `/export/${spaceId}?format=ndjson`;
@@ -99,7 +99,7 @@ test('an export has its rows and its trailer, and a page of another site changes
   expect(own.status).toBe(200);
 });
 
-test('what HTTP/1.1 answers to bad requests, HTTP/2 does too', async () => {
+test('bad requests get the same status over HTTP/2 as over HTTP/1.1', async () => {
   using session = await connect();
   expect((await exchange(session, { ':path': '/nothing' })).status).toBe(404);
   expect((await exchange(session, { ':method': 'DELETE', ':path': '/healthz' })).status).toBe(405);
@@ -112,7 +112,7 @@ test('what HTTP/1.1 answers to bad requests, HTTP/2 does too', async () => {
   expect((await exchange(session, { ':path': '/healthz' })).status).toBe(200);
 });
 
-test('on shutdown live streams are cut and the connection ends, without waiting for clients', async () => {
+test('on shutdown live streams are closed and the connection ends without waiting for clients', async () => {
   const stopping = await openDashboard({ databaseUrl: dashboard.databaseUrl, variables: files.variables });
   using session = await openSession(stopping, { ca: pair.cert });
   const stream = openStream(session, await signIn(session));

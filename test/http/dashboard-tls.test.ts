@@ -14,7 +14,7 @@ import { type ServiceProcess, startService } from '../support/service-process.ts
 import { createDatabase } from '../support/test-servers.ts';
 import { until } from '../support/wait.ts';
 
-/** The dashboard API over TLS: the same reloading certificate as ingest's. */
+/** The dashboard API over TLS, with the same certificate reloading as ingest. */
 
 const files = new CertificateFiles();
 let first: Pair;
@@ -45,13 +45,13 @@ async function get(path: string, { cert }: Pair) {
   return { status: response.statusCode, text: await text(response) };
 }
 
-test('it answers over TLS', async () => {
+test('it serves requests over TLS', async () => {
   expect(url).toMatch(/^https:/);
   expect(await get('/readyz', first)).toEqual({ status: 200, text: 'ok\n' });
   expect((await get('/trpc/me', first)).status).toBe(401);
 });
 
-test('new connections get a renewed certificate, and open connections go on', async () => {
+test('new connections get a renewed certificate, and open connections continue', async () => {
   const open = await shakeHands(url);
   const renewed = await makePair();
   files.install(renewed);
@@ -68,12 +68,12 @@ test('an unusable certificate is logged and not used', async () => {
   expect(await readFingerprint(url)).toBe(before);
 });
 
-test('SIGTERM ends it in order while a handshake and a request are unfinished', async () => {
+test('SIGTERM stops it in order while a handshake and a request are unfinished', async () => {
   const silent = await shakeHands(url);
   const half = await shakeHands(url);
   half.write('POST /trpc/auth.signIn HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
   for (const socket of [silent, half]) socket.on('error', () => {}).resume();
-  // A response on a later connection: what was sent before has arrived.
+  // A response on a later connection shows that the bytes sent before have arrived.
   await readFingerprint(url);
   expect(await service.stop('SIGTERM')).toBe(0);
   expect(service.log()).toContain(drainTimeoutMessage);

@@ -19,7 +19,7 @@ test.each(['', 'weir.ingest.v1.IngestService'])('"%s" is SERVING, without an API
   expect((await web.check({ service })).status).toBe(Status.SERVING);
 });
 
-test('Check of an unknown service is NOT_FOUND, and Watch tells SERVICE_UNKNOWN', async () => {
+test('Check of an unknown service is NOT_FOUND, and Watch sends SERVICE_UNKNOWN', async () => {
   const failure = await openClient().check({ service: 'weir.Nope' }).catch(ConnectError.from);
   expect(failure).toMatchObject({ code: Code.NotFound });
   const leaving = new AbortController();
@@ -61,7 +61,7 @@ test('Watch streams are bounded: one more is RESOURCE_EXHAUSTED, and Check still
   await until(async () => (await first())?.value?.status === Status.SERVING);
 });
 
-test('a watcher is told when the queue goes and comes, and when ingest stops', async () => {
+test('a watcher is notified when the queue goes down and comes back, and when ingest stops', async () => {
   const watch = openClient().watch({ service: '' })[Symbol.asyncIterator]();
   const next = async () => ((await watch.next()).value as { status: Status } | undefined)?.status;
   expect(await next()).toBe(Status.SERVING);

@@ -130,7 +130,7 @@ describe('several requests on a connection', () => {
   const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n';
   const last = `${health}Connection: close\r\n\r\n`;
 
-  test('pipelined batches are answered in their order, invalid ones too', async () => {
+  test('pipelined batches are answered in order, also invalid ones', async () => {
     const counts = [3, 1, 0, 7, 2];
     const requests = counts.map((count) => post(batch(count)));
     requests.splice(2, 0, post('{"events":1}'));
@@ -197,7 +197,7 @@ describe('several requests on a connection', () => {
   });
 });
 
-// Concurrently: each takes as long as the limit that it tests.
+// Concurrently, because each waits for the time limit that it tests.
 describe.concurrent('slow clients', () => {
   /** Writes the first part at once, and then single bytes slowly until the server closes. */
   async function dribble(first: string, rest: string) {
@@ -207,7 +207,7 @@ describe.concurrent('slow clients', () => {
     socket.setEncoding('latin1').on('data', (text: string) => {
       received += text;
     });
-    // What is written while the server closes the connection is answered with a reset.
+    // Bytes written while the server closes the connection cause a reset.
     const closed = new Promise<void>((resolve) => {
       for (const event of ['end', 'error', 'close']) socket.on(event, () => resolve());
     });

@@ -110,7 +110,7 @@ describe('malformed and ambiguous requests', () => {
   test.each(Object.entries(malformed))('%s gets one 400, and the connection is closed', async (_, bytes) => {
     const withKey = bytes.replace('\r\n', `\r\n${authorizationOf(tenant)}`);
     for (const request of [bytes, bytes.includes('\r\nHost') ? withKey : bytes]) {
-      // The valid batch that follows must not be accepted.
+      // The valid batch after it must not be accepted.
       const answers = await talk(
         pipeline.url,
         request + rawPost(tenant, JSON.stringify({ events: [llmEvent()] })),
@@ -121,7 +121,7 @@ describe('malformed and ambiguous requests', () => {
     }
   });
 
-  test('nothing that followed them was stored', async () => {
+  test('no batch that followed a malformed request was stored', async () => {
     await untilDrained(pipeline);
     expect(await countRows(pipeline, tenant.spaceId)).toBe(0);
   });

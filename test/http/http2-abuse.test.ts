@@ -159,7 +159,7 @@ describe('a flood ends the connection, not the service', () => {
   ];
   test.each(floods)('of %s', async (_, first, repeated) => {
     using connection = await open(opening, first);
-    // It reads nothing: the responses to its frames pile up.
+    // The client reads nothing, so responses to its frames accumulate.
     connection.socket.pause();
     const many = Buffer.concat(Array(10_000).fill(repeated));
     for (let times = 0; times < 20 && !connection.socket.destroyed; times++) {

@@ -18,7 +18,7 @@ import { until } from '../support/wait.ts';
 
 const { pipeline, tenant } = usePipeline({ expectNoHarm: true });
 
-/** The frames of stream 1 that end it, in order, once it has ended. */
+/** Waits for the end of stream 1. @returns the frames that end it, in order. */
 async function endsOf(connection: RawConnection): Promise<string[]> {
   const ends = () =>
     connection.frames
@@ -28,7 +28,7 @@ async function endsOf(connection: RawConnection): Promise<string[]> {
         return (type === 'data' || type === 'headers') && (set & flags.endStream) !== 0 ? ['endStream'] : [];
       });
   await until(() => ends().length > 0 || connection.socket.closed);
-  // The response on another stream comes after whatever was still to be sent on this one.
+  // A response on another stream comes after all remaining frames of this one.
   await expectServingOn(connection, tenant, 3);
   return ends();
 }
@@ -41,19 +41,19 @@ describe.each(['/healthz', '/readyz', '/v1/openapi.json'])('GET %s', (path) => {
     [':path', path],
   ] as const;
 
-  test('the response ends with END_STREAM alone', async () => {
+  test('the response ends only with END_STREAM', async () => {
     using connection = await RawConnection.open(pipeline, opening, headersFrame(1, headers, true));
     expect(await endsOf(connection)).toEqual(['endStream']);
   });
 
-  test('so it does when the client sends a body that nobody reads', async () => {
+  test('it does so when the client sends a body that is not read', async () => {
     const body = frame('data', { flags: flags.endStream, streamId: 1, payload: Buffer.from('unread') });
     using connection = await RawConnection.open(pipeline, opening, headersFrame(1, headers), body);
     expect(await endsOf(connection)).toEqual(['endStream']);
   });
 });
 
-test('a request that goes on after its response is reset after END_STREAM', async () => {
+test('a request that continues after its response is reset after END_STREAM', async () => {
   const headers = postHeaders('no-key', [['content-length', '1000000']]);
   using connection = await RawConnection.open(pipeline, opening, headersFrame(1, headers));
   connection.send(frame('data', { streamId: 1, payload: Buffer.alloc(1_000) }));

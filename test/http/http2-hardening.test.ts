@@ -65,19 +65,19 @@ test('exactly 4 MiB pass, with a declared length and without', async () => {
   expectQueued(await post(body, { 'content-length': bodyBytesMax }), 1);
 });
 
-test('a byte more is answered with batch_too_large, with a declared length and without', async () => {
+test('one byte more is answered with batch_too_large, with a declared length and without', async () => {
   const body = Buffer.alloc(bodyBytesMax + 1, ' ');
   expectError(await post(body), 'batch_too_large');
   expectError(await post(body, { 'content-length': body.length }), 'batch_too_large');
 });
 
-test('a client that sends ten times as much gets the response, not a reset', async () => {
+test('a client that sends ten times the limit gets the response, not a reset', async () => {
   const pieces = Array(40).fill(Buffer.alloc(1024 * 1024, ' '));
   expectError(await post(pieces), 'batch_too_large');
   expectError(await post(pieces, { 'content-length': 40 * 1024 * 1024 }), 'batch_too_large');
 });
 
-test('a rejected body that never ends is answered after a while, and reset', async () => {
+test('a rejected body that never ends is answered after a time limit, and reset', async () => {
   using connection = await RawConnection.open(pipeline, opening);
   connection.send(headersFrame(1, postHeaders('no-key', [['content-length', '1000000']])));
   connection.send(frame('data', { streamId: 1, payload: Buffer.alloc(1_000) }));

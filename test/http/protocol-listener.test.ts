@@ -3,7 +3,7 @@ import { opening, RawConnection } from '../support/protocols/http2-frames.ts';
 import { expectServing, expectServingOn } from '../support/serving.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 
-/** One port for both protocols: the first bytes of a connection tell which it is. */
+/** One port serves both protocols; the first bytes of a connection decide. */
 
 const { pipeline, tenant } = usePipeline({ expectNoHarm: true });
 

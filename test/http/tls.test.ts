@@ -90,7 +90,7 @@ test('a client that does not finish its handshake is disconnected', async () => 
   expect(connection.received).toHaveLength(0);
 });
 
-test('new connections get a renewed certificate, and open connections go on', async () => {
+test('new connections get a renewed certificate, and open connections continue', async () => {
   using session = await openSession(pipeline, { ca: first.cert });
   const renewed = await makePair();
   files.install(renewed);
@@ -101,7 +101,7 @@ test('new connections get a renewed certificate, and open connections go on', as
   expect((await exchange(late, path, [batch])).status).toBe(202);
 });
 
-test('an unusable certificate is logged and not used; the valid pair that follows is used', async () => {
+test('an unusable certificate is logged and not used; a valid pair that follows is used', async () => {
   const before = await readFingerprint(pipeline.url);
   const warnings = () => pipeline.ingest.log().split('the new certificate is not usable').length - 1;
   const untilWarned = async (change: () => void) => {
@@ -112,7 +112,7 @@ test('an unusable certificate is logged and not used; the valid pair that follow
   await untilWarned(() => files.replace('certFile', 'not a certificate'));
   expect(await readFingerprint(pipeline.url)).toBe(before);
   const next = await makePair();
-  // The new certificate is read before its key is there: it does not match the old key.
+  // The new certificate is read before its key is written: it does not match the old key.
   await untilWarned(() => files.replace('certFile', next.cert));
   expect(await readFingerprint(pipeline.url)).toBe(before);
   files.replace('keyFile', next.private);

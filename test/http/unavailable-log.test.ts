@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startPipeline } from '../support/pipeline.ts';
 
-test('rejections for want of memory are summarised in the log, as warnings, and all of them are counted', async () => {
+test('rejections for lack of memory are summarised in the log as warnings, and all of them are counted', async () => {
   await using pipeline = await startPipeline({ INGEST_BYTES_IN_FLIGHT_MAX: '1000' });
   const { apiKey } = await pipeline.createTenant();
   const post = async () => {

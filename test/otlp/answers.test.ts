@@ -9,7 +9,7 @@ import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.t
 import { readStored } from '../support/stored-events.ts';
 import { until } from '../support/wait.ts';
 
-/** What an exporter is answered over HTTP, by OTLP's specification and ADR 0015. */
+/** Responses to exporters over HTTP, by the OTLP specification and ADR 0015. */
 
 let pipeline: Pipeline;
 let tenant: Tenant;
@@ -37,7 +37,7 @@ function expectStatus(answer: ExportAnswer, status: number, expected: { code: Co
 describe.each(otlpTypes)('%s', (type) => {
   const good = encode(type, { spans: spans(2) });
 
-  test('a request that is stored whole is answered with an empty message of its own type', async () => {
+  test('a request that is stored completely is answered with an empty message in the request encoding', async () => {
     const answer = await post(type, good);
     expect(answer).toMatchObject({ status: 200, body: {} });
     expect(answer.headers.get('content-type')).toBe(type);
@@ -46,7 +46,7 @@ describe.each(otlpTypes)('%s', (type) => {
     if (type === 'application/x-protobuf') expect(answer.headers.get('content-length')).toBe('0');
   });
 
-  test('spans that are no calls are success, and counted in a header', async () => {
+  test('spans that are not calls are answered with success and counted in a header', async () => {
     const http = { attributes: { 'http.request.method': 'GET' } };
     const answer = await post(type, encode(type, { spans: [http, { ...http, spanId: spanId(7) }] }));
     expect(answer).toMatchObject({ status: 200, body: {} });
@@ -54,7 +54,7 @@ describe.each(otlpTypes)('%s', (type) => {
     expect(await post(type, encode(type))).toMatchObject({ status: 200, body: {} });
   });
 
-  test('calls that cannot be stored are rejected, and the others are stored', async () => {
+  test('calls that cannot be stored are reported as rejected, and the others are stored', async () => {
     const own = await pipeline.createTenant();
     const request = { spans: [...spans(1), { attributes: chat, spanId: 'abcd' }] };
     expect(await post(type, encode(type, request), {}, own)).toMatchObject({
@@ -80,7 +80,7 @@ describe.each(otlpTypes)('%s', (type) => {
     expectStatus(damaged, 400, { code: Code.InvalidArgument, message: /^invalid_request_body: .*not valid/ });
   });
 
-  test('a request that is not OTLP is final', async () => {
+  test('a request that is not OTLP gets a non-retryable error', async () => {
     for (const body of [Buffer.from('{"x'), Buffer.from([255])]) {
       expectStatus(await post(type, body), 400, {
         code: Code.InvalidArgument,
@@ -93,7 +93,7 @@ describe.each(otlpTypes)('%s', (type) => {
     });
   });
 
-  test('a bad key is final', async () => {
+  test('an invalid key gets a non-retryable error', async () => {
     const answer = await post(type, good, {}, { ...tenant, apiKey: 'weir_unknown' });
     expectStatus(answer, 401, { code: Code.Unauthenticated, message: /^unauthorized: / });
     expect(answer.headers.get('content-type')).toBe(type);
@@ -101,7 +101,7 @@ describe.each(otlpTypes)('%s', (type) => {
     expect(answer.headers.get('retry-after')).toBeNull();
   });
 
-  test('a space that takes no events is final', async () => {
+  test('a space that cannot accept events gets a non-retryable error', async () => {
     const inactive = await pipeline.createTenant({ billingState: 'inactive' });
     expectStatus(await post(type, good, {}, inactive), 402, {
       code: Code.FailedPrecondition,
@@ -109,7 +109,7 @@ describe.each(otlpTypes)('%s', (type) => {
     });
   });
 
-  test('16 MiB are taken, and more is final, before and after decompression', async () => {
+  test('16 MiB are accepted; more is a non-retryable error, before and after decompression', async () => {
     const own = await pipeline.createTenant();
     const text = 'x'.repeat(1024 ** 2);
     const large = encode(type, {
@@ -126,7 +126,7 @@ describe.each(otlpTypes)('%s', (type) => {
     expectStatus(await post(type, zlib.gzipSync(tooLarge), headers), 413, refusal);
   });
 
-  test('more events than a batch has are split into several, and stored once each', async () => {
+  test('more events than a batch may have are split into several batches and stored once each', async () => {
     const own = await pipeline.createTenant();
     const request = encode(type, { spans: spans(1_234) });
     for (let times = 0; times < 2; times++) {
@@ -137,7 +137,7 @@ describe.each(otlpTypes)('%s', (type) => {
   });
 });
 
-test('a Content-Type of neither form is final, and answered in JSON', async () => {
+test('an unsupported Content-Type gets a non-retryable error in JSON', async () => {
   for (const type of ['text/plain', 'application/proto', '']) {
     const answer = await post(type as OtlpType, toProtobuf());
     expectStatus(answer, 415, { code: Code.InvalidArgument, message: /application\/x-protobuf/ });
@@ -150,7 +150,7 @@ test('another method is answered with 405', async () => {
   expect(response.headers.get('allow')).toBe('POST');
 });
 
-test('quota is that of the space, and a request past it is final', async () => {
+test('OTLP uses the quota of the space, and a request beyond it gets a non-retryable error', async () => {
   const own = await pipeline.createTenant({ monthlyEventLimit: 3 });
   const [type] = otlpTypes;
   const first = await post(type, encode(type, { spans: spans(3) }), {}, own);

@@ -3,7 +3,7 @@ import { toOtlpJson, toProtobuf } from '../../harness/fixtures/spans.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { readStored } from '../support/stored-events.ts';
 
-/* A sender of another system changes its endpoint and its key, and nothing else. */
+/* A sender built for another system only changes its endpoint and its key. */
 
 let pipeline: Pipeline;
 let tenant: Tenant;
@@ -45,7 +45,7 @@ describe('the key', () => {
     expect(await readStored(pipeline, own.spaceId)).toHaveLength(1);
   });
 
-  test('two different keys, a wrong key, none', async () => {
+  test('two different keys, an invalid key, no key', async () => {
     const other = await pipeline.createTenant();
     const refused = [
       { authorization: basic(`${tenant.apiKey}:${other.apiKey}`) },
@@ -57,7 +57,7 @@ describe('the key', () => {
     for (const headers of refused) expect((await post('/v1/traces', headers)).status).toBe(401);
   });
 
-  test('the JSON endpoint takes the form of its contract only', async () => {
+  test('the JSON endpoint accepts only the form of its contract', async () => {
     for (const headers of [{ 'x-api-key': tenant.apiKey }, { authorization: tenant.apiKey }]) {
       const answer = await fetch(`${pipeline.url}/v1/ingest-events`, {
         method: 'POST',
@@ -82,7 +82,7 @@ test.each([
   expect([answer.status, answer.headers.get('weir-spans-stored')]).toEqual([200, '1']);
 });
 
-test('a path without a door is answered in the encoding of the request', async () => {
+test('an unknown path is answered in the encoding of the request', async () => {
   const answer = await post('/api/public/otel/traces', key());
   expect(answer.status).toBe(404);
   expect(answer.headers.get('content-type')).toBe('application/x-protobuf');
@@ -93,18 +93,18 @@ test('a path without a door is answered in the encoding of the request', async (
 describe.each(['metrics', 'logs'])('%s', (signal) => {
   const path = `/v1/${signal}`;
 
-  test('are answered with a success that says that they are not stored', async () => {
+  test('are answered with success and a message that they are not stored', async () => {
     const answer = await post(path, { ...key(), 'content-type': 'application/json' }, toOtlpJson());
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ partialSuccess: { errorMessage: 'Weir stores traces only.' } });
     const binary = await post(path, key(), Buffer.alloc(100_000));
-    // Field 1 of the response is the partial success, whose field 2 is the text.
+    // Field 1 of the response is partial_success, whose field 2 is error_message.
     const text = Buffer.from('Weir stores traces only.');
     const expected = Buffer.concat([Buffer.from([0x0a, text.length + 2, 0x12, text.length]), text]);
     expect(Buffer.from(await binary.arrayBuffer())).toEqual(expected);
   });
 
-  test('need a key, as all signals do', async () => {
+  test('need a key, like all signals', async () => {
     expect((await post(path, {})).status).toBe(401);
   });
 
@@ -121,7 +121,7 @@ describe.each(['metrics', 'logs'])('%s', (signal) => {
   });
 });
 
-test("a Langfuse SDK's check of its keys finds the space", async () => {
+test('the key check of a Langfuse SDK finds the space', async () => {
   const ask = (authorization: string) =>
     fetch(`${pipeline.url}/api/public/projects`, { headers: { authorization } });
   const answer = await ask(basic(`pk-lf-1:${tenant.apiKey}`));

@@ -13,10 +13,10 @@ import { postTraces } from '../support/otlp/otlp-http.ts';
 import { startPipeline } from '../support/pipeline.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
-test('success is answered only when the events are durable; a retry after an outage stores each span once', async () => {
+test('success is sent only when the events are durable; a retry after an outage stores each span once', async () => {
   await using pipeline = await startPipeline();
   const tenant = await pipeline.createTenant({ monthlyEventLimit: 10_000 });
-  // Two parts, which may be published by one attempt and the other.
+  // Two parts: one attempt may publish the first and another the second.
   const body = toProtobuf({
     spans: Array.from({ length: 700 }, (_, index) => ({
       spanId: (index + 1).toString(16).padStart(16, '0'),
@@ -47,7 +47,7 @@ test('success is answered only when the events are durable; a retry after an out
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(700);
 });
 
-test('what became of the spans is logged, by the reason for which they were left out', async () => {
+test('the log counts the spans of a request by the reason for which they were left out', async () => {
   await using pipeline = await startPipeline();
   const tenant = await pipeline.createTenant();
   const body = toProtobuf({

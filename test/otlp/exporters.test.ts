@@ -6,7 +6,7 @@ import { type Pipeline, startPipeline } from '../support/pipeline.ts';
 import { readStored, readStoredTexts } from '../support/stored-events.ts';
 import { countUsage } from '../support/wait.ts';
 
-/** OpenTelemetry's own exporters for Node against the real pipeline. Those of other languages: test/clients. */
+/** OpenTelemetry's exporters for Node against the real pipeline. For other languages: test/clients. */
 
 let pipeline: Pipeline;
 beforeAll(async () => {
@@ -14,51 +14,48 @@ beforeAll(async () => {
 });
 afterAll(() => pipeline?.[Symbol.asyncDispose]());
 
-test.each(Object.entries(exporters))(
-  'spans that are exported over %s are stored as events',
-  async (_, open) => {
-    const { spaceId, apiKey } = await pipeline.createTenant();
-    const spans = recordAgent();
-    const exporter = open({ url: pipeline.url, apiKey });
-    expect(await exportOnce(exporter, spans)).toBeUndefined();
-    await exporter.shutdown();
-    const [chat, tool, broken, ...others] = await readStored(pipeline, spaceId);
-    expect(others).toEqual([]);
-    const traceId = spans[0]?.spanContext().traceId;
-    expect(chat).toMatchObject({
-      type: 'llm',
-      startTimeMs: 1_760_000_000_010,
-      durationMs: 10,
-      status: { state: 'ok' },
-      instrumentation: { vendor: 'weir', source: 'openai', sourcePackage: 'test-instrumentation' },
-      context: { threadId: 'thread-1', agentId: 'planner' },
-      additionalProperties: { 'otel.trace_id': traceId },
-      properties: {
-        llm: {
-          model: 'gpt-4o',
-          input: { prompt: 'How warm is it in Bern? 🦦' },
-          output: { mode: 'text', response: '21 °C.' },
-          usage: { inputTokens: 12, outputTokens: 3, totalTokens: 15 },
-          otel: {
-            kind: 3,
-            attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.stop_sequences': ['a', 'b'] },
-            scope: { name: 'test-instrumentation', version: '1.2.3' },
-          },
+test.each(Object.entries(exporters))('spans exported over %s are stored as events', async (_, open) => {
+  const { spaceId, apiKey } = await pipeline.createTenant();
+  const spans = recordAgent();
+  const exporter = open({ url: pipeline.url, apiKey });
+  expect(await exportOnce(exporter, spans)).toBeUndefined();
+  await exporter.shutdown();
+  const [chat, tool, broken, ...others] = await readStored(pipeline, spaceId);
+  expect(others).toEqual([]);
+  const traceId = spans[0]?.spanContext().traceId;
+  expect(chat).toMatchObject({
+    type: 'llm',
+    startTimeMs: 1_760_000_000_010,
+    durationMs: 10,
+    status: { state: 'ok' },
+    instrumentation: { vendor: 'weir', source: 'openai', sourcePackage: 'test-instrumentation' },
+    context: { threadId: 'thread-1', agentId: 'planner' },
+    additionalProperties: { 'otel.trace_id': traceId },
+    properties: {
+      llm: {
+        model: 'gpt-4o',
+        input: { prompt: 'How warm is it in Bern? 🦦' },
+        output: { mode: 'text', response: '21 °C.' },
+        usage: { inputTokens: 12, outputTokens: 3, totalTokens: 15 },
+        otel: {
+          kind: 3,
+          attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.stop_sequences': ['a', 'b'] },
+          scope: { name: 'test-instrumentation', version: '1.2.3' },
         },
       },
-    });
-    expect(tool).toMatchObject({
-      type: 'tool',
-      context: { agentId: 'planner' },
-      properties: { tool: { name: 'get_weather', input: { city: 'Bern' } } },
-    });
-    expect(broken).toMatchObject({
-      status: { state: 'error', error: { code: 'rate_limit_error', message: 'Slow down.' } },
-      additionalProperties: { 'otel.parent_event_id': tool.id },
-    });
-    expect((await readStoredTexts(pipeline, spaceId))[1]).toContain('"station":9007199254740993');
-  },
-);
+    },
+  });
+  expect(tool).toMatchObject({
+    type: 'tool',
+    context: { agentId: 'planner' },
+    properties: { tool: { name: 'get_weather', input: { city: 'Bern' } } },
+  });
+  expect(broken).toMatchObject({
+    status: { state: 'error', error: { code: 'rate_limit_error', message: 'Slow down.' } },
+    additionalProperties: { 'otel.parent_event_id': tool.id },
+  });
+  expect((await readStoredTexts(pipeline, spaceId))[1]).toContain('"station":9007199254740993');
+});
 
 test('a fan-out of the same spans over all protocols stores each once', async () => {
   const { spaceId, apiKey } = await pipeline.createTenant();
@@ -73,7 +70,7 @@ test('a fan-out of the same spans over all protocols stores each once', async ()
 });
 
 test.each(['http/protobuf', 'http/json'])(
-  'an exporter over %s whose answer is lost sends again, and nothing is stored twice',
+  'an exporter over %s retries when its response is lost, and nothing is stored twice',
   async (name) => {
     const { spaceId, apiKey } = await pipeline.createTenant();
     await using way = await loseFirstResponse(pipeline.url);
@@ -86,7 +83,7 @@ test.each(['http/protobuf', 'http/json'])(
   },
 );
 
-test.each(['http/protobuf', 'grpc'])('an exporter over %s gives up on a bad key', async (name) => {
+test.each(['http/protobuf', 'grpc'])('an exporter over %s gives up on an invalid key', async (name) => {
   const exporter = exporters[name]?.({ url: pipeline.url, apiKey: 'weir_unknown' });
   if (exporter === undefined) throw new Error(`there is no exporter ${name}`);
   expect(String(await exportOnce(exporter, recordAgent()))).toMatch(/Unauthorized|UNAUTHENTICATED/i);

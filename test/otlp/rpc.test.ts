@@ -47,7 +47,7 @@ async function failureOf(call: Promise<unknown>): Promise<ConnectError> {
 
 const grpc = () => createGrpcTransport({ baseUrl: pipeline.url });
 
-test.each(Object.keys(transports))('spans that are exported over %s are stored', async (name) => {
+test.each(Object.keys(transports))('spans exported over %s are stored', async (name) => {
   const own = await pipeline.createTenant();
   const transport = transports[name]?.(pipeline.url);
   if (transport === undefined) throw new Error(`there is no ${name}`);
@@ -68,7 +68,7 @@ test('a compressed message is decoded', async () => {
   expect((await exportOver(transport, good)).partialSuccess).toBeUndefined();
 });
 
-test('16 MiB are taken, and more is final', async () => {
+test('16 MiB are accepted, and more is a non-retryable error', async () => {
   const text = 'x'.repeat(1024 ** 2);
   const spans = (count: number) =>
     toProtobuf({
@@ -86,7 +86,7 @@ test('16 MiB are taken, and more is final', async () => {
   expect(failure.details).toEqual([]);
 });
 
-test('a bad key, inactive billing and what is no message are final', async () => {
+test('an invalid key, inactive billing and malformed messages get non-retryable errors', async () => {
   const unknown = await failureOf(exportOver(grpc(), good, { apiKey: 'weir_unknown' }));
   expect([unknown.code, unknown.details]).toEqual([Code.Unauthenticated, []]);
   const inactive = await pipeline.createTenant({ billingState: 'inactive' });
@@ -96,7 +96,7 @@ test('a bad key, inactive billing and what is no message are final', async () =>
   expect(headers['grpc-status']).toBe(String(Code.InvalidArgument));
 });
 
-test('an unknown compression is UNIMPLEMENTED, so that clients send again without it', async () => {
+test('an unknown compression is UNIMPLEMENTED, so that clients retry without it', async () => {
   using session = await openSession(pipeline);
   const { headers } = await exchange(session, { ...grpcHeaders(), 'grpc-encoding': 'snappy' }, [
     envelope(good, { flags: 1 }),
@@ -105,7 +105,7 @@ test('an unknown compression is UNIMPLEMENTED, so that clients send again withou
   expect(headers['grpc-accept-encoding']).toContain('gzip');
 });
 
-test('a quota that is used up is RESOURCE_EXHAUSTED without RetryInfo: final', async () => {
+test('an exhausted quota is RESOURCE_EXHAUSTED without RetryInfo, so clients do not retry', async () => {
   const empty = await pipeline.createTenant({ monthlyEventLimit: 0 });
   const failure = await failureOf(exportOver(grpc(), good, empty));
   expect(failure.code).toBe(Code.ResourceExhausted);

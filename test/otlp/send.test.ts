@@ -9,7 +9,7 @@ import { runWeir } from '../support/cli/command-line.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { readStored } from '../support/stored-events.ts';
 
-/** `weir send` with files of spans, as exporters write them. */
+/** `weir send` with files of spans in the formats that exporters write. */
 
 let pipeline: Pipeline;
 let directory: string;
@@ -60,7 +60,7 @@ test.each([
   expect(await readStored(pipeline, tenant.spaceId)).toHaveLength(3);
 });
 
-test('what cannot be stored is named by its line, and the rest is stored', async () => {
+test('spans that cannot be stored are reported by line, and the rest is stored', async () => {
   const tenant = await pipeline.createTenant();
   const bad = toOtlpJson({ spans: [{ attributes: chat, spanId: 'abcd' }, { attributes: chat }] });
   const malformed = '{"resourceSpans":[{"scopeSpans":{}}]}';
@@ -81,7 +81,7 @@ test('what cannot be stored is named by its line, and the rest is stored', async
   expect(await readStored(pipeline, tenant.spaceId)).toHaveLength(2);
 });
 
-test('a bad key is told, and --fresh-ids is refused', async () => {
+test('an invalid key is reported, and --fresh-ids is refused', async () => {
   const { apiKey } = await pipeline.createTenant();
   const refused = await send(lines[0] ?? '', { apiKey: createApiKey() });
   expect(refused).toMatchObject({

@@ -16,10 +16,10 @@ import { openClient } from '../support/dashboard.ts';
 import { postEvents, postRaw } from '../support/http.ts';
 import { until } from '../support/wait.ts';
 
-/** A text in every field of the events, and in every invalid input: no log may contain it. */
+/** A text in every field of the events and in every invalid input. No log may contain it. */
 const canary = `canary-${randomUUID()}`;
 
-/** Everything else that no log may contain. */
+/** All values that no log may contain. */
 const secrets: string[] = [canary];
 
 const weir = createWeirDirectory();
@@ -41,7 +41,7 @@ afterAll(async () => {
 const ingest = () => ({ url: connection.ingestUrl });
 const readLog = (name: string) => readFileSync(join(weir.dataDir, 'logs', `${name}.log`), 'utf8');
 
-/** Events with the canary in every text that a client chooses. */
+/** Events with the canary in every text that a client controls. */
 function canaryEvents() {
   const common = {
     status: { state: 'error', error: { code: canary, httpStatus: canary, message: canary } },

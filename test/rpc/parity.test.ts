@@ -10,7 +10,7 @@ import { callIngest, type Outcome, transports } from '../support/protocols/rpc-t
 import { usePipeline } from '../support/use-pipeline.ts';
 import { untilDrained } from '../support/wait.ts';
 
-/** One contract on every protocol: the same events get the same response, and are stored as the same rows and JSON. */
+/** All protocols share one contract: the same events get the same response and are stored as the same rows and JSON. */
 
 // biome-ignore lint/suspicious/noExplicitAny: fixtures are any JSON.
 type Json = any;
@@ -23,7 +23,7 @@ const realEvents = readFileSync(new URL('../../examples/events.ndjson', import.m
 const llm = (payload: Json) => llmEvent({ properties: { llm: payload } });
 const tool = (payload: Json) => toolEvent({ properties: { tool: payload } });
 
-/** Batches that are accepted, by name. Each can be encoded in JSON and in protobuf. */
+/** Batches that are accepted, by name. Each can be encoded as JSON and as protobuf. */
 const goodBatches: Record<string, Json[]> = {
   'real events': realEvents,
   nothing: [],
@@ -127,7 +127,7 @@ async function postJson(tenant: Tenant, events: Json[]): Promise<Outcome> {
   return { id, status, details, code: errorTable[id].rpcCode };
 }
 
-/** What is stored of a space, without what differs between spaces and requests. */
+/** The stored data of a space, without values that differ between spaces and requests. */
 async function readStored(spaceId: string): Promise<Json[]> {
   const rows = await pipeline.sql<Json[]>`SELECT * FROM events WHERE space_id = ${spaceId} ORDER BY id`;
   const locators = rows.map((row) => ({ segmentId: row.segment_id, segmentIndex: row.segment_index }));
@@ -162,7 +162,7 @@ beforeAll(async () => {
 }, 300_000);
 
 describe.each(Object.keys(transports))('%s', (name) => {
-  test.each(Object.keys(batches))('%s: the same response as in JSON', (batch) => {
+  test.each(Object.keys(batches))('%s: the same response as with JSON', (batch) => {
     expect(outcomes[name]?.[batch]).toEqual(outcomes.JSON?.[batch]);
   });
 

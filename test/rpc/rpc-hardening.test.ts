@@ -20,7 +20,7 @@ import {
 } from '../support/protocols/rpc-calls.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 
-/** Abuse that is specific to RPC protocols. A client's fault is never INTERNAL, UNKNOWN or a 5xx. */
+/** Abuse that is specific to RPC protocols. A client error is never answered with INTERNAL, UNKNOWN or a 5xx. */
 
 const { pipeline, tenant } = usePipeline({ expectNoHarm: true });
 let session: ClientHttp2Session & Disposable;
@@ -73,7 +73,7 @@ describe.each(protocols)('%s', (protocol) => {
   const sendCompressed = (encoding: string, bytes: Uint8Array) =>
     send(protocol, compressed(bytes), { isRaw: true, headers: { [encodingHeader]: encoding } });
 
-  test('exactly 4 MiB pass, and a byte more is rejected', async () => {
+  test('exactly 4 MiB are accepted, and one byte more is rejected', async () => {
     expect((await send(protocol, requestOf(bodyBytesMax))).code).toBe('Ok');
     expectRefused(await send(protocol, requestOf(bodyBytesMax + 1)), 'batch_too_large');
     expectRefused(await send(protocol, Buffer.alloc(10 * bodyBytesMax)), 'batch_too_large');
@@ -98,7 +98,7 @@ describe.each(protocols)('%s', (protocol) => {
     expectRefused(await sendCompressed(encoding, Buffer.from('not compressed')), 'invalid_request_body');
   });
 
-  test('an invalid message is not taken for an unknown compression, whatever the case of its name', async () => {
+  test('an invalid message is not reported as an unknown compression, whatever the case of the compression name', async () => {
     const headers = { [encodingHeader]: 'GZIP' };
     const bytes = compressed(zlib.gzipSync(Buffer.from([10, 5])));
     expectRefused(await send(protocol, bytes, { isRaw: true, headers }), 'invalid_request_body');
@@ -131,7 +131,7 @@ describe.each(protocols)('%s', (protocol) => {
   });
 
   test('payloads nest 512 levels deep, counted from the root as in JSON', async () => {
-    // The body, its events, the event, its properties, the tool, and the payload.
+    // The levels are body, events, event, properties, tool and payload.
     const nested = (levels: number) =>
       toRequest([toolEvent({ properties: { tool: { input: nest(levels) } } })]);
     expect((await send(protocol, nested(512 - 5))).code).toBe('Ok');
@@ -250,7 +250,7 @@ describe.each(['grpc', 'grpc-web'] as const)('the envelope of %s', (protocol) =>
 });
 
 test.each(['grpc', 'grpc-web'] as const)(
-  'an unknown flag of %s is rejected beside a known one',
+  'an unknown flag of %s is rejected together with a known one',
   async (protocol) => {
     const bytes = envelope(zlib.gzipSync(toRequest([])), { flags: 3 });
     const headers = { 'grpc-encoding': 'gzip' };
@@ -258,7 +258,7 @@ test.each(['grpc', 'grpc-web'] as const)(
   },
 );
 
-test('a Content-Type of no RPC protocol is a 415 in the error shape', async () => {
+test('a Content-Type that no RPC protocol uses is a 415 in the error shape', async () => {
   for (const type of [
     'text/plain',
     'application/grpc+thrift',
@@ -278,7 +278,7 @@ test('a Content-Type of no RPC protocol is a 415 in the error shape', async () =
   }
 });
 
-test('while the queue is unreachable calls are UNAVAILABLE, with Retry-After', async () => {
+test('while the queue is unreachable, calls get UNAVAILABLE with Retry-After', async () => {
   await using broken = await startPipeline();
   const { apiKey } = await broken.createTenant();
   await broken.nats.stop();

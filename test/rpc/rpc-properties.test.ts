@@ -11,7 +11,7 @@ import { usePipeline } from '../support/use-pipeline.ts';
 
 import { countRows, until } from '../support/wait.ts';
 
-/** For any message: a client's fault is never INTERNAL, UNKNOWN or a 5xx, and what is accepted is stored. */
+/** For any message: a client error is never INTERNAL, UNKNOWN or a 5xx, and accepted events are stored. */
 
 const { pipeline, tenant } = usePipeline({ expectNoHarm: true });
 let session: ClientHttp2Session & Disposable;
@@ -26,7 +26,7 @@ function send(protocol: Protocol, message: Uint8Array, options: CallOptions = {}
 }
 
 describe.each(protocols)('%s', (protocol) => {
-  test('random bytes are rejected as the fault of the client', async () => {
+  test('random bytes are rejected as a client error', async () => {
     const { apiKey, spaceId } = await pipeline.createTenant();
     const headers = { authorization: `Bearer ${apiKey}` };
     await fc.assert(
@@ -39,7 +39,7 @@ describe.each(protocols)('%s', (protocol) => {
     expect(await countRows(pipeline, spaceId)).toBe(0);
   });
 
-  test('mutated messages are accepted, or rejected as the fault of the client', async () => {
+  test('mutated messages are accepted or rejected as a client error', async () => {
     const whole = Buffer.from(
       toRequest([llmEvent({ properties: { llm: { extra: { a: [1, null, { b: 'c' }] } } } }), toolEvent()]),
     );
@@ -92,7 +92,7 @@ test('any JSON in a payload is stored unchanged', async () => {
   }
 });
 
-/** JSON has a minus zero, and JSON.stringify writes it as 0. */
+/** JSON has a negative zero, but JSON.stringify writes it as 0. */
 function withoutMinusZero(json: unknown): unknown {
   return JSON.parse(JSON.stringify(json));
 }

@@ -18,7 +18,7 @@ let pipeline: Pipeline;
 let provider: Provider;
 let spool: string;
 beforeAll(async () => {
-  // A port that stays the same when ingest is started again.
+  // The port stays the same when ingest is restarted.
   pipeline = await startPipeline();
   provider = await startProvider();
   spool = mkdtempSync(join(tmpdir(), 'weir-test-sdk-'));
@@ -37,7 +37,7 @@ const countRows = async ({ spaceId }: Tenant) => {
 const untilStored = (tenant: Tenant, rows: number) =>
   until(async () => (await countRows(tenant))?.rows === rows);
 
-test('calls of the real SDKs reach Postgres, each once, with what they cost', async () => {
+test('calls of the real SDKs reach Postgres once each, with their costs', async () => {
   const tenant = await pipeline.createTenant();
   const weir = new Weir({ url: pipeline.url, apiKey: tenant.apiKey, flushOnExit: false });
   const openai = weir.observe(new OpenAI({ baseURL: provider.url, apiKey: 'k' }));
@@ -68,7 +68,7 @@ test('calls of the real SDKs reach Postgres, each once, with what they cost', as
   expect(new Set(rows.map(({ threads }) => threads))).toEqual(new Set(['thread-1']));
 });
 
-test('killed while ingest is away, and started again: each event is stored once', async () => {
+test('a client killed while ingest is down and started again delivers each event once', async () => {
   const tenant = await pipeline.createTenant();
   const { port } = new URL(pipeline.url);
   await pipeline.ingest.stop('SIGKILL');
@@ -83,7 +83,7 @@ test('killed while ingest is away, and started again: each event is stored once'
   expect(await countRows(tenant)).toEqual({ rows: 700, ids: 700 });
 });
 
-test('one bad event of a batch is dropped with the reason that ingest gives', async () => {
+test('one invalid event of a batch is dropped, and the reason from ingest is reported', async () => {
   const tenant = await pipeline.createTenant();
   const details: (string | undefined)[] = [];
   const weir = new Weir({
@@ -97,7 +97,7 @@ test('one bad event of a batch is dropped with the reason that ingest gives', as
   expect(details).toEqual([expect.stringMatching(/^events\[17\]\.startTimeMs /)]);
 });
 
-test('a used-up quota is told with the time at which it starts anew', async () => {
+test('events sent after the quota is exhausted are dropped and counted by that reason', async () => {
   const tenant = await pipeline.createTenant({ monthlyEventLimit: 10 });
   const weir = new Weir({ url: pipeline.url, apiKey: tenant.apiKey, flushOnExit: false });
   for (let batch = 0; batch < 2; batch++) {
@@ -109,7 +109,7 @@ test('a used-up quota is told with the time at which it starts anew', async () =
   expect(weir.stats()).toMatchObject({ accepted: 10, droppedByReason: { quota: 10 } });
 });
 
-test('with the network cut, slowed and garbled between, each event is stored once and counted once', async () => {
+test('while the network drops, slows down or corrupts data, each event is stored and counted once', async () => {
   const tenant = await pipeline.createTenant();
   await using proxy = await TcpProxy.open(Number(new URL(pipeline.url).port));
   const weir = new Weir({ url: `http://127.0.0.1:${proxy.port}`, apiKey: tenant.apiKey, flushOnExit: false });
@@ -129,7 +129,7 @@ test('with the network cut, slowed and garbled between, each event is stored onc
     recorded += 40;
     await weir.flush({ timeoutMs: 700 });
     proxy.makeReplyFilter = undefined;
-    // Connections that are kept alive have the filter of their start.
+    // Kept-alive connections still have the old filter.
     proxy.reset();
     await proxy.heal();
   }
@@ -139,13 +139,13 @@ test('with the network cut, slowed and garbled between, each event is stored onc
   expect(await countRows(tenant)).toEqual({ rows: recorded, ids: recorded });
 });
 
-/** Every byte of a response is changed: it is no HTTP any more. */
+/** Changes every byte of responses, so that they are not valid HTTP. */
 function garbleReplies(proxy: TcpProxy): void {
   proxy.reset();
   proxy.makeReplyFilter = () => (chunk) => chunk.map((byte) => byte ^ 0x15) as Buffer;
 }
 
-/** The events are stored, and nobody hears of it. */
+/** Drops responses: the events are stored, but the client does not learn it. */
 function loseReplies(proxy: TcpProxy): void {
   proxy.reset();
   proxy.makeReplyFilter = () => () => undefined;

@@ -12,7 +12,7 @@ test('a program of a dependency runs with its arguments', async () => {
   expect((await run('vitest', '--version')).stdout).toMatch(/^vitest\/\d/);
 });
 
-test('an unknown script is an error that names it', async () => {
+test('an unknown script is an error with its name', async () => {
   await expect(run('no-such-thing')).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringContaining('no script and no installed program is called no-such-thing'),

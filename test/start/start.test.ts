@@ -7,7 +7,7 @@ import { until } from '../../harness/wait.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
 import { readConnection } from '../../lib/local-system.ts';
 
-/** Several starts, each of which may take a minute (harness/system/weir.ts) on a machine that has other work. */
+/** For several starts, each of which may take a minute (harness/system/weir.ts) on a busy machine. */
 const timeout = 180_000;
 
 test('the printed curl command works, a second start is rejected, and SIGTERM leaves no process', async () => {
@@ -15,7 +15,7 @@ test('the printed curl command works, a second start is rejected, and SIGTERM le
   const first = weir.launch();
   await first.ready();
   expect(await runPrintedCurl(first.output())).toEqual({ message: 'Queued 1 event.' });
-  // The output is no terminal.
+  // stdout is not a terminal.
   const { apiKey, password } = weir.connection();
   expect(first.output()).not.toContain(apiKey);
   expect(first.output()).not.toContain(password);
@@ -49,7 +49,7 @@ test('a killed process is restarted at the same address', { timeout }, async () 
   expect(weir.connection()).toEqual(before);
 });
 
-test('a start after kill -9 of the supervisor stops its orphans, and keeps key and addresses', {
+test('a start after kill -9 of the supervisor stops its orphans and keeps the key and addresses', {
   timeout,
 }, async () => {
   await using weir = createWeirDirectory();
@@ -81,14 +81,14 @@ test('kill -9 of npm stops everything, an immediate second start works, and its 
 
   const pids = weir.pids();
   expect(pids).not.toEqual([]);
-  // Its output is closed: it must stop in order all the same.
+  // Its stdout is closed; it must still stop in order.
   next.closeOutput();
   next.kill('SIGTERM');
   await next.exited;
   expect(pids.filter((pid) => readProcess(pid))).toEqual([]);
 });
 
-test('both ports in use are reported before anything is started', async () => {
+test('two ports in use are both reported before anything is started', async () => {
   await using weir = createWeirDirectory();
   await using ingest = await occupyPort();
   await using dashboard = await occupyPort();

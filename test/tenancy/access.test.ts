@@ -31,7 +31,7 @@ test('a revoked key is rejected within a second, and other keys of the space are
   expect((await post(other)).status).toBe(202);
 });
 
-test('a key that was used before it existed is accepted within a second of its creation', async () => {
+test('a key that was tried before it existed is accepted within a second of its creation', async () => {
   const { spaceId } = await pipeline.createTenant();
   const apiKey = createApiKey();
   const tenant = { spaceId, keyId: '', apiKey };
@@ -49,7 +49,7 @@ test('a key is rejected when it has expired', async () => {
   await untilAnswered(tenant, 401);
 });
 
-test('inactive billing is answered with 402, and changes of it are applied within a second', async () => {
+test('inactive billing is answered with 402, and changes to it are applied within a second', async () => {
   const tenant = await pipeline.createTenant({ billingState: 'inactive' });
   const answer = await post(tenant);
   expect([answer.status, errorId(answer.body)]).toEqual([402, 'billing_not_active']);
@@ -59,7 +59,7 @@ test('inactive billing is answered with 402, and changes of it are applied withi
   await untilAnswered(tenant, 402);
 });
 
-test('the batch that crosses the limit is accepted whole, and the next one is rejected', async () => {
+test('the batch that crosses the limit is accepted completely, and the next one is rejected', async () => {
   const tenant = await pipeline.createTenant({ monthlyEventLimit: 10 });
   expect((await post(tenant, someEvents(7))).status).toBe(202);
   expect((await post(tenant, someEvents(7))).status).toBe(202);
@@ -83,7 +83,7 @@ test('retries use no quota', async () => {
   const tenant = await pipeline.createTenant({ monthlyEventLimit: 10 });
   const events = someEvents(9);
   for (let attempt = 0; attempt < 5; attempt++) {
-    // Each attempt is a different message for the broker, so only the database can detect the retry.
+    // Each attempt is a different message to the broker, so only the database can detect the retry.
     expect((await post(tenant, events.slice(0, 9 - attempt))).status).toBe(202);
   }
   expect((await post(tenant)).status).toBe(202);
@@ -117,7 +117,7 @@ test('concurrent clients overshoot the limit by no more than what was in flight'
   const ends = await Promise.all(Array.from({ length: clients }, sendUntilRejected));
   expect(new Set(ends)).toEqual(new Set([402]));
   expect(accepted).toBeGreaterThanOrEqual(limit);
-  // When a batch reaches the limit, each other client has at most one in flight.
+  // When a batch reaches the limit, every other client has at most one batch in flight.
   expect(accepted).toBeLessThanOrEqual(limit + (clients - 1) * batchEvents);
   await untilDrained(pipeline);
   expect(await countRows(pipeline, tenant.spaceId)).toBe(accepted);
@@ -129,7 +129,7 @@ test('a batch of a space that cannot accept events is answered without parsing i
   expect(status).toBe(402);
 });
 
-test('a retry that the queue drops is counted as a repeat when ingest stops, and not as an event', async () => {
+test('a retry dropped by the queue is counted as a repeat, not as an event, when ingest stops', async () => {
   await using own = await startPipeline();
   const tenant = await own.createTenant();
   const events = someEvents(4);
@@ -143,7 +143,7 @@ test('a retry that the queue drops is counted as a repeat when ingest stops, and
   ]);
 });
 
-test('ingest writes the time of the last use of a key at the latest when it stops', async () => {
+test('ingest writes the last-used time of a key when it stops, at the latest', async () => {
   await using own = await startPipeline();
   const tenant = await own.createTenant();
   await postEvents(own, tenant, [llmEvent()]);
