@@ -65,7 +65,11 @@ export function requireRoleSomewhere(user: SessionUser, least: Role): void {
   throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in a space.` });
 }
 
-/** Who makes the changes of a call, and the session and the role that these changes take. */
-export function actorOf(user: SessionUser, address: string, role?: Grant['role']): Actor {
-  return { id: user.userId, address, grant: { sessionId: user.sessionId, ...(role && { role }) } };
+/** Who makes the changes of a call, with the session, and what else these changes take. */
+export function actorOf(
+  { userId, sessionId }: SessionUser,
+  address: string,
+  more: Omit<Grant, 'sessionId'> = {},
+): Actor {
+  return { id: userId, address, grant: { sessionId, ...more } };
 }

@@ -9,6 +9,12 @@ export const ssoSessionTtlMs = 12 * 60 * 60 * 1_000;
 /** A session that is not used for a week ends: its browser may belong to somebody else by then. */
 export const sessionIdleMs = 7 * 24 * 60 * 60 * 1_000;
 
+/**
+ * Changes that widen access need a session that authenticated at most this long ago: whoever finds an unlocked browser, or a
+ * cookie, gets no API key and no role. Long enough to set up a space without a second question.
+ */
+export const confirmationTtlMs = 15 * 60 * 1_000;
+
 /** The time of a session's last use is written at most this often: a write for each call would cost too much. */
 export const sessionUseMs = 60_000;
 

@@ -34,8 +34,14 @@ test('every procedure has a schema of its output', () => {
 test('docs/dashboard-procedures.md lists every procedure, its kind, who may call it, what it takes and returns', async () => {
   const named = new Map<string, JsonSchema>([['EventFilter', filter]]);
   for (const { output } of procedures) collectNamed(output?.messages ?? output ?? {}, named);
-  const rows = sorted.map(({ path, type, access, inputs, output }) =>
-    row([`\`${path}\``, type, String(access), inputText(inputs), code(outputText(output))]),
+  const rows = sorted.map(({ path, type, access, isConfirmed, inputs, output }) =>
+    row([
+      `\`${path}\``,
+      type,
+      `${access}${isConfirmed ? ', confirmed' : ''}`,
+      inputText(inputs),
+      code(outputText(output)),
+    ]),
   );
   const types = [...named]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -45,7 +51,7 @@ test('docs/dashboard-procedures.md lists every procedure, its kind, who may call
     '',
     'Generated from the router by `services/dashboard-api/procedure-table.test.ts`. A role includes the roles below it: owner, admin,',
     'member, viewer. [dashboard-api.md](dashboard-api.md) says what the procedures promise. Those that need a role in one space take a',
-    '`spaceId` too (`Uuid`, optional). `?` is optional, `1..200` a range of numbers.',
+    '`spaceId` too (`Uuid`, optional). “confirmed”: of a session that [authenticated a short time ago](dashboard-api.md#confirmation). `?` is optional, `1..200` a range of numbers.',
     '',
     '| Procedure | Kind | Least role | Input | Output |',
     '|---|---|---|---|---|',

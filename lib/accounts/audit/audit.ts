@@ -53,7 +53,7 @@ export type AuditEntry = EntryDetails & ({ spaceId: SQLWrapper } | { userId: SQL
  * @param changed the CTE that changes rows, with RETURNING.
  * @param more CTEs before and after it.
  * @returns the rows that were changed.
- * @throws GrantLostError
+ * @throws GrantLostError, ConfirmationNeededError
  */
 export async function runAudited<Selection extends Record<string, unknown>>(
   database: Database | Transaction,
@@ -67,7 +67,7 @@ export async function runAudited<Selection extends Record<string, unknown>>(
     .with(...before, part, auditPart(database, part, entry), ...after)
     .select()
     .from(part)
-    .catch(throwGrantLost);
+    .catch((error: unknown) => throwGrantLost(database, entry.actor, error));
   // Drizzle's type of the rows cannot be computed for a generic selection. This is the same type for a concrete one.
   return rows as SelectResultFields<Selection>[];
 }
@@ -99,7 +99,7 @@ export function auditPart(
 /**
  * Adds one audit row, before a change that is more than one statement.
  *
- * @throws GrantLostError
+ * @throws GrantLostError, ConfirmationNeededError
  */
 export async function auditNow(
   database: Database | Transaction,
@@ -113,7 +113,7 @@ export async function auditNow(
   await database
     .insert(auditLog)
     .values({ spaceId, actor: actorId(database, actor), address: actor.address, action, details })
-    .catch(throwGrantLost);
+    .catch((error: unknown) => throwGrantLost(database, actor, error));
 }
 
 /** The user's id from a column of actors; NULL for the operator. */

@@ -1,4 +1,4 @@
-import { and, eq, exists, gt, inArray, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, gt, inArray, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import postgres from 'postgres';
 import type { Database, Transaction } from '../../db/database.ts';
 import { auditLog, memberships, sessions, users } from '../../db/schema.ts';
@@ -10,6 +10,8 @@ export interface Grant {
   readonly sessionId: string;
   /** The least role that the user must still have. Without `spaceId`: in any space. */
   readonly role?: { readonly least: Role; readonly spaceId?: string };
+  /** The session must have authenticated at most this long ago. Absent for changes that do not widen access. */
+  readonly authenticatedWithinMs?: number;
 }
 
 /** The actor's session ended, or the actor lost the role, after the call was checked. Nothing was changed. */
@@ -17,11 +19,20 @@ export class GrantLostError extends Error {
   override name = 'GrantLostError';
 }
 
+/** The session authenticated too long ago for the change; the rest of the grant is valid. Nothing was changed. */
+export class ConfirmationNeededError extends Error {
+  override name = 'ConfirmationNeededError';
+}
+
 /**
  * The user's id while the grant is valid, otherwise NULL. It is inserted as the actor of the audit row, and that column is
  * NOT NULL, so that the statement, which includes the change, fails.
  */
-export function grantedId(database: Database | Transaction, userId: string, { sessionId, role }: Grant): SQL {
+export function grantedId(
+  database: Database | Transaction,
+  userId: string,
+  { sessionId, role, authenticatedWithinMs }: Grant,
+): SQL {
   const isMember =
     role &&
     exists(
@@ -49,6 +60,12 @@ export function grantedId(database: Database | Transaction, userId: string, { se
         eq(sessions.id, sessionId),
         eq(sessions.userId, userId),
         gt(sessions.expiresAt, sql`now()`),
+        authenticatedWithinMs === undefined
+          ? undefined
+          : gt(
+              sessions.authenticatedAt,
+              sql`now() - ${authenticatedWithinMs}::float8 * interval '1 millisecond'`,
+            ),
         isMember,
       ),
     );
@@ -57,11 +74,26 @@ export function grantedId(database: Database | Transaction, userId: string, { se
 
 const notNullViolation = '23502';
 
-/** @throws GrantLostError when the statement failed for a lost grant; otherwise the error itself. */
-export function throwGrantLost(error: unknown): never {
+/**
+ * Rethrows the error of a statement that inserts `grantedId`.
+ *
+ * @throws ConfirmationNeededError or GrantLostError when the grant was not valid; otherwise the error itself.
+ */
+export async function throwGrantLost(
+  database: Database | Transaction,
+  { id, grant }: { readonly id: string | SQLWrapper; readonly grant?: Grant },
+  error: unknown,
+): Promise<never> {
   const isLost =
     error instanceof postgres.PostgresError &&
     error.code === notNullViolation &&
     error.column_name === auditLog.actor.name;
-  throw isLost ? new GrantLostError('the actor may not make this change any more', { cause: error }) : error;
+  if (!isLost) throw error;
+  if (grant?.authenticatedWithinMs !== undefined && typeof id === 'string') {
+    const { authenticatedWithinMs: _, ...rest } = grant;
+    const [held] = await database.execute(sql`SELECT ${grantedId(database, id, rest)} AS id`);
+    if (typeof held?.id === 'string')
+      throw new ConfirmationNeededError('the session authenticated too long ago', { cause: error });
+  }
+  throw new GrantLostError('the actor may not make this change any more', { cause: error });
 }

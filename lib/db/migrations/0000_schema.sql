@@ -28,6 +28,7 @@ CREATE TABLE sessions (
   expires_at timestamptz NOT NULL,
   id uuid NOT NULL DEFAULT uuidv7() CONSTRAINT sessions_id_unique UNIQUE,
   last_used_at timestamptz NOT NULL DEFAULT now(),
+  authenticated_at timestamptz NOT NULL DEFAULT now(),
   user_agent text,
   address text,
   space_id uuid

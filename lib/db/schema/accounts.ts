@@ -49,6 +49,8 @@ export const sessions = pgTable(
     id: uuid('id').notNull().unique().default(sql`uuidv7()`),
     /** Updated at most once a minute. */
     lastUsedAt: instant('last_used_at').notNull().default(sql`now()`),
+    /** When the user last authenticated: at sign-in, with the password again (`auth.confirm`), or at the OpenID provider. */
+    authenticatedAt: instant('authenticated_at').notNull().default(sql`now()`),
     /** The User-Agent header and the network address that it was opened with. */
     userAgent: text('user_agent'),
     address: text('address'),

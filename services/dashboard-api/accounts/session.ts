@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
-import { runAudited } from '../../../lib/accounts/audit/audit.ts';
+import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { createToken, hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
@@ -18,6 +18,13 @@ export interface SessionUser {
   spaces: { id: string; name: string; role: Role }[];
 }
 
+/** A user who has proved who they are. */
+export interface Authenticated {
+  id: string;
+  passwordHash?: string;
+  authenticatedAt?: Date | undefined;
+}
+
 /** The browser that signs in. */
 export interface SessionClient {
   address: string;
@@ -31,16 +38,20 @@ export interface Sessions {
   /**
    * Opens a session.
    *
-   * @param user `passwordHash`: the hash that a password was just verified against.
+   * @param user `passwordHash`: the hash that a password was just verified against. `authenticatedAt`: when the user proved who
+   *   they are, where that is before the call: an OpenID provider may have a session of its own.
    * @returns the token; undefined when the user is disabled or was deleted, or the password was changed meanwhile.
    */
-  open(
-    user: { id: string; passwordHash?: string },
-    client: SessionClient,
-    method: SignInMethod,
-  ): Promise<string | undefined>;
+  open(user: Authenticated, client: SessionClient, method: SignInMethod): Promise<string | undefined>;
   /** @returns undefined when the token was never issued, its session has ended, expired or idled, or the user is disabled. */
   find(token: string): Promise<SessionUser | undefined>;
+  /**
+   * Notes that the user of a session has just proved with the password again who they are.
+   *
+   * @param passwordHash the hash that the password was verified against.
+   * @returns false when the session has ended, or the password was changed meanwhile.
+   */
+  confirm(actor: Actor, sessionId: string, passwordHash: string): Promise<boolean>;
   /** Ends a session. Ending one that does not exist changes nothing. */
   close(token: string, address: string): Promise<void>;
 }
@@ -59,13 +70,14 @@ export function openSessions(database: Database): Sessions {
       if (rows[0]?.isUseOld) await noteUse(database, rows[0].sessionId);
       return toSessionUser(rows);
     },
+    confirm: (actor, sessionId, passwordHash) => confirmSession(database, actor, { sessionId, passwordHash }),
     close: (token, address) => closeSession(database, token, address),
   };
 }
 
 async function openSession(
   database: Database,
-  { id: userId, passwordHash }: { id: string; passwordHash?: string },
+  { id: userId, passwordHash, authenticatedAt }: Authenticated,
   { address, userAgent, method }: SessionClient & { method: SignInMethod },
 ): Promise<string | undefined> {
   await deleteOld(database, userId);
@@ -95,6 +107,10 @@ async function openSession(
         ),
       id: sql<string>`uuidv7()`.as(sessions.id.name),
       lastUsedAt: sql<Date>`now()`.as(sessions.lastUsedAt.name),
+      // The provider's clock may be ahead.
+      authenticatedAt: sql<Date>`least(now(), ${authenticatedAt?.toISOString() ?? null}::timestamptz)`.as(
+        sessions.authenticatedAt.name,
+      ),
       userAgent: sql<string | null>`${userAgent}::text`.as(sessions.userAgent.name),
       address: sql<string>`${address}::text`.as(sessions.address.name),
       spaceId: sql<string | null>`NULL::uuid`.as(sessions.spaceId.name),
@@ -127,6 +143,30 @@ async function deleteOld(database: Database, userId: string): Promise<void> {
     .offset(sessionsMax - 1);
   const isOld = or(sql`NOT ${isLiveSession}`, inArray(sessions.id, beyond));
   await database.delete(sessions).where(and(eq(sessions.userId, userId), isOld));
+}
+
+async function confirmSession(
+  database: Database,
+  actor: Actor,
+  { sessionId, passwordHash }: { sessionId: string; passwordHash: string },
+): Promise<boolean> {
+  const confirmed = database.$with('confirmed').as(
+    database
+      .update(sessions)
+      .set({ authenticatedAt: sql`now()` })
+      .from(users)
+      .where(
+        and(
+          eq(sessions.id, sessionId),
+          eq(sessions.userId, actor.id),
+          eq(users.id, sessions.userId),
+          eq(users.passwordHash, passwordHash),
+        ),
+      )
+      .returning({ id: sessions.id, userId: sessions.userId }),
+  );
+  const entry = { userId: confirmed.userId, actor, action: 'session.confirm', target: confirmed.id };
+  return (await runAudited(database, confirmed, entry)).length === 1;
 }
 
 async function closeSession(database: Database, token: string, address: string): Promise<void> {

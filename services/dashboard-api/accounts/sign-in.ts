@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
+import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import { normalizeEmail } from '../../../lib/accounts/email.ts';
 import { hashPassword, verifyPassword } from '../../../lib/accounts/password.ts';
 import type { Database } from '../../../lib/db/database.ts';
@@ -17,11 +18,16 @@ export interface SignInAttempt {
   client: SessionClient;
 }
 
-/** The outcome of an attempt. `rejected` is the one answer for an unknown e-mail address and for a wrong password. */
-export type SignInOutcome = { token: string } | 'rejected' | 'too_many_attempts' | 'busy';
+/** Why an attempt failed. `rejected` is the one answer for an unknown e-mail address and for a wrong password. */
+export type SignInFailure = 'rejected' | 'too_many_attempts' | 'busy';
 
-/** Verifies e-mail address and password, and opens a session when both are right. */
-export type SignIn = (attempt: SignInAttempt) => Promise<SignInOutcome>;
+/** Verifies passwords. Both ways share the limits of attempts. */
+export interface SignIn {
+  /** Opens a session when e-mail address and password are right. */
+  open(attempt: SignInAttempt): Promise<{ token: string } | SignInFailure>;
+  /** Notes in the actor's session that its user has just given the password again. */
+  confirm(attempt: SignInAttempt & { actor: Actor; sessionId: string }): Promise<'confirmed' | SignInFailure>;
+}
 
 /** Opens the sign-in of one process. Its attempt counters are in memory: a restart clears them. Each attempt has a log line, without the e-mail address. */
 export async function openSignIn(options: {
@@ -30,39 +36,63 @@ export async function openSignIn(options: {
   log: Logger;
   now: () => number;
 }): Promise<SignIn> {
-  const { database, log, now } = options;
+  const { sessions, log } = options;
+  const attemptPassword = await openAttempts(options);
+  return {
+    open: async (attempt) => {
+      const { userId, outcome } = await attemptPassword(attempt, (user) =>
+        sessions.open(user, attempt.client, 'password'),
+      );
+      const said = typeof outcome === 'string' ? outcome : 'signed_in';
+      log.info({ outcome: said, userId, address: attempt.client.address }, 'sign-in');
+      return typeof outcome === 'string' ? outcome : { token: outcome.result };
+    },
+    confirm: async ({ actor, sessionId, ...attempt }) => {
+      const { outcome } = await attemptPassword(attempt, async ({ passwordHash }) =>
+        (await sessions.confirm(actor, sessionId, passwordHash)) ? 'confirmed' : undefined,
+      );
+      const said = typeof outcome === 'string' ? outcome : outcome.result;
+      log.info({ outcome: said, userId: actor.id, address: attempt.client.address }, 'confirm');
+      return said;
+    },
+  };
+}
+
+interface VerifiedUser {
+  id: string;
+  passwordHash: string;
+}
+
+/** Attempts with a password. `onRight` runs when it is right; undefined of it rejects the attempt nevertheless. */
+async function openAttempts({ database, now }: { database: Database; now: () => number }) {
   const limits = new SignInLimits(now);
   const hashing = openFairLimiter(signInHashLimits);
   const findUser = prepareFindUser(database);
   // An unknown e-mail address is verified against this hash, so that the time taken does not reveal who has an account.
   const decoyHash = await hashPassword(randomBytes(32).toString('base64'));
-
-  return async ({ email, password, client }) => {
+  return async <Result>(
+    { email, password, client }: SignInAttempt,
+    onRight: (user: VerifiedUser) => Promise<Result | undefined>,
+  ): Promise<{ userId: string | undefined; outcome: { result: Result } | SignInFailure }> => {
     const attempt = { email: normalizeEmail(email), address: client.address };
     const network = widerNetworkOf(client.address);
     const [user] = await findUser.execute({ email: attempt.email });
-    const signIn = async (): Promise<SignInOutcome> => {
+    const run = async () => {
       if (!(await limits.take(attempt, () => isKnownNetwork(database, user?.id, client.address))))
         return 'too_many_attempts';
       const verify = () => verifyPassword(password, user?.passwordHash ?? decoyHash);
       const isRight = await hashing({ spaceId: network, userId: network }, verify);
       if (user?.passwordHash == null || !isRight) return 'rejected';
-      const token = await options.sessions.open(
-        { id: user.id, passwordHash: user.passwordHash },
-        client,
-        'password',
-      );
-      if (token === undefined) return 'rejected';
+      const result = await onRight({ id: user.id, passwordHash: user.passwordHash });
+      if (result === undefined) return 'rejected';
       limits.clear(attempt);
-      return { token };
+      return { result };
     };
-    const outcome = await signIn().catch((error: unknown) => {
+    const outcome = await run().catch((error: unknown) => {
       if (error instanceof QueueFullError) return 'busy' as const;
       throw error;
     });
-    const said = typeof outcome === 'string' ? outcome : 'signed_in';
-    log.info({ outcome: said, userId: user?.id, address: client.address }, 'sign-in');
-    return outcome;
+    return { userId: user?.id, outcome };
   };
 }
 

@@ -68,7 +68,7 @@ export async function checkDownload(
     const user = await requireUser(services.sessions, token);
     sender.userId = user.userId;
     requireRole(user, spaceId, least);
-    return actorOf(user, address, { spaceId, least });
+    return actorOf(user, address, { role: { spaceId, least } });
   };
   const actor = await check();
   const left = new AbortController();

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { emailCharsMax } from '../../../lib/accounts/limits.ts';
-import type { SignInOutcome } from '../accounts/sign-in.ts';
+import type { SignInFailure } from '../accounts/sign-in.ts';
 import type { Context } from '../trpc/context.ts';
 import { publicProcedure, requirePasswords, router, userProcedure } from '../trpc/trpc.ts';
 import { newPassword, password, token } from './account-inputs.ts';
@@ -36,7 +36,7 @@ export const auth = router({
     .output(shownUser)
     .mutation(async ({ ctx, input }) => {
       requirePasswords(ctx);
-      const outcome = await ctx.signIn({ ...input, client: ctx.request });
+      const outcome = await ctx.signIn.open({ ...input, client: ctx.request });
       if (typeof outcome === 'string') throw errorOf(outcome);
       return startSession(ctx, outcome.token);
     }),
@@ -64,6 +64,27 @@ export const auth = router({
     ctx.request.setSession(undefined);
   }),
 
+  /**
+   * Proves with the password again who uses the session. Procedures marked “confirmed” are refused with PRECONDITION_REQUIRED
+   * when a session authenticated more than 15 minutes ago.
+   */
+  confirm: userProcedure
+    .input(z.object({ password }))
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      requirePasswords(ctx);
+      const { actor, request, user } = ctx;
+      const { email, hasPassword, sessionId } = user;
+      if (!hasPassword) throw noPassword();
+      const attempt = { email, password: input.password, client: request, actor, sessionId };
+      const outcome = await ctx.signIn.confirm(attempt);
+      if (outcome === 'confirmed') return;
+      // UNAUTHORIZED would say that the session has ended.
+      if (outcome === 'rejected')
+        throw new TRPCError({ code: 'FORBIDDEN', message: 'The password is wrong.' });
+      throw errorOf(outcome);
+    }),
+
   /** Sets a new password, and ends all other sessions of the user. */
   changePassword: userProcedure
     .input(z.object({ currentPassword: password, newPassword }))
@@ -81,10 +102,7 @@ export const auth = router({
         case 'wrong':
           throw new TRPCError({ code: 'FORBIDDEN', message: 'The current password is wrong.' });
         case 'no_password':
-          throw new TRPCError({
-            code: 'PRECONDITION_FAILED',
-            message: 'You sign in with single sign-on: you have no password here.',
-          });
+          throw noPassword();
         default:
           throw errorOf(outcome);
       }
@@ -99,7 +117,14 @@ export async function startSession(ctx: Context, token: string): Promise<Me> {
   return describeUser(user);
 }
 
-function errorOf(outcome: Extract<SignInOutcome, string>): TRPCError {
+function noPassword(): TRPCError {
+  return new TRPCError({
+    code: 'PRECONDITION_FAILED',
+    message: 'You sign in with single sign-on: you have no password here.',
+  });
+}
+
+function errorOf(outcome: SignInFailure): TRPCError {
   switch (outcome) {
     case 'rejected':
       return new TRPCError({ code: 'UNAUTHORIZED', message: 'The e-mail or the password is wrong.' });

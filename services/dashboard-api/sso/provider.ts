@@ -33,12 +33,18 @@ export interface ProvenIdentity {
   subject: string;
   /** Undefined unless the provider says that it has verified the address. */
   verifiedEmail: string | undefined;
+  /** When the person last authenticated there; undefined when the provider does not say. */
+  authenticatedAt: Date | undefined;
 }
 
 /** An OpenID provider: authorization code flow with PKCE, state and nonce. */
 export interface SsoProvider {
-  /** Where to send the browser. */
-  authorizationUrl(flow: SsoFlow): Promise<string>;
+  /**
+   * Where to send the browser.
+   *
+   * @param isAgain whether the provider has to ask the person again, also where it has a session of its own.
+   */
+  authorizationUrl(flow: SsoFlow, isAgain: boolean): Promise<string>;
   /**
    * Redeems the code with which the browser came back.
    *
@@ -62,7 +68,7 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
     return configuration;
   };
   return {
-    async authorizationUrl({ state, nonce, codeVerifier }) {
+    async authorizationUrl({ state, nonce, codeVerifier }, isAgain) {
       const url = buildAuthorizationUrl(await configure(), {
         redirect_uri: redirectUri,
         scope: 'openid email',
@@ -70,6 +76,8 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
         nonce,
         code_challenge: await calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
+        // Some providers follow only one of them. With max_age, auth_time must be in the ID token (OpenID Connect Core §3.1.2.1).
+        ...(isAgain && { prompt: 'login', max_age: '0' }),
       });
       return url.href;
     },
@@ -91,6 +99,7 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
       return {
         issuer: claims.iss,
         subject: claims.sub,
+        authenticatedAt: claims.auth_time === undefined ? undefined : new Date(claims.auth_time * 1_000),
         verifiedEmail: isVerified === true && typeof email === 'string' ? email : undefined,
       };
     },

@@ -9,7 +9,7 @@ import { dashboardCallTimeoutMs } from '../limits.ts';
 import { type RequestFacts, readRequest } from '../trpc/request.ts';
 import { flowCookie, readFlowCookie } from './flow-cookie.ts';
 import type { FindIdentityUser } from './identity-users.ts';
-import { callbackPath, type SsoProvider } from './provider.ts';
+import { callbackPath, type ProvenIdentity, type SsoProvider } from './provider.ts';
 import { returnPath } from './return-path.ts';
 
 export interface Sso {
@@ -26,7 +26,7 @@ export interface Sso {
 type SsoFailure = 'rejected' | 'failed' | 'unavailable' | 'too_many_attempts';
 
 /**
- * `GET /auth/sso/start?to=PATH` sends the browser to the provider, `GET /auth/sso/callback` takes it back, opens the session, and
+ * `GET /auth/sso/start?to=PATH` sends the browser to the provider, which with `again=1` asks the person to authenticate again. `GET /auth/sso/callback` takes it back, opens the session, and
  * shows the path. A sign-in that fails shows `/sign-in?sso=REASON`.
  */
 export function createSsoRoutes(sso: Sso, log: Logger): Record<string, RequestListener> {
@@ -46,13 +46,15 @@ export function createSsoRoutes(sso: Sso, log: Logger): Record<string, RequestLi
 }
 
 async function start(sso: Sso, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const query = new URLSearchParams(queryOf(request));
   const flow = {
     state: randomState(),
     nonce: randomNonce(),
     codeVerifier: randomPKCECodeVerifier(),
-    to: returnPath(new URLSearchParams(queryOf(request)).get('to')),
+    to: returnPath(query.get('to')),
   };
-  redirect(response, await sso.provider.authorizationUrl(flow), [flowCookie(sso.publicUrl, flow)]);
+  const url = await sso.provider.authorizationUrl(flow, query.get('again') === '1');
+  redirect(response, url, [flowCookie(sso.publicUrl, flow)]);
 }
 
 async function finish(
@@ -72,7 +74,7 @@ async function finish(
   if (flow === undefined) return fail('failed');
   if (!sso.attempts.take(network)) return fail('too_many_attempts');
   const identity = await sso.provider.redeem(queryOf(request), flow);
-  const token = await openSession(sso, facts, await sso.findUser(identity, facts.address));
+  const token = await openSession(sso, facts, identity);
   if (token === undefined) return fail('rejected');
   sso.attempts.giveBack(network);
   facts.setSession(token);
@@ -80,11 +82,17 @@ async function finish(
 }
 
 async function openSession(
-  { sessions }: Sso,
+  { sessions, findUser }: Sso,
   facts: RequestFacts,
-  userId: string | undefined,
+  identity: ProvenIdentity,
 ): Promise<string | undefined> {
-  return userId === undefined ? undefined : sessions.open({ id: userId }, facts, 'sso');
+  const id = await findUser(identity, facts.address);
+  if (id === undefined) return undefined;
+  const { authenticatedAt } = identity;
+  const token = await sessions.open({ id, authenticatedAt }, facts, 'sso');
+  // The browser forgets its previous session, which would stay in the list of sessions.
+  if (token !== undefined && facts.token !== undefined) await sessions.close(facts.token, facts.address);
+  return token;
 }
 
 function redirect(response: ServerResponse, location: string, cookies: readonly string[]): void {

@@ -91,6 +91,37 @@ test('a user with the verified address is linked, and then found by the identity
   expect(rows.slice(0, 3).map(({ action }) => action)).toEqual(['session.open', 'session.open', 'user.link']);
 });
 
+test('who is asked to authenticate again gets a session that says when, in place of the one before', async () => {
+  const { email } = await dashboard.addSpace();
+  const name = addPerson({ email, email_verified: true });
+  const { browser } = await signIn(name);
+  const readSessions = () => dashboard.sql`
+    SELECT authenticated_at, sessions.created_at FROM sessions JOIN users ON users.id = user_id WHERE email = ${email}`;
+  const [first] = await readSessions();
+  // Without max_age this provider does not say when the person authenticated.
+  expect(first?.authenticated_at).toEqual(first?.created_at);
+  const again = `${start('/s/x/members')}&again=1`;
+  const asked = await browser.open(again, { isFollowed });
+  expect(asked.url.pathname).toMatch(/^\/interaction\//);
+  await asked.response.text();
+  const url = await signInAtProvider(browser, again, { name, isFollowed });
+  expect(url.pathname).toBe('/s/x/members');
+  const renewed = await readSessions();
+  expect(renewed).toHaveLength(1);
+  expect(renewed).not.toEqual([first]);
+  // The time of the provider is in seconds.
+  expect(renewed[0]?.authenticated_at.getMilliseconds()).toBe(0);
+
+  // Whoever changes the request, so that the provider does not ask, gets the time of the authentication before.
+  const { url: sent } = await browser.open(again, { isFollowed: () => false });
+  sent.searchParams.delete('prompt');
+  sent.searchParams.set('max_age', '100000');
+  expect((await browser.open(sent.href, { isFollowed })).url.pathname).toBe('/s/x/members');
+  const [last] = await readSessions();
+  expect(last?.created_at).not.toEqual(renewed[0]?.created_at);
+  expect(last?.authenticated_at).toEqual(renewed[0]?.authenticated_at);
+});
+
 test('an address that the provider gives to another person later opens nothing', async () => {
   const { email } = await dashboard.addSpace();
   await signIn(addPerson({ email, email_verified: true }));

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { GrantLostError } from '../../../lib/accounts/audit/grant.ts';
+import { ConfirmationNeededError, GrantLostError } from '../../../lib/accounts/audit/grant.ts';
 import { CallerLeftError, QueueFullError } from '../../../lib/fair-limiter.ts';
 
 /** What sockets and postgres.js report when Postgres is unreachable. */
@@ -28,13 +28,19 @@ const queryCanceled = '57014';
  */
 const unrepresentableStates = new Set(['22021', '22P05', '22003', '22008', '22P02']);
 
+/**
+ * The code of a change that was refused because its session authenticated too long ago. No other failure has it, so that pages
+ * know when to ask for the password.
+ */
+export const confirmationNeeded = 'PRECONDITION_REQUIRED';
+
 /** Libraries wrap the database's error: this many causes are searched for its code. */
 const causesMax = 5;
 
 /**
  * Chooses the code of a failed call. Errors that were thrown for the client stay as they are. Postgres unreachable is
  * SERVICE_UNAVAILABLE, a query that took too long GATEWAY_TIMEOUT, a value that Postgres cannot represent BAD_REQUEST, a user with too
- * many waiting calls TOO_MANY_REQUESTS.
+ * many waiting calls TOO_MANY_REQUESTS, a session that authenticated too long ago for the change PRECONDITION_REQUIRED.
  * Everything else is INTERNAL_SERVER_ERROR, with details in the log only.
  */
 export function classifyFailure(error: TRPCError): TRPCError {
@@ -43,6 +49,14 @@ export function classifyFailure(error: TRPCError): TRPCError {
     return new TRPCError({
       code: 'FORBIDDEN',
       message: 'Your session has ended, or you lost the role that this needs. Nothing was changed.',
+      cause: error,
+    });
+  }
+  if (error.cause instanceof ConfirmationNeededError) {
+    return new TRPCError({
+      code: confirmationNeeded,
+      message:
+        'You signed in too long ago for this change. Confirm your password, or sign in again. Nothing was changed.',
       cause: error,
     });
   }

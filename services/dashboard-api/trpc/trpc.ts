@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { withTimeout } from '../../../lib/timeout.ts';
 import { actorOf, requireRole, requireRoleSomewhere, requireSignedIn } from '../access.ts';
-import { dashboardCallTimeoutMs } from '../limits.ts';
+import { confirmationTtlMs, dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
 import type { Context } from './context.ts';
 import { classifyFailure, unavailable } from './failure.ts';
@@ -15,9 +15,15 @@ import { publicMessage } from './public-message.ts';
  */
 export type Access = 'everybody' | 'signed in' | Role | `${Role} of any space`;
 
+export interface ProcedureMeta {
+  access: Access;
+  /** Whether its changes need a session that authenticated within `confirmationTtlMs`. */
+  isConfirmed?: boolean;
+}
+
 const t = initTRPC
   .context<Context>()
-  .meta<{ access: Access }>()
+  .meta<ProcedureMeta>()
   .create({
     isDev: false,
     sse: {
@@ -75,7 +81,7 @@ export const userProcedure = publicProcedure.meta({ access: 'signed in' }).use(a
 export function anySpaceProcedure(least: Role) {
   return userProcedure.meta({ access: `${least} of any space` }).use(({ ctx, next }) => {
     requireRoleSomewhere(ctx.user, least);
-    return next({ ctx: { actor: actorOf(ctx.user, ctx.request.address, { least }) } });
+    return next({ ctx: { actor: actorOf(ctx.user, ctx.request.address, { role: { least } }) } });
   });
 }
 
@@ -89,15 +95,21 @@ const spaceInput = z
 /**
  * Needs at least this role in the space that the input names. Adds the space's SpaceStore and SpaceAdmin to the context. A
  * space that the user is not a member of is answered like one that does not exist.
+ *
+ * @param isConfirmed whether the statement of its change needs a session that authenticated within `confirmationTtlMs`: every
+ *   mutation that widens who may read the space's data or send events.
  */
-export function spaceProcedure(least: Role) {
+export function spaceProcedure(least: Role, { isConfirmed = false }: { isConfirmed?: boolean } = {}) {
   return userProcedure
-    .meta({ access: least })
+    .meta({ access: least, isConfirmed })
     .input(spaceInput)
     .use(({ ctx, input, next, type, signal }) => {
       const { spaceId, role } = requireRole(ctx.user, input.spaceId, least);
       const { userId } = ctx.user;
-      const actor = actorOf(ctx.user, ctx.request.address, { spaceId, least });
+      const actor = actorOf(ctx.user, ctx.request.address, {
+        role: { spaceId, least },
+        ...(isConfirmed && { authenticatedWithinMs: confirmationTtlMs }),
+      });
       // A change that has begun is made, also where its client leaves.
       const leaves = type === 'mutation' ? undefined : endOfCall(signal);
       return next({

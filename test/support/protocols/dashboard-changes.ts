@@ -36,6 +36,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     'apiKeys.revoke': async () => own({ keyId: (await createKey()).keyId }),
     'apiKeys.roll': async () => own({ keyId: (await createKey()).keyId }),
     'auth.changePassword': async () => own({ currentPassword: space.password, newPassword }),
+    'auth.confirm': async () => own({ password: space.password }),
     'auth.redeemLink': async () => {
       const link = await createSignInLink(dashboard.database, await addMember(), 'http://x');
       return stranger({ token: link.split('link=')[1] ?? '' });

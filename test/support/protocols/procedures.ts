@@ -1,7 +1,7 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { z } from 'zod';
 import { appRouter } from '../../../services/dashboard-api/router.ts';
-import type { Access } from '../../../services/dashboard-api/trpc/trpc.ts';
+import type { Access, ProcedureMeta } from '../../../services/dashboard-api/trpc/trpc.ts';
 
 /** A procedure as the router holds it while it runs. */
 export interface Procedure {
@@ -9,6 +9,8 @@ export interface Procedure {
   type: 'query' | 'mutation' | 'subscription';
   /** Undefined for one that was not made with a builder of trpc.ts. */
   access: Access | undefined;
+  /** Whether its changes need a session that authenticated a short time ago. */
+  isConfirmed?: boolean;
   /** The JSON Schemas of its inputs. */
   inputs: readonly JsonSchema[];
   /** The JSON Schema of its output. Undefined when it has none, which no procedure may. */
@@ -20,12 +22,12 @@ export const procedures: readonly Procedure[] = Object.entries<unknown>(appRoute
   ([path, procedure]) => {
     const { type, meta, inputs, output } = (procedure as AnyTRPCProcedure)._def as unknown as {
       type: Procedure['type'];
-      meta?: { access?: Access };
+      meta?: Partial<ProcedureMeta>;
       inputs: z.ZodType[];
       output?: z.ZodType;
     };
     return {
-      ...{ path, type, access: meta?.access },
+      ...{ path, type, access: meta?.access, isConfirmed: meta?.isConfirmed === true },
       inputs: inputs.map((parser) => toJsonSchema(parser, 'input')),
       output: output && toJsonSchema(output, 'output'),
     };

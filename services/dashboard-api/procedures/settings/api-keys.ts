@@ -24,7 +24,7 @@ export const apiKeys = router({
     .query(({ ctx }) => ctx.admin.listKeys()),
 
   /** Creates a key. `apiKey` is the key itself: it is returned here only. Without `expiresAt` it never expires. */
-  create: spaceProcedure('admin')
+  create: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ name, expiresAt: z.iso.datetime().optional() }))
     .output(issuedApiKey)
     .mutation(async ({ ctx, input }) => {
@@ -44,7 +44,7 @@ export const apiKeys = router({
    * Creates a key that takes the place of another one, with its name and its lifetime. Both can be used for `overlapHours`; then
    * the old one expires. A key can be rolled once.
    */
-  roll: spaceProcedure('admin')
+  roll: spaceProcedure('admin', { isConfirmed: true })
     .input(
       z.object({
         keyId: z.guid(),

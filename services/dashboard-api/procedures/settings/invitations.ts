@@ -21,7 +21,7 @@ export const invitations = router({
    * Invites a person by e-mail address. Returns the token of the link, once: `/invitation#<token>`. Only an owner invites
    * owners.
    */
-  create: spaceProcedure('admin')
+  create: spaceProcedure('admin', { isConfirmed: true })
     .input(
       z.object({
         email,

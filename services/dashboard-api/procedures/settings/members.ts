@@ -11,7 +11,7 @@ export const members = router({
     .query(({ ctx }) => ctx.admin.listMembers()),
 
   /** Changes a member's role. Only owners change owners, or make one; the last owner stays one. */
-  setRole: spaceProcedure('admin')
+  setRole: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ userId: z.guid(), role }))
     .output(z.void())
     .mutation(async ({ ctx, input: { userId, role } }) => {
@@ -19,7 +19,7 @@ export const members = router({
     }),
 
   /** Removes a member from the space. Only owners remove owners; the last owner stays. */
-  remove: spaceProcedure('admin')
+  remove: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ userId: z.guid() }))
     .output(z.void())
     .mutation(async ({ ctx, input }) => {
