@@ -107,7 +107,7 @@ export async function readCandidates<Columns extends EventColumns>(
   return rows as unknown as EventRow<Columns>[];
 }
 
-/** Segments that may have an event with all these terms of the space. */
+/** The condition that a segment may have an event with all these terms of the space. */
 export function hasTerms(spaceId: string, terms: readonly bigint[]): SQL | undefined {
   const contains = (all: readonly bigint[]) => sql`${segments.terms} @> ${`{${all.join(',')}}`}::bigint[]`;
   return or(contains(terms), contains(inSpace(spaceId, [anyTerm])));

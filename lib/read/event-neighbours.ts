@@ -15,7 +15,7 @@ import {
 import type { EventColumns, EventRow, EventSource } from './event-rows.ts';
 import { type ListLimits, listLimits } from './limits.ts';
 
-/** The event beside a position in a list. */
+/** The event next to a position in a list. */
 export interface Neighbour<Row> {
   /** Undefined when there is none or when it was not found. */
   row: Row | undefined;

@@ -36,7 +36,7 @@ export const startInSegment = sql`(${events.startTimeMs} + 0)`;
  */
 export const lastStartOfSegment = sql<number>`(${segments.maxStartMs} + 0)`;
 
-/** The events before a position. */
+/** The condition on events before a position. */
 export function isBefore(
   { startTimeMs, id }: EventCursor,
   start: SQL = sql`${events.startTimeMs}`,

@@ -90,8 +90,11 @@ async function listFew<Columns extends EventColumns>(
   const { filter, limits } = source;
   const fromMs = filter.from ?? Number.NEGATIVE_INFINITY;
   const all = await listCandidates(source, {
-    ...{ terms, after, listed: undefined },
-    ...{ segmentsMax: limits.segmentsAtOnce + 1, sortedMax: limits.segmentsAtOnce + 1 },
+    terms,
+    after,
+    listed: undefined,
+    segmentsMax: limits.segmentsAtOnce + 1,
+    sortedMax: limits.segmentsAtOnce + 1,
   });
   return all.length <= limits.segmentsAtOnce ? divideReads(all, fromMs, readSizes(limits)) : undefined;
 }
