@@ -89,5 +89,8 @@ test('an invalid key is reported, and --fresh-ids is refused', async () => {
     summary: { accepted: 0, errors: [{ status: 401, id: 'unauthorized' }] },
   });
   const fresh = await send(lines[0] ?? '', { apiKey }, '--fresh-ids');
-  expect(fresh).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--fresh-ids is for events') });
+  expect(fresh).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('--fresh-ids works only for events'),
+  });
 });
