@@ -94,10 +94,10 @@ export function isKey(bytes: Buffer, key: Range, name: string): boolean {
   // Lengths first: an object may have a million keys. An escape takes two to six bytes for a character.
   const writtenBytes = key.end - key.start - 2;
   if (writtenBytes < name.length || writtenBytes > name.length * escapeBytesMax) return false;
-  if (writtenBytes === name.length) return bytes.toString('latin1', key.start + 1, key.end - 1) === name;
-  return (
-    isEscaped(bytes, key.start, key.end) && JSON.parse(bytes.toString('utf8', key.start, key.end)) === name
-  );
+  if (isEscaped(bytes, key.start, key.end)) {
+    return JSON.parse(bytes.toString('utf8', key.start, key.end)) === name;
+  }
+  return bytes.toString('latin1', key.start + 1, key.end - 1) === name;
 }
 
 /** Length of `\u0041`. */

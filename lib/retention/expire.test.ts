@@ -229,6 +229,9 @@ test('a mostly expired week gives its disk space back and keeps its unexpired ro
   await using store = await openStore();
   const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
   await ensurePartitions(store.database, Date.now() - 20 * 24 * 60 * 60_000);
+  // On some days of the week an empty week in between has expired, and would be dropped.
+  const between = await store.createSpace(null);
+  await store.store([13, 6].map((days) => agedPart(between, someEvents(1), days)));
   const kept = Array.from({ length: 60 }, () => agedPart(forEver, someEvents(1), 20));
   const gone = Array.from({ length: 60 }, () => agedPart(short, someEvents(100), 20));
   // Kept rows lie between expired ones.
@@ -241,7 +244,7 @@ test('a mostly expired week gives its disk space back and keeps its unexpired ro
   const [partitions, before] = [await store.partitions(), await bytes()];
   const columns = () =>
     store.sql`SELECT * FROM events JOIN segments ON segments.id = segment_id ORDER BY events.id`;
-  const ofKept = (await columns()).filter((row) => row.space_id === forEver);
+  const ofKept = (await columns()).filter((row) => row.space_id !== short);
   expect(await store.expire()).toMatchObject({ dropped: [], events: 6_000, rewritten: 1 });
   expect(await bytes()).toBeLessThan(before / 3);
   expect(await columns()).toEqual(ofKept);
@@ -250,7 +253,7 @@ test('a mostly expired week gives its disk space back and keeps its unexpired ro
   await store.store([agedPart(forEver, someEvents(2), 20), agedPart(short, someEvents(2), 20)]);
   expect(await store.stored(forEver)).toEqual([62, 61]);
   expect(await store.expire()).toMatchObject({ dropped: [], events: 2, rewritten: 0 });
-  expect(await store.expire(10)).toMatchObject({ dropped: [expect.any(String), expect.any(String)] });
+  expect((await store.expire(10))?.dropped.length).toBeGreaterThanOrEqual(2);
   expect(await store.stored(forEver)).toEqual([0, 0]);
 });
 

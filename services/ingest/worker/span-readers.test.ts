@@ -127,7 +127,8 @@ const heaviest: [string, SpanEncoding, () => Buffer, { stored?: number; rejected
     'characters that JSON escapes',
     'otlp',
     () => llmRequestOf(message(5, Buffer.alloc(8_000_000, 1))),
-    { rejected: 1 },
+    // Shortened after its 48 MB of JSON were made.
+    { stored: 1 },
   ],
   ['LLM spans', 'otlp', () => requestOf(...Array(spansMax).fill(llmSpan)), { stored: spansMax }],
   [
