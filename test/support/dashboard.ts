@@ -18,12 +18,12 @@ import { createDatabase } from './test-servers.ts';
 export interface TestDashboard extends AsyncDisposable {
   url: string;
   databaseUrl: string;
-  /** Straight into its database, to arrange what a test needs. */
+  /** Direct access to its database, for the set-up of tests. */
   sql: Sql;
   database: Database;
-  /** All it has logged so far. */
+  /** Everything it has logged so far. */
   log(): string;
-  /** A new space with one member, and the client of that member, signed in. */
+  /** Creates a space with one member, and a client that is signed in as that member. */
   addSpace(options?: { role?: Role }): Promise<TestSpace>;
 }
 
@@ -34,15 +34,15 @@ export interface TestSpace {
   client: TestClient;
 }
 
-/** The configuration of the dashboards of tests. */
+/** The dashboard configuration of tests. */
 export const dashboardPepper = 'pepper-of-the-tests-only';
 export const newSpaceMonthlyEvents = 1_000;
 
-/** The dashboard API as main.ts starts it, on a free port, over a database of its own. */
+/** Starts the dashboard API as main.ts does, on a free port, with a new database. */
 export async function openDashboard(
   options: {
     through?: (databaseUrl: string) => string;
-    /** A database that is there, instead of one of its own. */
+    /** An existing database to use instead of a new one. */
     databaseUrl?: string;
     variables?: Record<string, string>;
   } = {},
@@ -90,8 +90,8 @@ async function addSpace(
 }
 
 /**
- * Adds a user, with a hash that takes the least time: with the usual one a user and their sign-in take 60 ms of a core, and tests
- * add hundreds. Verifying takes the costs from the hash (lib/accounts/password.ts).
+ * Adds a user whose password hash has the lowest cost: with the usual cost, creating and signing in a user takes 60 ms of CPU, and
+ * tests add hundreds. Verification reads the cost from the hash (lib/accounts/password.ts).
  */
 export async function addUser(
   database: Database,
@@ -109,22 +109,22 @@ export async function addUser(
   await setRole(database, user.spaceId, { userId: row.id, role: user.role });
 }
 
-/** A client that keeps its session's cookie, as a browser does. */
+/** A client that keeps its session cookie, as a browser does. */
 export interface TestClient {
   trpc: ReturnType<typeof createTRPCClient<AppRouter>>;
-  /** The last Set-Cookie that it was sent. */
+  /** The last Set-Cookie that it received. */
   lastSetCookie: string | undefined;
-  /** What it sends as `Cookie`. */
+  /** The `Cookie` header that it sends. */
   cookie: string | undefined;
 }
 
-/** A client that is not signed in; `headers` go with each of its requests. */
+/** A client without a session; `headers` are added to each of its requests. */
 export function openClient(url: string, headers: Record<string, string> = {}): TestClient {
   const link = httpLink({
     url: `${url}/trpc`,
     headers: () => ({ ...headers, ...(client.cookie === undefined ? {} : { cookie: client.cookie }) }),
     fetch: async (address, init) => {
-      // tRPC's type of a request's body is wider than fetch's; it sends text.
+      // tRPC's body type is wider than that of fetch; it only sends text.
       const response = await fetch(address, init as RequestInit);
       const [setCookie] = response.headers.getSetCookie();
       if (setCookie !== undefined) {
@@ -142,7 +142,7 @@ export function openClient(url: string, headers: Record<string, string> = {}): T
   return client;
 }
 
-/** The columns of a row of `events`; what is left out gets a plain value. */
+/** The columns of a row of `events`; missing ones get a default. */
 export interface TestEvent {
   id?: string;
   type?: 'llm' | 'tool';
@@ -169,7 +169,7 @@ export interface TestEvent {
   text?: string;
 }
 
-/** Stores events as the writer does: a segment, and a row each. @returns their ids, in order. */
+/** Stores events as the writer does: one segment, and a row for each event. @returns their ids, in order. */
 export async function addEvents(sql: Sql, spaceId: string, events: TestEvent[]): Promise<string[]> {
   const body = Buffer.from(`{"events":[${events.map(({ text }) => text ?? '{}').join(',')}]}`);
   const segmentId = randomUUID();

@@ -1,13 +1,13 @@
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** Makes a pipeline's database unavailable to its services; the connections of the test itself stay open. */
+/** Makes a pipeline's database unavailable to its services; connections of the test itself stay open. */
 export interface DatabaseOutage extends AsyncDisposable {
   /** The name of the database. */
   readonly name: string;
-  /** Connected to another database, with the rights to change this one. */
+  /** Connected to another database, with permission to change this one. */
   readonly admin: Sql;
-  /** Terminates the connections of the services. */
+  /** Terminates the services' connections. */
   terminate(): Promise<void>;
   /** Terminates them and rejects new ones. */
   begin(): Promise<void>;

@@ -3,7 +3,7 @@ import { toolEvent } from '../../harness/fixtures/events.ts';
 import { type ErrorId, errorTable } from '../../lib/errors.ts';
 import type { Pipeline, Tenant } from './pipeline.ts';
 
-/** A response of ingest, with its body parsed. */
+/** A response of ingest with its parsed body. */
 export interface Answer {
   status: number;
   headers: Headers;

@@ -9,19 +9,19 @@ import { until } from './wait.ts';
 type TailInput = inferRouterInputs<AppRouter>['live']['tail'];
 
 export interface LiveTail extends Disposable {
-  /** Everything it was sent, with the ids. */
+  /** All messages that it received, with their ids. */
   readonly messages: { id: string; data: LiveMessage }[];
   /** The error that ended it. */
   readonly failure: TRPCClientError<AppRouter> | undefined;
-  /** How often it was connected. */
+  /** Number of connections so far. */
   readonly connections: number;
-  /** The ids of the events that it was sent, in order. */
+  /** Ids of the received events, in order. */
   eventIds(): string[];
-  /** Waits until it has a position: what is stored from now on appears. */
+  /** Waits until it has a position: events stored from then on are received. */
   ready(): Promise<void>;
 }
 
-/** Follows a live tail as a front end does: it reconnects by itself, also after a connection that was refused. */
+/** Follows a live tail like a front end: it reconnects automatically, also after a refused connection. */
 export function openTail(url: string, cookie: string | undefined, input: TailInput = {}): LiveTail {
   const agent = new Agent({ bodyTimeout: 0 }).compose((dispatch) => (options, handler) => {
     const headers = { ...(options.headers as Record<string, string>), cookie: cookie ?? '' };
@@ -36,7 +36,7 @@ export function openTail(url: string, cookie: string | undefined, input: TailInp
       httpSubscriptionLink({
         url: `${url}/trpc`,
         EventSource,
-        // Its types lack a member of undici's.
+        // The DOM types lack a member of undici's.
         eventSourceOptions: { node: { dispatcher: agent, reconnectionTime: 20 } } as object,
       }),
     ],
@@ -64,13 +64,13 @@ export function openTail(url: string, cookie: string | undefined, input: TailInp
     [Symbol.dispose]() {
       subscription.unsubscribe();
       void agent.destroy();
-      // What is documented, and nothing else: the service does not validate messages.
+      // Checks against the documented schema, because the service does not validate messages.
       for (const { data } of messages) assert.deepStrictEqual(data, liveMessage.parse(data));
     },
   };
 }
 
-/** No answer of the service: the connection was refused or cut, or a proxy answered. */
+/** Whether the error is not a response of the service: the connection was refused or cut, or a proxy answered. */
 function isTransient(error: TRPCClientError<AppRouter>): boolean {
   return (error.data?.httpStatus ?? 503) >= 500;
 }

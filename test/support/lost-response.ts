@@ -7,7 +7,7 @@ export interface LostResponse extends AsyncDisposable {
   lost(): number;
 }
 
-/** Resets the connection on which the first response begins, and forwards everything after that. */
+/** Resets the connection on which the first response begins; forwards everything afterwards. */
 export async function loseFirstResponse(url: string): Promise<LostResponse> {
   const proxy = await TcpProxy.open(Number(new URL(url).port));
   let lost = 0;
@@ -26,7 +26,7 @@ export async function loseFirstResponse(url: string): Promise<LostResponse> {
   };
 }
 
-/** Detects in a server's bytes whether a response has begun: over HTTP/2, whether a HEADERS frame has arrived. */
+/** Detects in a server's bytes whether a response has begun; over HTTP/2, whether a HEADERS frame has arrived. */
 function createResponseDetector(): (chunk: Buffer) => boolean {
   const headersFrame = 1;
   let unread = Buffer.alloc(0);

@@ -11,9 +11,9 @@ export interface NatsCluster extends AsyncDisposable {
   readonly members: NatsServer[];
   /** The configuration of services that use the cluster. */
   readonly variables: { NATS_URL: string; NATS_MONITOR_URL: string; NATS_REPLICAS: string };
-  /** Restarts a killed member on its ports and its store. */
+  /** Restarts a killed member with the same ports and store. */
   restart(member: number): Promise<void>;
-  /** Deletes the store of a member that was killed. */
+  /** Deletes the store of a killed member. */
   eraseStore(member: number): void;
 }
 

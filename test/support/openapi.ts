@@ -23,7 +23,7 @@ export interface Description {
 
 export async function readDescription(url: string): Promise<Description> {
   const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as OpenApiDocument;
-  // Not strict: the document around the schemas is none, they are reached by their place in it.
+  // Not strict: the document around the schemas is not a schema; they are referenced by their path in it.
   const ajv = new Ajv2020({ strict: false, formats: { uuid: true } });
   ajv.addSchema(document, 'openapi');
   const schemaAt = (...place: string[]) => {

@@ -14,13 +14,13 @@ export interface Tenant {
   apiKey: string;
 }
 
-/** Ingest and writer as processes, with a database and a nats-server of their own. Disposing it kills them. */
+/** Ingest and writer as processes, with their own database and nats-server. Disposing kills them. */
 export interface Pipeline extends AsyncDisposable {
   readonly url: string;
   readonly sql: Sql;
   readonly database: Database;
   nats: Nats;
-  /** The configuration of the services, for a test that starts more of them. */
+  /** The configuration of the services, for tests that start more of them. */
   readonly variables: Record<string, string>;
   ingest: ServiceProcess;
   writer: ServiceProcess;
@@ -29,7 +29,7 @@ export interface Pipeline extends AsyncDisposable {
 
 export const pepper = 'pepper-of-the-tests-only';
 
-/** @param extra configuration of the services, beside what they need. */
+/** @param extra additional configuration of the services. */
 export async function startPipeline(extra: Record<string, string> = {}): Promise<Pipeline> {
   await using stack = new AsyncDisposableStack();
   const { url: databaseUrl } = stack.use(await createDatabase());
@@ -65,7 +65,7 @@ export async function startPipeline(extra: Record<string, string> = {}): Promise
       return { spaceId, ...(await issueApiKey(database, spaceId, { name: 'test', pepper })) };
     },
     async [Symbol.asyncDispose]() {
-      // A test may have replaced the services.
+      // A test may have restarted the services.
       await Promise.all([this.ingest.stop('SIGKILL'), this.writer.stop('SIGKILL')]);
       await owned.disposeAsync();
     },

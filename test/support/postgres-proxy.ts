@@ -4,7 +4,7 @@ import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
 /** A TCP proxy in front of the Postgres of the test run. */
 export interface PostgresProxy extends AsyncDisposable {
   readonly proxy: TcpProxy;
-  /** The URL of a database, through the proxy. */
+  /** The URL of a database through the proxy. */
   through(databaseUrl: string): string;
 }
 

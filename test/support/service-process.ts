@@ -11,10 +11,10 @@ import {
 } from '../../launcher/supervise/service-process.ts';
 import { inheritedEnvironment } from './run/compile-cache.ts';
 
-/** One of our services in a process of its own, started as the supervisor starts it. Disposing it kills it. */
+/** One of our services as a process, started as the supervisor starts it. Disposing kills it. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly pid: number;
-  /** What the service sent when it was ready. */
+  /** The message that the service sent when it was ready. */
   readonly ready: ReadyMessage;
   /** Everything it has logged so far. */
   log(): string;

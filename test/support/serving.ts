@@ -25,12 +25,12 @@ export async function expectServingOn(
   expect((await connection.untilFrame('data', streamId)).payload.toString()).toContain('Queued 0 events.');
 }
 
-/** A DATA frame with a complete batch of no events. */
+/** A DATA frame with a complete, empty batch. */
 export function emptyBatch(streamId: number): Buffer {
   return frame('data', { flags: flags.endStream, streamId, payload: Buffer.from('{"events":[]}') });
 }
 
-/** Expects that bad clients did no harm: nothing is in quarantine, and ingest logged no error. */
+/** Expects that misuse had no effect: quarantine is empty, and ingest logged no error. */
 export async function expectNoHarm(pipeline: Pipeline): Promise<void> {
   await untilDrained(pipeline);
   expect(await pipeline.sql`SELECT FROM quarantine`).toHaveLength(0);

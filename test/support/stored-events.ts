@@ -2,7 +2,7 @@ import { readEventTexts } from '../../lib/segment/read.ts';
 import type { Pipeline } from './pipeline.ts';
 import { untilDrained } from './wait.ts';
 
-/** The stored events of a space as text, in the order of their start, when everything that was accepted is stored. */
+/** Waits until everything accepted is stored. @returns the events of a space as text, ordered by start time. */
 export async function readStoredTexts(pipeline: Pipeline, spaceId: string): Promise<string[]> {
   await untilDrained(pipeline);
   const rows = await pipeline.sql<{ segmentId: string; segmentIndex: number }[]>`

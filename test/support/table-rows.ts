@@ -5,7 +5,7 @@ import type { TestDashboard } from './dashboard.ts';
 
 const tables = Object.values(schema).filter((one) => is(one, PgTable));
 
-/** All rows of all tables but those of `without`, as texts. What a session notes of its own use is left out. */
+/** All rows of all tables except those in `without`, as text. Columns of sessions that mere use changes are omitted. */
 export async function readRows(
   { sql }: Pick<TestDashboard, 'sql'>,
   without: readonly PgTable[] = [],

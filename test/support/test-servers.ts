@@ -9,8 +9,8 @@ import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 let databases = 0;
 
 /**
- * Creates an empty database for one test, migrated unless its `template` is another one. Disposing it drops it and closes
- * all connections to it.
+ * Creates an empty database for one test, migrated unless another `template` is given. Disposing drops it and closes all
+ * connections to it.
  */
 export async function createDatabase(
   options: { template?: string } = {},
@@ -31,8 +31,8 @@ export async function createDatabase(
 }
 
 /**
- * Starts a nats-server for one test, with an empty store. A test can kill it by its `pid`; `restart` starts it again on the
- * same port and store, as the supervisor does.
+ * Starts a nats-server for one test, with an empty store. Tests can kill it by its `pid`; `restart` starts it again with the same
+ * port and store, as the supervisor does.
  */
 export async function startNats(
   options: { syncInterval?: string } = {},

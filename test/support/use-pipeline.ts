@@ -3,14 +3,14 @@ import { type Pipeline, startPipeline, type Tenant } from './pipeline.ts';
 import { expectNoHarm } from './serving.ts';
 
 export interface UsePipelineOptions {
-  /** Configuration of the services, beside what they need. */
+  /** Additional configuration of the services. */
   variables?: Record<string, string>;
-  /** For tests that misuse ingest: at the end, expects that nothing is in quarantine and that no error was logged. */
+  /** For tests that misuse ingest: expects at the end that quarantine is empty and no error was logged. */
   expectNoHarm?: boolean;
 }
 
 /**
- * Starts one pipeline for all tests of the file that calls it, with one space and key.
+ * Starts one pipeline for all tests of the calling file, with one space and key.
  *
  * @returns objects that are empty until the first test runs.
  */
@@ -18,7 +18,7 @@ export function usePipeline({
   variables = {},
   expectNoHarm: isHarmChecked = false,
 }: UsePipelineOptions = {}): { pipeline: Pipeline; tenant: Tenant } {
-  // Vitest collects the tests before `beforeAll` fills these objects, and runs them after.
+  // Vitest collects the tests before `beforeAll` fills these objects, and runs them afterwards.
   const pipeline = {} as Pipeline;
   const tenant = {} as Tenant;
   beforeAll(async () => {

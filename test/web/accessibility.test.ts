@@ -10,23 +10,23 @@ import { useBrowser } from '../support/browser/use-browser.ts';
 
 const system = useBrowser();
 
-/** The rules of WCAG 2.2 AA, and the good practices beside them. */
+/** The rules of WCAG 2.2 AA, and best practices. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** The rules as a script, of the version that AxeBuilder depends on. */
+/** The axe-core script, in the version that AxeBuilder depends on. */
 const axeScript = readFileSync(
   createRequire(import.meta.resolve('@axe-core/playwright')).resolve('axe-core/axe.min.js'),
   'utf8',
 );
-/** AxeBuilder would load its script of 1.4 MB twice for each analysis, which is most of the time. */
+/** Avoids that AxeBuilder loads its 1.4 MB script twice per analysis, which takes most of the time. */
 const isLoaded = 'void 0';
 
-/** Base UI's guards hold the focus in an open dialog; they pass it on, and are never focused themselves. */
+/** Focus guards of Base UI keep the focus in an open dialog. They pass it on and never keep it, so they are excluded. */
 const focusGuards = '[data-base-ui-focus-guard]';
 
 /**
- * Resolves when the page is drawn in the theme and stands still: a dialog that fades in has other contrasts. As a text: this
- * file is checked without the types of browsers.
+ * Resolves when the page is rendered in the theme and animations have ended: contrasts differ while a dialog fades in. Passed as a
+ * string: this file is type-checked without DOM types.
  */
 async function showTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
@@ -37,9 +37,9 @@ async function showTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<voi
   })()`);
 }
 
-/** All rules in the light theme; in the dark one the same page can differ in its contrasts only. */
+/** All rules in the light theme; in the dark one the same page can only differ in contrasts. */
 async function findViolations(page: Page, disabledRules: string[] = []): Promise<string[]> {
-  // Of elements that keep the rules nothing is reported, which saves most of the time. The pages have no frames.
+  // Only violations are reported, which saves most of the time. The pages have no frames.
   await page.evaluate(`if (globalThis.axe === undefined) { ${axeScript} }`);
   const axe = () =>
     new AxeBuilder({ page, axeSource: isLoaded })
@@ -55,7 +55,7 @@ async function findViolations(page: Page, disabledRules: string[] = []): Promise
   );
 }
 
-test('no page, dialog or menu breaks a rule of accessibility in any theme', {
+test('no page, dialog or menu violates an accessibility rule in any theme', {
   timeout: 240_000,
 }, async () => {
   await using visitor = await system.visit();
@@ -84,7 +84,7 @@ test('no page, dialog or menu breaks a rule of accessibility in any theme', {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: /^Space/ }).click();
   await page.getByRole('menu').waitFor();
-  // A menu is beside the landmarks while it is open.
+  // An open menu is outside of the landmarks.
   found.menu = await findViolations(page, ['region']);
   await stranger.page.goto('/sign-in');
   await stranger.page.getByLabel('Password').waitFor();

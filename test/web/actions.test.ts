@@ -6,7 +6,7 @@ import { useBrowser } from '../support/browser/use-browser.ts';
 
 const system = useBrowser();
 
-test('g and a key lead to a page, before that key does anything else, and can be turned off', async () => {
+test('g followed by a key opens a page, takes precedence over that key alone, and can be turned off', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   await system.send(apiKey, demoEvents());
@@ -36,7 +36,7 @@ test('g and a key lead to a page, before that key does anything else, and can be
   expect(new URL(page.url()).pathname).toBe(`/s/${spaceId}/profile`);
 });
 
-test('the events of a filter and the bytes of one are downloads', async () => {
+test('the events of a filter and the bytes of one event can be downloaded', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const events = demoEvents();
@@ -61,7 +61,7 @@ test('the events of a filter and the bytes of one are downloads', async () => {
   expect(text).toBe(JSON.stringify(first));
 });
 
-test('the event that a trace opens has the events of the trace before and after it', async () => {
+test('an event opened from a trace has links to the previous and next event of the trace', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const events = demoEvents();
@@ -77,13 +77,13 @@ test('the event that a trace opens has the events of the trace before and after 
   await page.getByRole('link', { name: 'Open', exact: true }).click();
   await page.waitForURL(`**/events/${last?.id}?traceId=${traceId}`);
   await page.getByRole('button', { name: 'Earlier event ([)', disabled: false }).waitFor();
-  // Other traces go on after it.
+  // Other traces have events between these.
   expect(await page.getByRole('button', { name: 'Later event (])' }).isDisabled()).toBe(true);
   await page.keyboard.press('[');
   await page.waitForURL(`**/events/${ofTrace.at(-2)?.id}?traceId=${traceId}`);
 });
 
-test('an owner renames the space, and makes another one', async () => {
+test('an owner can rename the space and create another one', async () => {
   await using visitor = await system.visit();
   const { page, spaceId } = visitor;
   const switcher = page.getByRole('button', { name: /^Space/ });

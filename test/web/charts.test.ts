@@ -8,7 +8,7 @@ import { llmEvent } from './complaints/sent-event.ts';
 const system = useBrowser();
 const hourMs = 3_600_000;
 
-test('a model keeps its colour in every range, and the pointer over a chart moves nothing', async () => {
+test('a model keeps its colour in every range, and hovering over a chart does not shift the layout', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   await system.send(apiKey, [
@@ -42,7 +42,7 @@ test('a model keeps its colour in every range, and the pointer over a chart move
   }
 });
 
-test('the axis of a wide chart names each day once', async () => {
+test('the axis of a wide chart labels each day once', async () => {
   await using visitor = await system.visit({ width: 1_440 });
   const { page, context, apiKey, spaceId } = visitor;
   await setPrice(
@@ -52,7 +52,7 @@ test('the axis of a wide chart names each day once', async () => {
   );
   await system.send(apiKey, calls('m', 5, 50 * hourMs));
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-  // Charts are drawn on canvases, whose texts are not in the page.
+  // Charts are canvases, whose texts are not in the DOM.
   await context.addInitScript(`
     globalThis.drawn = [];
     const { fillText } = CanvasRenderingContext2D.prototype;
@@ -70,7 +70,7 @@ test('the axis of a wide chart names each day once', async () => {
   }
 });
 
-/** Calls of a model that ended so long ago. */
+/** Model calls that ended this long ago. */
 function calls(model: string, count: number, agoMs: number): object[] {
   const endTimeMs = Date.now() - agoMs;
   const usage = { inputTokens: 1_000, outputTokens: 100 };

@@ -4,10 +4,10 @@ import { llmEvent, toolEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
 
-/** Nothing in the pages can ask from time to time. What they show then came from the live stream. */
+/** Disables polling in the pages, so that new data can only come from the live stream. */
 const noPolling = 'globalThis.setInterval = () => 0;';
 
-test('the overview shows what is stored while it is open, by the live stream', async () => {
+test('an open overview shows newly stored events from the live stream', async () => {
   await using visitor = await system.visit();
   const { page, context, apiKey, spaceId } = visitor;
   await system.send(apiKey, [llmEvent({ model: 'first' })]);
@@ -29,7 +29,7 @@ test('the overview shows what is stored while it is open, by the live stream', a
   }
 });
 
-test('the list counts new events of its filter by the live stream', async () => {
+test('the list counts new events of its filter from the live stream', async () => {
   await using visitor = await system.visit();
   const { page, context, apiKey, spaceId } = visitor;
   await system.send(apiKey, [toolEvent(), llmEvent({})]);
@@ -48,7 +48,7 @@ test('the list counts new events of its filter by the live stream', async () => 
   expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('5');
 });
 
-test('without a stream the list and the overview ask from time to time', async () => {
+test('without a stream the list and the overview poll', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   await system.send(apiKey, [llmEvent({ model: 'first' })]);

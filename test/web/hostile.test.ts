@@ -6,7 +6,7 @@ const system = useBrowser();
 
 const html = '<img src="https://evil.example/x.png" onerror="alert(1)"><script>alert(2)</script>';
 
-/** An event with a payload that is written as it stands: its numbers and escapes are not those of JavaScript. */
+/** An event with a payload given as raw JSON text: JavaScript would change its numbers and escapes. */
 function writeEvent(id: string, llm: string): string {
   const now = Date.now();
   return `{"id":"${id}","type":"llm","startTimeMs":${now - 5},"endTimeMs":${now},"durationMs":5,"status":{"state":"ok"},
@@ -14,7 +14,7 @@ function writeEvent(id: string, llm: string): string {
     "additionalProperties":{"k":"javascript:alert(3)"},"properties":{"llm":${llm}}}`;
 }
 
-test('hostile payloads are shown as text: nothing is loaded or run, nothing is hidden or rounded', async () => {
+test('hostile payloads are shown as text: no request is made, no code runs, nothing is hidden or rounded', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const foreign: string[] = [];

@@ -5,7 +5,7 @@ import { llmEvent, toolEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
 
-test('an image of a payload is a chip that opens as an image, other base64 is not, and all is copied as it was sent', async () => {
+test('an image in a payload is a chip that opens it, other base64 is not, and everything is copied as sent', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const foreign: string[] = [];
@@ -35,7 +35,7 @@ test('an image of a payload is a chip that opens as an image, other base64 is no
   const dialog = page.getByRole('dialog');
   const image = dialog.getByRole('img', { name: 'What the payload has' });
   await chips.first().waitFor();
-  // SVG has a chip, and no button, also where it is called PNG.
+  // SVG is shown as a chip without a button, even if it is declared as PNG.
   for (const label of ['image/svg+xml · ', 'image/png · '])
     await page.getByRole('treeitem').getByText(label).first().waitFor();
   expect(await page.getByRole('button', { name: /svg/ }).count()).toBe(0);
@@ -69,9 +69,9 @@ test('an image of a payload is a chip that opens as an image, other base64 is no
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 
-  // Without a data URL its bytes say what it is.
+  // Without a data URL, the first bytes determine the type.
   await page.goto(`/s/${spaceId}/events/${tool.id}#properties.tool.input.anthropic.source`);
-  // Another hash is no other document, and a tree goes to its path when it opens.
+  // A different hash does not load another document; an opened tree scrolls to its path.
   await page.reload();
   await line('data')
     .getByRole('button', { name: /Show the image/ })
@@ -104,14 +104,14 @@ test('an image of a payload is a chip that opens as an image, other base64 is no
   }
 });
 
-/** The base64 of a grey image. */
+/** A greyscale PNG as base64. */
 function makePng(width: number, height: number): string {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // 8 bits a pixel, of grey.
+  // 8 bits per pixel, greyscale.
   header.set([8, 0, 0, 0, 0], 8);
-  // Noise: an image of one colour would be as short as a text.
+  // Random pixels: an image of one colour would compress to the length of a short text.
   const rows = Buffer.from(
     Array.from({ length: height * (width + 1) }, (_, i) => (i % (width + 1) ? (i * 7919) % 251 : 0)),
   );

@@ -4,7 +4,7 @@ import { passwordOfTests, useBrowser } from '../support/browser/use-browser.ts';
 
 const system = useBrowser();
 
-test('a link leads through the sign-in to where it points, and signing out shows nothing any more', async () => {
+test('a deep link works after signing in, and signing out hides all data', async () => {
   await using owner = await system.visit();
   await using visitor = await system.visitSignedOut();
   const { page } = visitor;
@@ -25,20 +25,20 @@ test('a link leads through the sign-in to where it points, and signing out shows
   await page.getByRole('heading', { name: 'Sign in to Weir' }).waitFor();
 });
 
-test('the page of a new space waits, and becomes the overview when the first event arrives', async () => {
+test('the page of a new space waits and becomes the overview when the first event arrives', async () => {
   await using visitor = await system.visit();
   const { page, apiKey } = visitor;
   await page.getByText('Waiting for the first event').waitFor();
   await page.getByRole('tab', { name: 'Python' }).click();
   const paste = page.getByRole('tabpanel').locator('pre');
   await paste.getByText(`export WEIR_URL=${system.pipeline.url}`).waitFor();
-  // The commands are those of the client's README, which its test runs.
+  // The commands come from the client's README, whose own test runs them.
   await paste.getByText('.venv/bin/pip install --requirement requirements.txt').waitFor();
   await system.send(apiKey, demoEvents().slice(0, 3));
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
 });
 
-test('a failing tool call is found by its filters, peeked at, opened, and stepped from, all in the address', async () => {
+test('a failing tool call can be filtered, peeked at, opened and stepped from, with all state in the address', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const events = demoEvents();
@@ -51,7 +51,7 @@ test('a failing tool call is found by its filters, peeked at, opened, and steppe
   const rows = page.getByRole('row', { selected: false });
   await rows.first().waitFor();
   expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(failed.length + 1));
-  // j walks the filtered list, and no other.
+  // j moves within the filtered list.
   await page.keyboard.press('j');
   await page.getByRole('complementary', { name: 'Selected event' }).waitFor();
   await page.keyboard.press('j');
@@ -66,7 +66,7 @@ test('a failing tool call is found by its filters, peeked at, opened, and steppe
   expect(new URL(page.url()).searchParams.get('state')).toBe('error');
 });
 
-test('among many events a failing tool call is found by typing, and leads to its trace', async () => {
+test('a failing tool call is found among many events by typing, and links to its trace', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const wanted = demoEvents();
@@ -80,7 +80,7 @@ test('among many events a failing tool call is found by typing, and leads to its
   await page.keyboard.press('g');
   await page.keyboard.press('e');
   await page.waitForURL(`**/s/${spaceId}/events`);
-  // The address is first: the overview, which has rows too, is shown until the page of events is loaded.
+  // Waits for the address: until the events page is loaded, the overview, which has rows too, is shown.
   await page.getByLabel('Search in previews').waitFor();
   await page.getByRole('row').nth(5).waitFor();
   await page.keyboard.press('/');
@@ -88,7 +88,7 @@ test('among many events a failing tool call is found by typing, and leads to its
   await page.keyboard.press('Enter');
   await page.waitForURL((url) => url.searchParams.get('errorCode') === 'calendar_locked');
   await page.locator('[role=grid][aria-rowcount="2"]').waitFor();
-  // Out of the field: in it, j is a letter.
+  // Leaves the field, in which j would be typed.
   await page.keyboard.press('Escape');
   await page.keyboard.press('j');
   const peek = page.getByRole('complementary', { name: 'Selected event' });
@@ -101,7 +101,7 @@ test('among many events a failing tool call is found by typing, and leads to its
   await peek.getByText('somebody else holds the lock').waitFor();
 });
 
-test('users are listed with their events, in the range of time that leads to the same events', async () => {
+test('users are listed with their events, and the link to the events keeps the time range', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const events = demoEvents();
@@ -118,7 +118,7 @@ test('users are listed with their events, in the range of time that leads to the
   await page.locator(`[role=grid][aria-rowcount="${count + 1}"]`).waitFor();
 });
 
-test('charts are drawn where the system has no locale, and the browser a language that Intl refuses', async () => {
+test('charts are drawn when the system has no locale, or the browser a language that Intl rejects', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   await system.send(apiKey, demoEvents());
@@ -129,7 +129,7 @@ test('charts are drawn where the system has no locale, and the browser a languag
   await page.getByRole('slider', { name: 'Events' }).locator('canvas').waitFor();
 });
 
-test('charts are read by keys, narrowed by dragging, and lead to the events of a group', async () => {
+test('charts can be read by keyboard and zoomed by dragging, and link to the events of a group', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const events = demoEvents();
@@ -168,7 +168,7 @@ test('charts are read by keys, narrowed by dragging, and lead to the events of a
   expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(count + 1));
 });
 
-test('Ctrl-K goes to a page, and finds what an id belongs to', async () => {
+test('Ctrl-K opens pages, and finds the object with an id', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const events = demoEvents();

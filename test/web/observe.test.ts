@@ -6,7 +6,7 @@ import { llmEvent, toolEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
 
-test('the live page shows what is stored, by its filter, and counts what waits while it is paused', async () => {
+test('the live page shows stored events that match its filter, and counts waiting ones while it is paused', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, apiKey } = visitor;
   await page.goto(`/s/${spaceId}/live?type=tool`);
@@ -28,7 +28,7 @@ test('the live page shows what is stored, by its filter, and counts what waits w
   await page.locator(`[role=grid][aria-rowcount="${2 * tools.length + 1}"]`).waitFor();
 });
 
-test('a trace leads to its error, and its thread shows the conversation', async () => {
+test('a trace links to its error, and its thread shows the conversation', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, apiKey } = visitor;
   const events = demoEvents();
@@ -38,7 +38,7 @@ test('a trace leads to its error, and its thread shows the conversation', async 
   await page.goto(`/s/${spaceId}/traces/${failed?.traceId}`);
   const grid = page.getByRole('grid', { name: 'Events of the trace' });
   const own = events.filter(({ traceId }) => traceId === failed?.traceId);
-  // One lane: an agent with one thread.
+  // One lane, since there is one agent with one thread.
   await grid.getByText(`${own.length} events`).waitFor();
   expect(await grid.getAttribute('aria-rowcount')).toBe(String(own.length + 1));
   await page.keyboard.press('e');
@@ -48,13 +48,13 @@ test('a trace leads to its error, and its thread shows the conversation', async 
   await page.getByRole('heading', { name: failed?.context.threadId ?? '' }).waitFor();
   await page.getByLabel('Prompt').first().waitFor();
   expect(await page.getByRole('article').count()).toBeGreaterThan(2);
-  // It opens at the event's turn, which is marked.
+  // It opens at the turn of the event, which is marked.
   const current = page.locator('article[aria-current=true]');
   await current.locator(`a[href$="/events/${failed?.id}"]`).waitFor();
   await expect.poll(() => isInView(page, current)).toBe(true);
 });
 
-test('a thread that is opened from an old event opens at its turn, although newer ones fill pages', async () => {
+test('a thread opened from an old event opens at its turn, although newer turns fill several pages', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, apiKey } = visitor;
   const now = Date.now() - 200_000;
@@ -77,7 +77,7 @@ test('a thread that is opened from an old event opens at its turn, although newe
   await expect.poll(() => isInView(page, current)).toBe(true);
 });
 
-test('a thread shows the result of a tool once, and Markdown as Markdown', async () => {
+test('a thread shows the result of a tool once, and renders Markdown', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, apiKey } = visitor;
   const context = { threadId: 'order' };
@@ -103,7 +103,7 @@ test('a thread shows the result of a tool once, and Markdown as Markdown', async
   expect(await feed.getByText('ord_796017').count()).toBe(1);
   await feed.locator('strong').getByText('paid', { exact: true }).waitFor();
   expect(await feed.getByRole('listitem').getByText('packed').count()).toBe(1);
-  // As it was sent, on a click.
+  // The source text, on a click.
   await page.getByRole('button', { name: 'Markdown' }).click();
   await feed.getByText('It is **paid**').waitFor();
   await feed.getByText('1 line as before').click();

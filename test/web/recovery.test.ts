@@ -4,7 +4,7 @@ import { useBrowser } from '../support/browser/use-browser.ts';
 
 const system = useBrowser();
 
-test('a page whose session has ended offers to sign in, and comes back to the same address', async () => {
+test('a page whose session has ended offers to sign in, and returns to the same address', async () => {
   await using visitor = await system.visit();
   const { page, context, apiKey, spaceId, email, password } = visitor;
   await system.send(apiKey, demoEvents());
@@ -25,7 +25,7 @@ test('a page whose session has ended offers to sign in, and comes back to the sa
   expect(page.url()).toBe(address);
 });
 
-test('a form that is sent after the session has ended offers to sign in', async () => {
+test('a form submitted after the session has ended offers to sign in', async () => {
   await using visitor = await system.visit();
   const { page, context, spaceId } = visitor;
   await page.goto(`/s/${spaceId}/settings/api-keys`);
@@ -38,7 +38,7 @@ test('a form that is sent after the session has ended offers to sign in', async 
   expect(new URL(page.url()).searchParams.get('to')).toBe(`/s/${spaceId}/settings/api-keys`);
 });
 
-test('offline, a page that is not loaded yet says so inside the dashboard, and opens when the network is back', async () => {
+test('offline, a page that is not loaded yet shows this inside the dashboard, and opens when the network is back', async () => {
   await using visitor = await system.visit();
   const { page, context, errors, spaceId } = visitor;
   await page.goto(`/s/${spaceId}/usage`);
@@ -48,7 +48,7 @@ test('offline, a page that is not loaded yet says so inside the dashboard, and o
   await page.getByText('This page could not be loaded').waitFor();
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('This page could not be loaded').waitFor();
-  // The frame is still there: the other pages can be used.
+  // The navigation still works: other pages can be used.
   await page.getByRole('link', { name: 'Usage & plan' }).waitFor();
   await context.setOffline(false);
   await page.getByRole('heading', { name: 'Charts' }).waitFor();
@@ -76,10 +76,10 @@ test('on a slow network the frame of the page is shown before its scripts are lo
   expect(await frame.count()).toBe(0);
 });
 
-test('the live page stays live while a stream ends and the browser reconnects, and misses nothing', async () => {
+test('the live page stays live while a stream ends and the browser reconnects, and misses no events', async () => {
   await using visitor = await system.visit();
   const { page, context, apiKey, spaceId } = visitor;
-  // Notes every state that the page shows.
+  // Records every state that the page shows.
   await context.addInitScript(`
     globalThis.states = new Set();
     new MutationObserver(() => {
@@ -90,7 +90,7 @@ test('the live page stays live while a stream ends and the browser reconnects, a
   await page.route(/live\.tail/, async (route) => {
     streams++;
     if (streams > 1) return route.continue();
-    // The first stream has a position and ends at once, as the server ends every stream after some minutes.
+    // The first stream sends a position and ends at once; normally the server ends a stream after some minutes.
     const position = await firstMessage(route.request().url(), await cookieOf(visitor));
     await route.fulfill({ contentType: 'text/event-stream', body: position });
   });
@@ -106,7 +106,7 @@ async function cookieOf({ context }: Awaited<ReturnType<typeof system.visit>>): 
   return (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
 }
 
-/** What a stream sends first: that it is connected, and its position. */
+/** The first messages of a stream: connected, and its position. */
 async function firstMessage(url: string, cookie: string): Promise<string> {
   const abort = new AbortController();
   const response = await fetch(url, { headers: { cookie }, signal: abort.signal });

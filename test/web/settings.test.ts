@@ -7,7 +7,7 @@ import { until } from '../support/wait.ts';
 
 const system = useBrowser();
 
-test('a key is made, used, rolled and revoked', async () => {
+test('a key can be created, used, rolled and revoked', async () => {
   await using visitor = await system.visit();
   const { page, spaceId } = visitor;
   await page.goto(`/s/${spaceId}/settings/api-keys`);
@@ -21,7 +21,7 @@ test('a key is made, used, rolled and revoked', async () => {
       .textContent()) ?? '';
   await system.send(key, []);
   await page.getByRole('button', { name: 'Copy the key' }).click();
-  // Once it is copied it is masked.
+  // After it is copied it is masked.
   await page
     .getByRole('dialog')
     .getByText(/^weir_.{4}•+/)
@@ -48,7 +48,7 @@ test('a key is made, used, rolled and revoked', async () => {
   await page.getByText('api_key.revoke').waitFor();
 });
 
-test('an invited viewer joins with a password, reads, and sees nothing to change', async () => {
+test('an invited viewer joins with a password, can read, and is offered no changes', async () => {
   await using owner = await system.visit();
   await using viewer = await system.visitSignedOut();
   await owner.page.goto(`/s/${owner.spaceId}/members`);
@@ -82,13 +82,13 @@ test('an invited viewer joins with a password, reads, and sees nothing to change
   await owner.page.reload();
   await owner.page.getByRole('combobox', { name: 'Role of viewer@example.org' }).selectOption('admin');
   await owner.page.getByText('viewer@example.org is admin now.').waitFor();
-  // The last owner stays one.
+  // The last owner cannot be removed.
   expect(await owner.page.getByRole('button', { name: `Remove ${owner.email}` }).count()).toBe(0);
   await page.goto(`/s/${owner.spaceId}/settings/api-keys`);
   await page.getByRole('button', { name: 'Create key' }).waitFor();
 });
 
-test('an event in quarantine says why, is replayed when the cause is gone, and appears in the list', async () => {
+test('an event in quarantine shows its reason, is replayed after the cause is removed, and appears in the list', async () => {
   await using visitor = await system.visit();
   const { page, spaceId } = visitor;
   const { ids, removeCause } = await sendRefusedEvents(system, visitor, 2);
@@ -111,13 +111,13 @@ test('an event in quarantine says why, is replayed when the cause is gone, and a
   expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('3');
 });
 
-test('a 402 is seen coming on the overview and the usage page, and explained when it is there', async () => {
+test('a coming 402 is forecast on the overview and the usage page, and explained when it occurs', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, apiKey } = visitor;
   const { database } = system.pipeline;
   const events = demoEvents();
   const limitTo = (monthlyEventLimit: number) => changeSpace(database, spaceId, { monthlyEventLimit });
-  // There is a forecast after a day of data.
+  // A forecast needs a day of data.
   await system.pipeline.sql`UPDATE spaces SET created_at = now() - interval '25 hours' WHERE id = ${spaceId}`;
   await limitTo(events.length + 1);
   await system.send(apiKey, events);
@@ -140,7 +140,7 @@ test('a 402 is seen coming on the overview and the usage page, and explained whe
 
 const isQuotaError = (error: Error) => /answered 402: .*usage_limit_exceeded/.test(error.message);
 
-test('a space that is minutes old has no forecast, and says why', async () => {
+test('a space that is minutes old has no forecast, and the page says why', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, apiKey } = visitor;
   await system.send(apiKey, demoEvents());
@@ -151,7 +151,7 @@ test('a space that is minutes old has no forecast, and says why', async () => {
   expect(await forecast.getByText(/\d/).count()).toBe(0);
 });
 
-test('an owner prices a model that has none, and costs appear', async () => {
+test('an owner sets a price for a model without one, and costs appear', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, apiKey } = visitor;
   await system.send(apiKey, demoEvents());
@@ -169,7 +169,7 @@ test('an owner prices a model that has none, and costs appear', async () => {
   const row = page.getByRole('table', { name: /^Prices/ }).getByRole('row', { name: /gpt-4o/ });
   await row.getByText('in force').waitFor();
   await row.getByText('$2.50', { exact: true }).waitFor();
-  // Without cache prices cached tokens cost the input price, and the row says so.
+  // Without cache prices, cached tokens cost the input price, and the row says so.
   expect(await row.getByText('as input').count()).toBe(2);
   expect(await page.getByRole('row', { name: /gpt-4o .*%/ }).count()).toBe(0);
   const unpriced = page.getByRole('table', { name: 'Models without a price' });
@@ -187,7 +187,7 @@ test('an owner prices a model that has none, and costs appear', async () => {
   await page.getByText('No prices yet').waitFor();
 });
 
-test('the audit log is narrowed to an action by a click, in the address', async () => {
+test('a click filters the audit log by action, and the filter is in the address', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, email } = visitor;
   await page.goto(`/s/${spaceId}/audit-log`);

@@ -9,7 +9,7 @@ const turnCount = 2_000;
 const pageTurns = 50;
 const nodesMax = 30;
 
-test('a thread of thousands of turns: few in the page, what is read stays in its place, each can be found', {
+test('a thread of thousands of turns renders few of them, keeps the scroll position, and can be searched', {
   timeout: 300_000,
 }, async () => {
   await using visitor = await system.visit();
@@ -21,18 +21,18 @@ test('a thread of thousands of turns: few in the page, what is read stays in its
   const articles = feed.getByRole('article');
   const current = feed.locator('article[aria-current=true]');
 
-  // It opens at its end, and stays there while texts of all heights come.
+  // It opens at the end and stays there while texts of different heights load.
   await feed.getByText(`answer ${turnCount - 1};`).waitFor();
   await settle(page);
   await expect
     .poll(() => inFeed<number>(page, 'node.scrollHeight - node.scrollTop - node.clientHeight'))
     .toBeLessThan(2);
   expect(await articles.count()).toBeLessThanOrEqual(nodesMax);
-  // There are earlier ones, and nobody knows how many.
+  // There are earlier turns, but their number is unknown.
   expect(await articles.last().getAttribute('aria-posinset')).toBe(String(pageTurns));
   expect(await articles.last().getAttribute('aria-setsize')).toBe('-1');
 
-  // Earlier turns arrive while one reads the first that are loaded.
+  // Earlier turns load while the first loaded ones are in view.
   const gate = Promise.withResolvers<void>();
   await page.route(/threads\.turns/, async (route) => {
     await gate.promise;
@@ -54,7 +54,7 @@ test('a thread of thousands of turns: few in the page, what is read stays in its
   expect(Math.abs((await firstInView(page)).top - before.top)).toBeLessThan(2);
   expect((await firstInView(page)).href).toBe(before.href);
 
-  // The keys lead from turn to turn, and the focus with them.
+  // The keys move between turns and move the focus too.
   await page.keyboard.press('k');
   const from = Number(await current.getAttribute('aria-posinset'));
   for (let i = 0; i < 20; i++) await page.keyboard.press('k');
@@ -62,7 +62,7 @@ test('a thread of thousands of turns: few in the page, what is read stays in its
   await expect.poll(() => hasFocus(page)).toBe(true);
   expect(await articles.count()).toBeLessThanOrEqual(nodesMax);
 
-  // One of the oldest is not loaded, and is found by its text.
+  // One of the oldest turns is not loaded; the search finds it by its text.
   expect(await feed.getByText('question 3;').count()).toBe(0);
   await page.keyboard.press('/');
   await page.keyboard.type('question 3;');
@@ -77,7 +77,7 @@ test('a thread of thousands of turns: few in the page, what is read stays in its
   expect(await articles.count()).toBeLessThanOrEqual(nodesMax);
 });
 
-/** Requests of turns whose texts have from one to twenty lines. */
+/** Requests of turns whose texts have one to twenty lines. */
 function longThread(): object[][] {
   const now = Date.now() - 2 * turnCount * 1_000;
   const turns = Array.from({ length: turnCount }, (_, i) => {
@@ -94,14 +94,14 @@ function longThread(): object[][] {
   return Array.from({ length: turnCount / 500 }, (_, i) => turns.slice(i * 500, (i + 1) * 500));
 }
 
-/** What an expression over the feed's element is. As a text: this file is checked without the types of browsers. */
+/** Evaluates an expression over the feed's element. Passed as a string: this file is type-checked without DOM types. */
 function inFeed<Value>(page: Page, expression: string): Promise<Value> {
   return page.evaluate<Value>(
     `(() => { const node = document.querySelector('[role=feed]'); return ${expression}; })()`,
   );
 }
 
-/** Resolves when no text is being loaded, what it changed is laid out, and the wheel's scroll has come to its end. */
+/** Resolves when no text is loading, the layout is done and the wheel scroll has ended. */
 async function settle(page: Page): Promise<void> {
   const loading = page.getByRole('feed').getByRole('status', { name: 'Loading' });
   await expect.poll(() => loading.count(), { timeout: 30_000 }).toBe(0);
@@ -114,7 +114,7 @@ async function settle(page: Page): Promise<void> {
   })()`);
 }
 
-/** The first turn of which something can be seen: its link, its place in the list and on the screen. */
+/** The first visible turn: its link, its position in the list and on the screen. */
 function firstInView(page: Page): Promise<{ href: string; place: number; top: number }> {
   return inFeed(
     page,

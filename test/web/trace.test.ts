@@ -4,7 +4,7 @@ import { toolEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
 
-test('a trace is zoomed by a drag over its map or by keys, and the zoom is in the address', async () => {
+test('a trace can be zoomed by dragging over its map or by keyboard, and the zoom is in the address', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;
   const traceId = crypto.randomUUID();
@@ -22,7 +22,7 @@ test('a trace is zoomed by a drag over its map or by keys, and the zoom is in th
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
   await page.goto(`/s/${spaceId}/traces/${traceId}`);
   const grid = page.getByRole('grid', { name: 'Events of the trace' });
-  // The head of its lane, and the events.
+  // The header of its lane, and the events.
   const rowCount = () => grid.getAttribute('aria-rowcount');
   await grid.waitFor();
   expect(await rowCount()).toBe('41');
@@ -49,7 +49,7 @@ test('a trace is zoomed by a drag over its map or by keys, and the zoom is in th
   await page.keyboard.press('-');
   await whole.waitFor({ state: 'detached' });
   expect(await rowCount()).toBe('41');
-  // A click still selects what is nearest.
+  // A click still selects the nearest event.
   await page.mouse.click(map.x + 1, map.y + 20);
   await page.waitForURL((url) => url.searchParams.get('peek') === events[0]?.id);
 });

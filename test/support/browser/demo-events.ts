@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const sample = fileURLToPath(new URL('../../../examples/events.ndjson', import.meta.url));
 
-/** What tests read and change of a sample event. */
+/** The fields of a sample event that tests read or change. */
 export interface DemoEvent {
   id: string;
   type: 'llm' | 'tool';
@@ -17,7 +17,7 @@ export interface DemoEvent {
   properties: { llm?: Record<string, unknown>; tool?: Record<string, unknown> };
 }
 
-/** The sample events with ids of their own, moved in time so that the last one ends a minute before `nowMs`. */
+/** The sample events with new ids, shifted in time so that the last one ends a minute before `nowMs`. */
 export function demoEvents(nowMs = Date.now()): DemoEvent[] {
   const events: DemoEvent[] = readFileSync(sample, 'utf8')
     .trimEnd()

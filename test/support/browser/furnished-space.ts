@@ -4,8 +4,8 @@ import { sendRefusedEvents } from './refused-events.ts';
 import type { BrowserSystem, SpaceVisitor } from './use-browser.ts';
 
 /**
- * Fills a visitor's space so that every page has something to show: the sample events, prices of some models, a limit that will
- * be reached, invitations, and events in quarantine.
+ * Fills a visitor's space so that every page has content: the sample events, prices of some models, a limit that will be reached,
+ * invitations, and events in quarantine.
  */
 export async function furnishSpace(
   system: BrowserSystem,
@@ -29,7 +29,7 @@ export async function furnishSpace(
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
 }
 
-/** The name of the shop that the sample events are of. */
+/** The name of the shop in the sample events. */
 export async function nameSpace(visitor: SpaceVisitor): Promise<void> {
   await mutate(visitor, 'spaces.rename', { spaceId: visitor.spaceId, name: 'Spoke & Saddle' });
 }

@@ -5,10 +5,10 @@ import type { BrowserSystem, SpaceVisitor } from './use-browser.ts';
 const refusedUser = 'cus_refused';
 
 /**
- * Sends events that Postgres refuses, through ingest and the writer, and waits until they are in quarantine: a constraint stands
- * for a database that was migrated wrongly.
+ * Sends events that Postgres rejects, through ingest and the writer, and waits until they are in quarantine. A constraint simulates
+ * a wrong migration.
  *
- * @returns their ids, and how to remove the cause.
+ * @returns their ids, and a function that removes the constraint.
  */
 export async function sendRefusedEvents(
   { pipeline: { sql }, send }: BrowserSystem,

@@ -1,20 +1,20 @@
 import type { Page } from 'playwright-core';
 import type { DemoEvent } from './demo-events.ts';
 
-/** A page as the screenshots and the accessibility tests visit it. */
+/** A page that the screenshots and the accessibility tests visit. */
 export interface ShownPage {
   name: string;
   path: (space: { spaceId: string; events: DemoEvent[] }) => string;
   /** Resolves when the page shows its content. */
   ready: (page: Page) => Promise<unknown>;
-  /** In a space without events. */
+  /** Whether to visit it in a space without events. */
   isEmpty?: boolean;
 }
 
 const heading = (name: string | RegExp) => (page: Page) =>
   page.getByRole('heading', { name }).first().waitFor();
 
-/** An LLM call that asks for a tool, of the sample. */
+/** An LLM call of the sample that requests a tool. */
 function withToolCalls(events: DemoEvent[]): DemoEvent | undefined {
   return events.find(({ properties: { llm } }) => {
     const output = llm?.output as { toolCalls?: unknown[] } | undefined;
@@ -25,7 +25,7 @@ function withToolCalls(events: DemoEvent[]): DemoEvent | undefined {
 const failedTool = (events: DemoEvent[]) =>
   events.find(({ type, status }) => type === 'tool' && status.state === 'error');
 
-/** Every page of the dashboard, in every view. */
+/** Every view of every page of the dashboard. */
 export const shownPages: readonly ShownPage[] = [
   {
     name: 'first-event',

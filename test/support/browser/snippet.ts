@@ -9,9 +9,9 @@ import type { SpaceVisitor } from './use-browser.ts';
 const timeoutMs = 300_000;
 
 /**
- * Runs what a tab of the page of a new space shows, with the visitor's key, in an empty folder.
+ * Runs the snippet of a tab on a new space's page, with the visitor's key, in an empty folder.
  *
- * @throws Error with the output when a command of it failed.
+ * @throws Error with the output when one of its commands failed.
  */
 export async function runSnippet({ page, apiKey }: SpaceVisitor, label: string): Promise<void> {
   await page.getByRole('tab', { name: label, exact: true }).click();
@@ -19,7 +19,7 @@ export async function runSnippet({ page, apiKey }: SpaceVisitor, label: string):
   const paste = (shown ?? '').replaceAll('YOUR_API_KEY', apiKey);
   const cwd = mkdtempSync(join(tmpdir(), 'weir-snippet-'));
   try {
-    // Audits and notices of npm ask the registry.
+    // npm's audits and notices would call the registry.
     const quiet = {
       npm_config_audit: 'false',
       npm_config_fund: 'false',

@@ -13,11 +13,11 @@ export interface BrowserSystem {
   /** The address of the dashboard. */
   url: string;
   dashboard: ServiceProcess;
-  /** A new space with an owner, and the owner's window, signed in at the space's first page. */
+  /** Creates a space with an owner and opens a window in which the owner is signed in, at the space's first page. */
   visit(options?: VisitorOptions): Promise<SpaceVisitor>;
-  /** A window in which nobody is signed in. */
+  /** Opens a window without a session. */
   visitSignedOut(options?: VisitorOptions): Promise<Visitor>;
-  /** Sends events through ingest: objects, or JSON texts where each byte matters. They are stored a moment later. */
+  /** Sends events through ingest: objects, or JSON texts when the exact bytes matter. They are stored shortly afterwards. */
   send(apiKey: string, events: readonly (object | string)[]): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface SpaceVisitor extends Visitor {
 export const passwordOfTests = 'correct horse battery staple';
 
 /**
- * Starts one system and one browser for all tests of the file that calls it.
+ * Starts one system and one browser for all tests of the calling file.
  *
  * @returns an object that is empty until the first test runs.
  */
@@ -69,7 +69,7 @@ function describeSystem(pipeline: Pipeline, dashboard: ServiceProcess, browser: 
       const email = `user-${users++}@example.org`;
       await addUser(pipeline.database, { email, password: passwordOfTests, spaceId, role: 'owner' });
       const visitor = await openVisitor(browser, url, options);
-      // By the API: the form is slower, and has a test of its own.
+      // Signs in through the API: the form is slower and has its own test.
       const answer = await visitor.context.request.post('/trpc/auth.signIn', {
         data: { email, password: passwordOfTests },
       });

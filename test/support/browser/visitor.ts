@@ -6,7 +6,7 @@ export interface VisitorOptions {
   height?: number;
 }
 
-/** A person at a browser of their own: cookies and storage are nobody else's. */
+/** A browser context with separate cookies and storage. */
 export interface Visitor extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
@@ -14,7 +14,7 @@ export interface Visitor extends AsyncDisposable {
   errors: string[];
 }
 
-/** Console errors that every browser writes for a failed request. Tests that expect one allow it. */
+/** Console errors that every browser logs for a failed request. Tests that expect one allow it. */
 const requestFailed = /^Failed to load resource/;
 
 /** Opens a window. Disposing it fails when a page reported an error. */
@@ -34,7 +34,7 @@ export async function openVisitor(
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const errors: string[] = [];
   await context.exposeFunction('reportViolation', (text: string) => void errors.push(text));
-  // As a text: this file is checked without the types of browsers.
+  // Passed as a string: this file is type-checked without DOM types.
   await context.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
     globalThis.reportViolation('CSP ' + event.violatedDirective + ': ' + event.blockedURI + ' in ' + event.sourceFile));`);
   const page = await context.newPage();

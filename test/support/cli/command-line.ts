@@ -8,7 +8,7 @@ import { inheritedEnvironment } from '../run/compile-cache.ts';
 
 const main = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 
-/** Nothing was started in this data directory. */
+/** A data directory in which nothing was started. */
 const noSystem = { WEIR_DATA_DIR: '/nonexistent/weir' };
 
 export interface CommandResult {
@@ -18,10 +18,10 @@ export interface CommandResult {
 }
 
 /**
- * Runs `weir …` in this process: a process of its own costs 0.7 s of CPU time. Nothing is started in its data directory
- * unless `variables` say otherwise.
+ * Runs `weir …` in this process: a separate process costs 0.7 s of CPU time. Nothing is running in its data directory unless
+ * `variables` name another one.
  *
- * @param options `stdin` is what it reads.
+ * @param options `stdin`: the input of the command.
  */
 export async function runWeir(
   args: string[],
@@ -40,10 +40,9 @@ export async function runWeir(
 }
 
 /**
- * Runs `weir …` as a process of its own, for what only a process shows: its exit, its streams, and what it reads of its
- * environment.
+ * Runs `weir …` as a separate process, for tests of its exit code, its streams and its environment.
  *
- * @param options `stdin` is what it reads. Without `readStdout` its output is closed at once, as `| head` does.
+ * @param options `stdin`: the input of the command. Without `readStdout` its stdout is closed at once, as `| head` does.
  */
 export async function runWeirProcess(
   args: string[],
@@ -54,7 +53,7 @@ export async function runWeirProcess(
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...inheritedEnvironment(), ...noSystem, ...variables },
   });
-  // A command that does not read its stdin closes it.
+  // A command that does not read its stdin causes EPIPE here.
   child.stdin.on('error', () => {}).end(stdin);
   if (!readStdout) child.stdout.destroy();
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));

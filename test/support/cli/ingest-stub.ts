@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { runWeir } from './command-line.ts';
 
-/** Answers a request; the number counts all requests of a test from 0. */
+/** Answers a request; `number` counts the requests of a test from 0. */
 export type Respond = (response: ServerResponse, request: { number: number; body: string }) => void;
 
 export const accept: Respond = (response) => response.writeHead(202).end('{"message":"Queued."}');
@@ -22,17 +22,17 @@ export function refuse(
   response.writeHead(status).end(JSON.stringify({ error: { id, title: id, status, details } }));
 }
 
-/** The events of a body as they are written in it, which must not hold `},{` themselves. */
+/** The events of a body, as written in it. They must not contain `},{`. */
 export function eventTexts(body: string): string[] {
   return body.slice('{"events":['.length, -2).replaceAll('},{', '}\n{').split('\n');
 }
 
-/** A server in the place of ingest, new for each test of the file that opens it. */
+/** A stub server in place of ingest, reset for each test of the file that opens it. */
 export class IngestStub {
   directory = '';
   /** The bodies of all requests of this test. */
   received: string[] = [];
-  /** What a test wants answered instead of 202. */
+  /** Set by a test to send something else than 202. */
   respond: Respond = accept;
   #server: Server = createServer();
 
@@ -48,7 +48,7 @@ export class IngestStub {
     });
   }
 
-  /** Sends a file with this content to the server, by `weir send`. */
+  /** Runs `weir send` on a file with this content against the server. */
   async send(content: string | Buffer, ...options: string[]) {
     const file = join(this.directory, 'events.ndjson');
     writeFileSync(file, content);

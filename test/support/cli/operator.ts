@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '../../../lib/db/database.ts';
 import { createDatabase } from '../test-servers.ts';
 import { runWeir } from './command-line.ts';
 
-/** The command line on a database of the test file's own. */
+/** The command line with a separate database for the test file. */
 export class Operator {
   variables: Record<string, string> = {};
   readonly #resources = new AsyncDisposableStack();
@@ -21,7 +21,7 @@ export class Operator {
   }
 
   get database(): Database {
-    if (this.#database === undefined) throw new Error('the database is open in tests only');
+    if (this.#database === undefined) throw new Error('the database is only open during tests');
     return this.#database;
   }
 
@@ -46,5 +46,5 @@ export class Operator {
   }
 }
 
-/** The id of nothing. */
+/** An id that does not exist. */
 export const unknownId = '01900000-0000-7000-8000-000000000000';

@@ -7,8 +7,8 @@ import {
 } from '@opentelemetry/sdk-trace';
 
 /**
- * The spans of an agent that asks a model, calls a tool, and asks again without success. One is an HTTP request, as
- * auto-instrumentations make it below a call.
+ * The spans of an agent that calls a model, calls a tool, and calls the model again, which fails. One span is an HTTP request, as
+ * auto-instrumentations create it below a call.
  */
 export function recordAgent(): readonly ReadableSpan[] {
   const memory = new InMemorySpanExporter();
@@ -17,7 +17,7 @@ export function recordAgent(): readonly ReadableSpan[] {
   return memory.getFinishedSpans();
 }
 
-/** How many of the spans are calls of a model or a tool. */
+/** Number of these spans that are calls of a model or a tool. */
 export const agentEventCount = 3;
 
 function runAgent(tracer: Tracer): void {

@@ -9,7 +9,7 @@ const readers = createSpanReaders('weir', unlimited);
 // biome-ignore lint/suspicious/noExplicitAny: events are any JSON.
 export type MappedEvent = any;
 
-/** Maps a request in both of its forms, which must come to the same. */
+/** Maps a request in both encodings and expects equal results. */
 export function mapRequests(...requests: readonly RequestInit[]): SpanBatch & { events: MappedEvent[] } {
   const batch = readers.otlp(toProtobuf(...requests));
   const ofJson = readers.otlpJson(toOtlpJson(...requests));
@@ -19,7 +19,7 @@ export function mapRequests(...requests: readonly RequestInit[]): SpanBatch & { 
   return { ...batch, events: textsOf(batch).flatMap((text) => JSON.parse(text).events) };
 }
 
-/** The one event of a request of one span. */
+/** Maps a request with one span to its one event. */
 export function mapSpan(span: SpanInit, around: Omit<RequestInit, 'spans'> = {}): MappedEvent {
   const { events } = mapRequests({ ...around, spans: [span] });
   expect(events).toHaveLength(1);

@@ -12,7 +12,7 @@ interface Target {
 type HttpConfig = ConstructorParameters<typeof HttpProtobufExporter>[0];
 type Compression = NonNullable<NonNullable<HttpConfig>['compression']>;
 
-// The enum of a package that is not ours to import.
+// The enum is in a transitive dependency, which we may not import.
 const [none, gzip] = ['none', 'gzip'] as Compression[];
 
 const overHttp = ({ url, apiKey }: Target, compression = none) => ({
@@ -27,7 +27,7 @@ const overGrpc = ({ url, apiKey }: Target, compression = none) => {
   return { url, metadata, ...(compression !== undefined && { compression }) };
 };
 
-/** OpenTelemetry's own exporters for Node, in every protocol and compression that they have. */
+/** OpenTelemetry's exporters for Node, in every protocol and compression that they support. */
 export const exporters: Record<string, (target: Target) => SpanExporter> = {
   'http/protobuf': (target) => new HttpProtobufExporter(overHttp(target)),
   'http/protobuf, gzip': (target) => new HttpProtobufExporter(overHttp(target, gzip)),
@@ -37,7 +37,7 @@ export const exporters: Record<string, (target: Target) => SpanExporter> = {
   'grpc, gzip': (target) => new GrpcExporter(overGrpc(target, gzip)),
 };
 
-/** Exports spans and waits for the outcome. @returns the error that the exporter gave up with. */
+/** Exports spans and waits for the outcome. @returns the error after which the exporter gave up. */
 export function exportOnce(
   exporter: SpanExporter,
   spans: readonly ReadableSpan[],

@@ -3,18 +3,18 @@ import { StatusSchema } from '../../../gen/google/rpc/status_pb.ts';
 import { ExportTraceServiceResponseSchema } from '../../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import type { Pipeline, Tenant } from '../pipeline.ts';
 
-/** The two forms of OTLP/HTTP, by their Content-Type. */
+/** The two encodings of OTLP/HTTP, by their Content-Type. */
 export const otlpTypes = ['application/x-protobuf', 'application/json'] as const;
 export type OtlpType = (typeof otlpTypes)[number];
 
-/** An answer to `POST /v1/traces`. Its body is a message of OTLP, as JSON whatever it came in. */
+/** A response to `POST /v1/traces`. Its body is an OTLP message, as JSON whatever its encoding was. */
 export interface ExportAnswer {
   status: number;
   headers: Headers;
   body: JsonValue;
 }
 
-/** Posts a body as it is to `/v1/traces`. */
+/** Posts a body unchanged to `/v1/traces`. */
 export async function postTraces(
   { url }: Pick<Pipeline, 'url'>,
   { apiKey }: Pick<Tenant, 'apiKey'>,

@@ -1,22 +1,22 @@
 import { bigInteger, expectedToolCalls, text } from '../../../sdk/typescript/test/support/provider-bodies.ts';
 
-/** What is stored of an agent's run that a recipe of docs/opentelemetry.md observed. */
+/** The expected events of an agent's run that a recipe of docs/opentelemetry.md observed. */
 export interface ExpectedAgent {
   readonly instrumentation: { source: string; sourcePackage: string };
   readonly context: { threadId: string; userId: string; agentId?: string };
-  /** `properties.llm` of the calls of the model, in their order. */
+  /** `properties.llm` of the model calls, in order. */
   readonly calls: readonly object[];
-  /** `properties.tool`, in the order of their call ids. */
+  /** `properties.tool`, ordered by call id. */
   readonly tools: readonly object[];
-  /** Of every event's `additionalProperties`, besides the ids. */
+  /** `additionalProperties` of every event, without ids. */
   readonly dimensions?: object;
-  /** Whether a 64-bit integer in a tool's input arrives with its digits: JavaScript's JSON.parse rounds them. */
+  /** Whether a 64-bit integer in a tool's input keeps its digits: JavaScript's JSON.parse rounds it. */
   readonly isExact?: true;
-  /** `status.error` of a call that the provider refuses; undefined for what makes no span of it. */
+  /** `status.error` of a call that the provider rejects; undefined when the instrumentation creates no span for it. */
   readonly refusal?: object;
-  /** The protocols over which its exporter is tried while Weir cannot store. */
+  /** The protocols for which the retries of its exporter are tested while Weir cannot store. */
   readonly protocols?: readonly string[];
-  /** Values of OTEL_TRACES_EXPORTER that make it send every span twice. */
+  /** Values of OTEL_TRACES_EXPORTER with which it sends every span twice. */
   readonly fanOuts?: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const context = { threadId: 'thread-1', userId: 'user-1', agentId: 'traveller' }
 const input = { system: 'Be brief.', prompt: 'How warm is it in Bern?' };
 const functions = [{ name: 'get_weather' }, { name: 'get_rate' }];
 const openaiTools = functions.map((own) => ({ type: 'function', function: own }));
-/** Of instrumentations in JavaScript that parse arguments and write them again. */
+/** For JavaScript instrumentations that parse arguments and serialise them again. */
 const roundedCalls = expectedToolCalls.map((call) => ({
   ...call,
   arguments: JSON.stringify(JSON.parse(call.arguments)),
@@ -43,7 +43,7 @@ const tools = [
   { name: 'get_rate', callId: 'call_2', input: { symbol: 'CHF' }, output: { symbol: 'CHF', perEuro: 0.94 } },
 ];
 
-/** Two calls of the model: one that asks for tools, and one that answers. */
+/** Two model calls: one that requests tools, and one that answers. */
 function calls(
   usage: object,
   {
@@ -67,7 +67,7 @@ function calls(
 
 const toolResults = tools.map(({ output }) => [{ type: 'text', text: JSON.stringify(output) }]);
 
-/** By the title of the recipe. */
+/** Expectations by recipe title. */
 export const expectedAgents: Readonly<Record<string, ExpectedAgent>> = {
   "OpenTelemetry's own instrumentation": {
     instrumentation: { source: 'openai', sourcePackage: '@opentelemetry/instrumentation-openai' },
@@ -102,7 +102,7 @@ export const expectedAgents: Readonly<Record<string, ExpectedAgent>> = {
     isExact: true,
   },
   Langfuse: {
-    // It names no provider, so the source is the service.
+    // No span names the provider, so the source is the service name.
     instrumentation: { source: 'my-agent', sourcePackage: 'langfuse-sdk' },
     refusal: { message: 'Error: 400 It is 400.' },
     context,
@@ -130,7 +130,7 @@ export const expectedAgents: Readonly<Record<string, ExpectedAgent>> = {
   "Anthropic's client": {
     instrumentation: { source: 'anthropic', sourcePackage: 'com.anthropic.sdk.typescript' },
     refusal: { code: 'invalid_request_error', httpStatus: 400 },
-    // Its tool runner has no name for the agent.
+    // The tool runner does not name the agent.
     context: { threadId: 'thread-1', userId: 'user-1' },
     calls: [
       {
@@ -195,5 +195,5 @@ export const expectedAgents: Readonly<Record<string, ExpectedAgent>> = {
   },
 };
 
-/** The integer of a tool's input that no double can hold. */
+/** An integer in a tool's input that a double cannot represent. */
 export const exactTicket = `"ticket":${bigInteger}`;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Tool } from '../tools/toolchain.ts';
 
-/** One section of docs/opentelemetry.md that can be run. */
+/** A runnable section of docs/opentelemetry.md. */
 export interface Recipe {
   readonly title: string;
   readonly tools: readonly Tool[];
@@ -9,17 +9,17 @@ export interface Recipe {
   readonly install: readonly string[];
   /** The commands that run it, after those that set variables. */
   readonly run: string;
-  /** Files that the page spells out, by name. */
+  /** Files that the page contains, by name. */
   readonly files: ReadonlyMap<string, string>;
 }
 
 export interface RecipePage {
-  /** Sets the variables that all recipes have in common. */
+  /** Commands that set the variables shared by all recipes. */
   readonly variables: string;
   readonly recipes: readonly Recipe[];
 }
 
-/** What the recipes of a chapter need to be run. */
+/** What is needed to run the recipes of a chapter. */
 const chapters: Readonly<Record<string, readonly Tool[]>> = {
   JavaScript: ['npm'],
   Python: ['python3'],
@@ -34,8 +34,8 @@ interface Section {
 }
 
 /**
- * Reads the page: `##` begins a chapter, `###` a recipe of it. A block of `sh` is commands, a block with a file name is a
- * file, and a chapter's files are those of all its recipes. A recipe's first commands install it, and its last run it.
+ * Parses the page: `##` begins a chapter, `###` a recipe of it. A block of `sh` contains commands, a block with a file name is a
+ * file, and the files of a chapter belong to all its recipes. The first commands of a recipe install it, the last ones run it.
  */
 export function readRecipePage(url: URL): RecipePage {
   const sections = readSections(readFileSync(url, 'utf8'));
@@ -46,7 +46,8 @@ export function readRecipePage(url: URL): RecipePage {
     recipes: recipes.map((section) => {
       const own = sections.find(({ chapter, title }) => chapter === section.chapter && title === '');
       const [install = '', run = '', ...others] = section.commands;
-      if (run === '' || others.length > 0) throw new Error(`${section.title} has no two blocks of commands`);
+      if (run === '' || others.length > 0)
+        throw new Error(`${section.title} must have two blocks of commands`);
       return {
         title: section.title,
         tools: chapters[section.chapter] ?? [],

@@ -9,15 +9,15 @@ import type { Recipe, RecipePage } from './recipe-page.ts';
 
 const examples = fileURLToPath(new URL('../../../examples/opentelemetry', import.meta.url));
 
-/** A program may be compiled once more, and exporters wait between their attempts. */
+/** A program may be compiled again, and exporters wait between their attempts. */
 const runTimeoutMs = 180_000;
 
-/** Where Weir is on the page. */
+/** The URL of Weir on the page. */
 const urlOnPage = 'http://127.0.0.1:8080';
 
 /**
- * Installs a recipe with its commands, beside the programs of examples/opentelemetry. What was installed is reused until the
- * commands, a tool or a program that they compile changes.
+ * Installs a recipe with its commands, next to the programs of examples/opentelemetry. The installation is reused until the
+ * commands, a tool or a compiled program changes.
  *
  * @returns its directory.
  */
@@ -44,13 +44,13 @@ export async function installRecipe({ title, tools, install, files }: Recipe): P
 export interface RecipeTarget {
   readonly url: string;
   readonly apiKey: string;
-  /** The base URL of OpenAI's API; Anthropic's is beside it. */
+  /** The base URL of OpenAI's API; Anthropic's is a sibling path. */
   readonly providerUrl: string;
-  /** Commands between those that set the variables and those that run the program. */
+  /** Commands inserted after those that set the variables and before those that run the program. */
   readonly change?: string;
 }
 
-/** Runs a recipe as the page says, but against this Weir and this provider. */
+/** Runs a recipe as the page says, but against this Weir and this model provider. */
 export function runRecipe(
   directory: string,
   { variables }: Pick<RecipePage, 'variables'>,

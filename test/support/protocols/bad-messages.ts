@@ -1,7 +1,7 @@
 import { toolEvent } from '../../../harness/fixtures/events.ts';
 import { toRequest } from './message.ts';
 
-/** Messages of protobuf that are written by hand, since no library writes them wrong. */
+/** Invalid protobuf messages, written by hand because no library produces them. */
 
 function uvarint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) | 128, ...uvarint(Math.floor(value / 128))];
@@ -23,14 +23,14 @@ export function nest(levels: number): unknown {
   for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { a: value };
   return value;
 }
-/** A batch of an event with these bytes behind its own. */
+/** A batch with one event, to which these bytes are appended. */
 function eventWith(...more: Buffer[]): Buffer {
   const event = Buffer.from(toRequest([toolEvent()]));
   let at = 1;
   while ((event[at] ?? 0) > 127) at += 1;
   return field(1, Buffer.concat([event.subarray(at + 1), ...more]));
 }
-/** An event whose tool has this google.protobuf.Value as its input. */
+/** An event whose tool has this google.protobuf.Value as input. */
 function inputOf(value: Buffer): Buffer {
   return eventWith(field(11, field(2, value)));
 }
@@ -46,7 +46,7 @@ function nestedLists(levels: number): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Bytes that are no message. */
+/** Bytes that are not valid messages. */
 export const malformed: Record<string, Buffer> = {
   'half of a tag': Buffer.from([0x8a]),
   'a tag without its field': Buffer.from([0x0a]),
@@ -72,7 +72,7 @@ export const malformed: Record<string, Buffer> = {
   'random text': Buffer.from('{"events":[]}'),
 };
 
-/** Messages that hold no valid batch. */
+/** Valid messages that are not valid batches. */
 export const invalid: Record<string, Buffer> = {
   'an empty event': field(1, ''),
   'an event of wrong wire types': field(1, Buffer.concat([varint(5, 1), field(3, 'x'), double(6, 1)])),

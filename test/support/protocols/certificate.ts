@@ -9,7 +9,7 @@ import { generate } from 'selfsigned';
 export interface Pair {
   cert: string;
   private: string;
-  /** As TLS clients print it: hexadecimal, upper case. */
+  /** Hexadecimal in upper case, as TLS clients print it. */
   fingerprint: string;
 }
 
@@ -23,13 +23,13 @@ export async function makePair(): Promise<Pair> {
   return { ...pair, fingerprint: pair.fingerprint.toUpperCase() };
 }
 
-/** The files of a certificate, in a directory of the test's own. */
+/** The files of a certificate, in a separate directory. */
 export class CertificateFiles implements Disposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'weir-test-tls-'));
   readonly certFile = join(this.#directory, 'cert.pem');
   readonly keyFile = join(this.#directory, 'key.pem');
 
-  /** The configuration that names them. */
+  /** The configuration with their paths. */
   get variables(): Record<string, string> {
     return { TLS_CERT_FILE: this.certFile, TLS_KEY_FILE: this.keyFile };
   }
@@ -39,7 +39,7 @@ export class CertificateFiles implements Disposable {
     this.replace('keyFile', pair.private);
   }
 
-  /** Replaces a file in one step, as renewal tools do. */
+  /** Replaces a file atomically, as renewal tools do. */
   replace(name: 'certFile' | 'keyFile', content: string): void {
     writeFileSync(`${this[name]}.new`, content);
     renameSync(`${this[name]}.new`, this[name]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { appRouter } from '../../../services/dashboard-api/router.ts';
 
-/** Generates what a hostile or broken client calls: targets of requests, and inputs of procedures. */
+/** Generates calls of hostile or broken clients: request targets, and inputs of procedures. */
 
 const procedures = Object.keys(appRouter._def.procedures);
 
@@ -26,7 +26,7 @@ const values = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** An input with the names that procedures know: good enough to come past the first checks. */
+/** An input with names that procedures have, so that it passes the first checks. */
 const inputs = fc
   .dictionary(
     fc.constantFrom(
@@ -39,7 +39,7 @@ const inputs = fc
 
 export const jsonTexts = fc.oneof(
   { weight: 4, arbitrary: inputs },
-  // A batch.
+  // A batch of calls.
   inputs.map((input) => `{"0":${input},"1":${input}}`),
   fc.json(),
   fc.constantFrom('', '{', '[]', 'null', '{"0":', '\uFEFF{}', '{"a":1}{"a":2}', `${'['.repeat(5_000)}`),
@@ -111,7 +111,7 @@ export const targets = fc.oneof(
   ),
 );
 
-/** Calls that pass the checks of names and types: only the content of their strings is odd. */
+/** Calls that pass the checks of names and types: only the contents of their strings are unusual. */
 export const calls = fc.oneof(
   fc.record({ email: strings, password: strings }).map((input) => ({
     method: 'POST',

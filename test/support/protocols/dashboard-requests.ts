@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { calls, jsonTexts, targets } from './dashboard-inputs.ts';
 
-/** Generates requests to the dashboard API as a hostile or broken client sends them, as bytes of HTTP/1.1. */
+/** Generates requests of hostile or broken clients to the dashboard API, as HTTP/1.1 bytes. */
 
 const methods = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('GET', 'POST') },
@@ -82,9 +82,9 @@ const rest = {
   isSignedIn: fc.boolean(),
 };
 
-/** A request that ends its connection. */
+/** A request after which its connection is closed. */
 export interface AnyRequest {
-  /** @param cookie of a user who is signed in. Some requests do not send it. */
+  /** @param cookie of a signed-in user. Some requests do not send it. */
   toBytes(server: { host: string; cookie: string }): Buffer;
   toString(): string;
 }
@@ -120,7 +120,7 @@ interface Parts {
 
 function toBytes(parts: Parts, server: { host: string; cookie: string }): Buffer {
   const { method, target, host = server.host, headers, isJson, body, isSignedIn } = parts;
-  // Signing out would leave every later request without a session.
+  // Excluded, because it would leave every later request without a session.
   const sendsCookie = isSignedIn && !target.includes('signOut');
   const lines = [
     `${method} ${target} HTTP/1.1`,

@@ -7,7 +7,7 @@ import { bodyBytesMax, eventsPerBatchMax } from '../../../lib/limits.ts';
 import type { BatchEncoding } from '../../../services/ingest/read/batch-reader.ts';
 import { toRequest } from './message.ts';
 
-/** Legal batches that take as many bytes in the queue as possible. */
+/** Valid batches that take as many bytes in the queue as possible. */
 
 type Json = Record<string, unknown>;
 
@@ -41,9 +41,9 @@ export function heaviestBatches(encoding: BatchEncoding): HeavyBatch[] {
 /**
  * 500 events with the largest columns, filled up to 4 MiB with text that does not compress.
  *
- * U+0000 takes one byte of protobuf and three in a column, where it becomes U+FFFD. It takes six bytes of JSON, and there is
- * no room for so many of them: there random text makes the message larger. A quote takes one byte of protobuf, two of
- * JSON, and four in the column of the additional properties: they are JSON inside an array literal.
+ * U+0000 takes one byte in protobuf and three in a column, where it becomes U+FFFD. In JSON it takes six bytes, so fewer fit and
+ * random text gives a larger message. A quote takes one byte in protobuf, two in JSON, and four in the column of additional
+ * properties, which is JSON inside an array literal.
  */
 function fillEvents(encoding: BatchEncoding): Json[] {
   const make = (fillChars: number) =>
@@ -61,7 +61,7 @@ function fillEvents(encoding: BatchEncoding): Json[] {
       });
     });
   const room = bodyBytesMax - encodeBatch(encoding, make(0)).length;
-  // The lengths of the fields around the text grow, too.
+  // The length prefixes around the text grow too.
   return make(Math.floor(room / eventsPerBatchMax) - 16);
 }
 
@@ -77,7 +77,7 @@ function randomText(chars: number): string {
   return Array.from(randomBytes(chars), printable).join('');
 }
 
-/** ASCII that is a byte in every encoding. */
+/** ASCII characters that take one byte in every encoding. */
 function printable(byte: number): string {
   const char = String.fromCharCode(32 + (byte % 95));
   return char === '"' || char === '\\' ? ' ' : char;

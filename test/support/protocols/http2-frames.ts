@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { Pipeline } from '../pipeline.ts';
 import { until } from '../wait.ts';
 
-/** HTTP/2 as bytes (RFC 9113 §6), for what no client library would send. */
+/** HTTP/2 frames as bytes (RFC 9113 §6), for requests that no client library would send. */
 
 export const frameTypes = {
   data: 0,
@@ -42,7 +42,7 @@ export function frame(
   return Buffer.concat([head, payload]);
 }
 
-/** What a connection begins with. */
+/** The first bytes of a connection. */
 export const opening = Buffer.concat([clientPreface, frame('settings')]);
 
 export function uint32(value: number): Buffer {
@@ -51,7 +51,7 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** A block of headers: each a literal that is not indexed, without Huffman (RFC 7541 §6.2.2). */
+/** A header block of literals without indexing or Huffman coding (RFC 7541 §6.2.2). */
 export function headerBlock(headers: readonly (readonly [string, string])[]): Buffer {
   return Buffer.concat(
     headers.flatMap(([name, value]) => [Buffer.from([0]), headerText(name), headerText(value)]),
@@ -67,7 +67,7 @@ function headerText(text: string): Buffer {
   return Buffer.concat([Buffer.from([...length, rest]), bytes]);
 }
 
-/** The headers of a batch, with more or with some in their place. */
+/** The headers of a batch request, with some added or replaced. */
 export function postHeaders(
   apiKey: string,
   more: readonly (readonly [string, string])[] = [],
@@ -82,7 +82,7 @@ export function postHeaders(
   ];
 }
 
-/** A HEADERS frame that holds all of its block. */
+/** A HEADERS frame with a complete header block. */
 export function headersFrame(
   streamId: number,
   headers: readonly (readonly [string, string])[],
@@ -92,11 +92,11 @@ export function headersFrame(
   return frame('headers', { flags: flag, streamId, payload: headerBlock(headers) });
 }
 
-/** A connection as bytes, and the frames that came over it. */
+/** A connection with access to its raw bytes and the received frames. */
 export class RawConnection implements Disposable {
   readonly socket: Socket;
   readonly frames: Frame[] = [];
-  /** All that came, frames or not. */
+  /** All received bytes, whether or not they are frames. */
   received = Buffer.alloc(0);
   readonly closed: Promise<unknown>;
   #rest = Buffer.alloc(0);
@@ -113,7 +113,7 @@ export class RawConnection implements Disposable {
   private constructor(socket: Socket) {
     this.socket = socket;
     this.closed = new Promise((resolve) => socket.once('close', resolve));
-    // A connection that is cut off may say so by a reset.
+    // A closed connection may report a reset.
     socket.on('error', () => {});
     socket.on('data', (bytes: Buffer) => {
       this.received = Buffer.concat([this.received, bytes]);
@@ -126,7 +126,7 @@ export class RawConnection implements Disposable {
     if (bytes.length > 0 && this.socket.writable) this.socket.write(Buffer.concat(bytes));
   }
 
-  /** The first frame of this type, on this stream; waits for it. */
+  /** Waits for the first frame of this type on this stream. */
   async untilFrame(type: FrameType, streamId?: number): Promise<Frame> {
     const find = () =>
       this.frames.find(

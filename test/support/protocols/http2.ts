@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import type { Pipeline } from '../pipeline.ts';
 
-/** An answer that came over HTTP/2. `text` is its body, `trailers` what followed it. */
+/** A response over HTTP/2 with its body as `text`, and its trailers. */
 export interface Http2Answer {
   status: number;
   headers: IncomingHttpHeaders;
@@ -16,28 +16,28 @@ export interface Http2Answer {
   text: string;
 }
 
-/** A connection of HTTP/2. Disposing it cuts it off. */
+/** An HTTP/2 connection. Disposing destroys it. */
 export async function openSession(
   { url }: Pick<Pipeline, 'url'>,
   options: { ca?: string } = {},
 ): Promise<ClientHttp2Session & Disposable> {
   const session = connect(url, options);
   await once(session, 'connect');
-  // What happens to a request is told by its stream.
+  // Errors of a request are reported by its stream.
   session.on('error', () => {});
   return Object.assign(session, { [Symbol.dispose]: () => session.destroy() });
 }
 
 /**
- * Sends a request, its body in the pieces that are given, and reads the answer.
+ * Sends a request with its body in the given pieces, and reads the response.
  *
- * @throws what the stream was reset with: `code` is ERR_HTTP2_STREAM_ERROR, and the message names the code.
+ * @throws the stream error after a reset: `code` is ERR_HTTP2_STREAM_ERROR, and the message contains the error code.
  */
 export async function exchange(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders,
   pieces: readonly (string | Uint8Array)[] = [],
-  /** `isLeftOpen`: the client does not end its side. */
+  /** `isLeftOpen`: do not end the request. */
   { isLeftOpen = false }: { isLeftOpen?: boolean } = {},
 ): Promise<Http2Answer> {
   const stream = session.request(headers);
@@ -56,7 +56,7 @@ export async function exchange(
   for (const piece of pieces) stream.write(piece);
   if (!isLeftOpen) stream.end();
   await once(stream, 'close');
-  if (status === 0) throw stream.errored ?? new Error(`no answer: the stream ended with ${stream.rstCode}`);
+  if (status === 0) throw stream.errored ?? new Error(`no response: the stream ended with ${stream.rstCode}`);
   const body = Buffer.concat(chunks);
   return { status, headers: answered, trailers, body, text: body.toString() };
 }

@@ -3,11 +3,11 @@ import { ListValueSchema, ValueSchema } from '@bufbuild/protobuf/wkt';
 import { type EventSchema, Status_State } from '../../../gen/weir/ingest/v1/event_pb.ts';
 import { IngestEventsRequestSchema } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: fixtures are any JSON, and what is not an event fails in the making.
+// biome-ignore lint/suspicious/noExplicitAny: fixtures are any JSON; invalid ones throw when the message is created.
 type Json = any;
 export type EventInit = MessageInitShape<typeof EventSchema>;
 
-/** An event of the JSON API as a client of the RPC writes it: every field in its place, further ones in `extra`. */
+/** Converts an event of the JSON API to a message of the RPC: known fields in their place, further ones in `extra`. */
 export function toMessage({ status, properties, type, ...event }: Json): EventInit {
   return {
     ...event,

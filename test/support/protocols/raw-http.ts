@@ -5,15 +5,15 @@ import { expect } from 'vitest';
 import { type ErrorId, errorTable } from '../../../lib/errors.ts';
 import type { Tenant } from '../pipeline.ts';
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface RawAnswer {
   status: number;
   headers: Headers;
-  /** Parsed, where there is one. */
+  /** The parsed body, if there is one. */
   body: unknown;
 }
 
-/** Opens a connection on which one can write what no client library would. */
+/** Opens a connection for bytes that no client library would send. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -21,7 +21,7 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Writes bytes (a string: Latin-1), and reads the answers to them until the server closes. */
+/** Writes bytes (a string: Latin-1) and reads the responses until the server closes the connection. */
 export async function talk(url: string, bytes: string | Buffer, methods?: string[]): Promise<RawAnswer[]> {
   const socket = await openSocket(url);
   socket.write(Buffer.from(bytes as string, 'latin1'));
@@ -31,10 +31,10 @@ export async function talk(url: string, bytes: string | Buffer, methods?: string
 }
 
 /**
- * Takes apart what a server sent.
+ * Parses the bytes of a server into responses.
  *
- * @param methods of the requests in their order; the answer to HEAD has no body.
- * @throws Error when an answer does not tell its length, or when there is more than the answers.
+ * @param methods of the requests in order; the response to HEAD has no body.
+ * @throws Error when the length of a response is unknown, or when bytes are left over.
  */
 export function parseAnswers(bytes: Buffer, methods: string[] = []): RawAnswer[] {
   const answers: RawAnswer[] = [];
@@ -48,7 +48,8 @@ export function parseAnswers(bytes: Buffer, methods: string[] = []): RawAnswer[]
     const isBare = status < 200 || methods[answers.length] === 'HEAD';
     const length = isBare ? 0 : Number(headers.get('content-length') ?? Number.NaN);
     const body = rest.subarray(headEnd + 4, headEnd + 4 + length);
-    if (body.length !== length) throw new Error(`an answer of another length than it says: ${rest}`);
+    if (body.length !== length)
+      throw new Error(`the length of a response differs from Content-Length: ${rest}`);
     answers.push({ status, headers, body: isBare ? undefined : JSON.parse(body.toString()) });
     rest = rest.subarray(headEnd + 4 + length);
   }
@@ -57,18 +58,18 @@ export function parseAnswers(bytes: Buffer, methods: string[] = []): RawAnswer[]
 
 export const requestLine = 'POST /v1/ingest-events HTTP/1.1\r\n';
 
-/** The header with a tenant's key, as a line. */
+/** The Authorization header with a tenant's key, as a line. */
 export function authorizationOf({ apiKey }: Pick<Tenant, 'apiKey'>): string {
   return `Authorization: Bearer ${apiKey}\r\n`;
 }
 
-/** A good request with this body, and with these lines among its headers. */
+/** A valid request with this body and these additional header lines. */
 export function rawPost(tenant: Pick<Tenant, 'apiKey'>, body: string, headers = ''): string {
   const length = `Content-Length: ${Buffer.byteLength(body)}\r\n`;
   return `${requestLine}Host: x\r\n${authorizationOf(tenant)}${headers}${length}\r\n${body}`;
 }
 
-/** Expects an answer in the shape of docs/api.md §7. */
+/** Expects an error response in the shape of docs/api.md §7. */
 export function expectRawError(answer: RawAnswer | undefined, id: ErrorId): void {
   const { status, title } = errorTable[id];
   const error = { id, title, status, details: expect.stringMatching(/./) };

@@ -6,13 +6,13 @@ import { trailerFlag, trailerParse } from '@connectrpc/connect/protocol-grpc-web
 import { ErrorDetailSchema } from '../../../gen/weir/ingest/v1/error_detail_pb.ts';
 import { exchange, type Http2Answer } from './http2.ts';
 
-/** Calls whose bytes the test writes itself, for what no client library would send. */
+/** RPC calls with bytes chosen by the test, for calls that no client library would send. */
 export const protocols = ['connect', 'grpc', 'grpc-web'] as const;
 export type Protocol = (typeof protocols)[number];
 
 export const ingestPath = '/weir.ingest.v1.IngestService/IngestEvents';
 
-/** What came of a call: its code, and the ErrorDetail's id and status where it failed. */
+/** The outcome of a call: its code, and the id and status of its ErrorDetail when it failed. */
 export interface CallOutcome {
   code: keyof typeof Code | 'Ok';
   id: string | undefined;
@@ -24,7 +24,7 @@ export interface CallOutcome {
 export interface CallOptions {
   headers?: OutgoingHttpHeaders;
   path?: string;
-  /** Put the bytes as they are, not into an envelope. */
+  /** Sends the bytes unchanged, without an envelope. */
   isRaw?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function envelope(message: Uint8Array, { flags = 0, length = message.leng
   return Buffer.concat([head, message]);
 }
 
-/** Calls an RPC with these bytes as its message, in protobuf unless the headers say otherwise. */
+/** Calls an RPC with these bytes as its message, which is protobuf unless the headers say otherwise. */
 export async function call(
   session: ClientHttp2Session,
   protocol: Protocol,
@@ -65,7 +65,7 @@ function readError(protocol: Protocol, http: Http2Answer): ConnectError | undefi
   if (http.status !== 200) throw new Error(`HTTP ${http.status}: ${http.text}`);
   const trailer =
     protocol === 'grpc' ? toHeaders({ ...http.headers, ...http.trailers }) : webTrailer(http.body);
-  if (trailer.get('grpc-status') === null) throw new Error(`an answer without a status: ${http.text}`);
+  if (trailer.get('grpc-status') === null) throw new Error(`a response without a status: ${http.text}`);
   return findTrailerError(trailer);
 }
 
@@ -73,7 +73,7 @@ function webTrailer(body: Buffer): Headers {
   for (let at = 0; at + 5 <= body.length; at += 5 + body.readUInt32BE(at + 1)) {
     if (body.readUInt8(at) & trailerFlag) return trailerParse(body.subarray(at + 5));
   }
-  throw new Error('an answer without trailers');
+  throw new Error('a response without trailers');
 }
 
 function toHeaders(headers: Record<string, string | string[] | undefined>): Headers {

@@ -9,10 +9,10 @@ import { IngestService } from '../../../gen/weir/ingest/v1/ingest_service_pb.ts'
 import type { ErrorId } from '../../../lib/errors.ts';
 import type { EventInit } from './message.ts';
 
-/** What a client is told, whatever it speaks. */
+/** The outcome of a call, in the same form for all protocols. */
 export type Outcome = { message: string } | { id: ErrorId; status: number; details: string; code: string };
 
-/** Every way of calling the RPC: protocol, form of the message, version of HTTP. */
+/** Every way of calling the RPC: protocol, message encoding, HTTP version. */
 export const transports: Record<string, (baseUrl: string) => Transport> = {
   'Connect, binary, HTTP/1.1': (baseUrl) =>
     createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat: true }),
@@ -34,7 +34,7 @@ export const transports: Record<string, (baseUrl: string) => Transport> = {
     createGrpcWebTransport({ baseUrl, httpVersion: '2', useBinaryFormat: false }),
 };
 
-/** Calls the RPC, and tells what came of it. */
+/** Calls the RPC and returns its outcome. */
 export async function callIngest(
   transport: Transport,
   apiKey: string,

@@ -1,19 +1,19 @@
 import type { JsonSchema } from './procedures.ts';
 
-/** Writes JSON Schemas as types of TypeScript, for the document of procedures. */
+/** Formats JSON Schemas as TypeScript types, for the procedure document. */
 
-/** The schemas with a name, by name: those of `$defs`, and the one at the root. */
+/** Named schemas by name: those of `$defs`, and a named root. */
 export function collectNamed(root: JsonSchema, into: Map<string, JsonSchema>): void {
   for (const [name, schema] of Object.entries(root.$defs ?? {})) into.set(name, schema);
   if (root.id !== undefined) into.set(root.id, root);
 }
 
-/** A schema as a type; one with a name as the name. */
+/** A schema as a type; a named one as its name. */
 export function typeText(schema: JsonSchema): string {
   return schema.id ?? structureText(schema);
 }
 
-/** A schema as a type, whether it has a name or not. */
+/** A schema as a type, expanded even if it has a name. */
 export function structureText(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
   if (schema.const !== undefined) return `'${schema.const}'`;
@@ -43,7 +43,7 @@ export function structureText(schema: JsonSchema): string {
   }
 }
 
-/** The members of an object, `;` between them. */
+/** The members of an object, separated by `;`. */
 export function membersText({ properties = {}, required = [] }: JsonSchema): string[] {
   return Object.entries(properties).map(
     ([name, schema]) => `${name}${required.includes(name) ? '' : '?'}: ${typeText(schema)}`,
@@ -61,7 +61,7 @@ function stringText({ format, pattern }: JsonSchema): string {
   return format === 'date' ? 'Day' : 'string';
 }
 
-/** Bounds that every number has are not shown. */
+/** Bounds that every number has are left out. */
 function rangeText({ minimum, maximum }: JsonSchema): string {
   const isBounded = minimum !== undefined && maximum !== undefined && Math.abs(maximum) < 1e6;
   return isBounded ? `${minimum}..${maximum}` : 'number';

@@ -6,13 +6,13 @@ import { nodeOptionsOf, type ServiceName } from '../../../launcher/supervise/ser
 
 const services: readonly ServiceName[] = ['ingest', 'writer', 'dashboard-api'];
 
-/** What a process that a test starts inherits of the environment. Everything else the test gives it. */
+/** Environment variables that processes started by tests inherit. The test sets all others. */
 export const inheritedEnvironment = () => ({ PATH: env.PATH, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE });
 
 /**
- * Lets all processes that tests start share their compiled code, as Node does with this variable. A start of a service then takes
- * a third less CPU time. Processes that are killed write no cache, so each service is started once without a configuration: it
- * loads its code, and exits. With its own options: V8 rejects what was compiled with others.
+ * Lets all processes that tests start share compiled code through Node's compile cache, which saves a third of the CPU time of a
+ * start. Killed processes write no cache, so each service is started once without a configuration: it loads its code and exits.
+ * It uses the service's own Node options, since V8 rejects code compiled with others.
  */
 export async function fillCompileCache(directory: string): Promise<void> {
   for (const name of services) {

@@ -19,7 +19,7 @@ declare module 'vitest' {
     natsServerBinary: string;
     /** Node's compile cache for the processes that tests start. */
     compileCache: string;
-    /** Removed after the run. Processes recorded in it (`pid`, `pid-*`) that still run then are leaks. */
+    /** Removed after the run. Processes recorded in it (`pid`, `pid-*`) that are still running then are leaks. */
     runDirectory: string;
   }
 }

@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, the longest first, and between them those that mostly wait for a time limit. Started last, one of
- * them would run alone at the end.
+ * The slowest test files, slowest first, interleaved with those that mostly wait for a time limit. If a slow file started last, it
+ * would run alone at the end.
  */
 const longest = [
   'test/web/accessibility.test.ts',
@@ -30,7 +30,7 @@ const longest = [
   'test/durability/retention.test.ts',
 ];
 
-/** Runs the longest files first, and the others as vitest does, by their size. */
+/** Runs the slowest files first, and the others by size, as vitest does. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId, project }: TestSpecification) => {

@@ -12,10 +12,10 @@ const cache = join(cacheDirectory(env, join(tmpdir(), 'weir')), 'clients');
 /** Compiling gRPC for Rust takes a minute on a small machine, and the downloads may take longer. */
 export const buildTimeoutMs = 300_000;
 
-/** Cached builds of other versions of a program are removed when they were not run for this long. */
+/** Cached builds of older versions of a program are removed when they were not used for this long. */
 const keepMs = 24 * 60 * 60 * 1_000;
 
-/** The packages of a program cannot be downloaded on this machine: it is skipped, as without its toolchain. */
+/** The packages of a program cannot be downloaded on this machine; its tests are skipped, as without its toolchain. */
 export class PackagesUnreachableError extends Error {
   override name = 'PackagesUnreachableError';
 }
@@ -29,17 +29,17 @@ export const programEnvironment = { ...env, PATH: `${join(root, 'node_modules', 
 export interface Build {
   /** Names the program. */
   readonly name: string;
-  /** 16 hexadecimal digits of all that the build depends on. */
+  /** 16 hexadecimal digits that identify all inputs of the build. */
   readonly hash: string;
   /** Writes the program's files. */
   write(directory: string): void;
-  /** Where in the directory the commands run. */
+  /** The directory, within the build's, in which the commands run. */
   readonly folder: string;
   readonly commands: readonly string[];
 }
 
 /**
- * Builds a program in a directory of its own outside of the repository, which is reused while its hash is the same.
+ * Builds a program in a separate directory outside of the repository, which is reused while the hash is the same.
  *
  * @returns the directory.
  * @throws PackagesUnreachableError, or Error with the output of the failed command.
@@ -47,7 +47,7 @@ export interface Build {
 export async function buildOnce({ name, hash, write, folder, commands }: Build): Promise<string> {
   const built = join(cache, `${name}-${hash}`);
   if (!existsSync(built)) {
-    // Never renamed: programs of a Python environment have its path in them.
+    // Not renamed afterwards: programs of a Python environment contain its path.
     const draft = `${built}.${pid}`;
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(join(draft, folder), { recursive: true });
@@ -57,7 +57,7 @@ export async function buildOnce({ name, hash, write, folder, commands }: Build):
       symlinkSync(basename(draft), built);
     } catch (error) {
       rmSync(draft, { recursive: true, force: true });
-      // A concurrent test run may have finished first: then its build is used.
+      // If a concurrent test run finished first, its build is used.
       if (!existsSync(built)) throw error;
     }
     removeOld(name);
@@ -82,7 +82,7 @@ async function runBuild(commands: readonly string[], cwd: string): Promise<void>
 function removeOld(name: string): void {
   const versions = readdirSync(cache).filter((entry) => new RegExp(`^${name}-[0-9a-f]{16}`).test(entry));
   for (const version of versions.map((entry) => join(cache, entry))) {
-    // The target of a link may have been removed just now.
+    // The target of a link may have been removed concurrently.
     const { mtimeMs = 0 } = statSync(version, { throwIfNoEntry: false }) ?? {};
     if (Date.now() - mtimeMs > keepMs) rmSync(version, { recursive: true, force: true });
   }

@@ -11,15 +11,15 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Files that the clients' tools generate are not copied. */
 const generated = ['node_modules', '.venv', 'target', 'gen', '__pycache__', 'python-grpc/weir'];
 
-/** A client that is ready to run: its folder, and the command that runs it. */
+/** A client that is ready to run: its folder and its command. */
 export interface BuiltClient {
   directory: string;
   command: string;
 }
 
 /**
- * Builds a client with the commands of its README; the last of them is the command that runs it. The build happens in a
- * copy outside of the repository, which is reused until the client, the contract or a tool changes.
+ * Builds a client with the commands of its README, the last of which runs it. The build uses a copy outside of the repository,
+ * which is reused until the client, the contract or a tool changes.
  *
  * @throws PackagesUnreachableError, or Error with the output of the failed command.
  */

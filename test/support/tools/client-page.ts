@@ -6,9 +6,9 @@ import type { BuiltClient } from './client-build.ts';
 import type { ShellResult } from './shell.ts';
 
 /**
- * Starts the page's server with the command of its README, and presses the button in Chromium.
+ * Starts the page's server with the command of its README, and clicks the button in Chromium.
  *
- * @returns the final lines of the page: on stdout when the events were queued, else on stderr.
+ * @returns the final lines of the page: on stdout when the events were accepted, otherwise on stderr.
  */
 export async function runPage(
   { directory, command }: BuiltClient,

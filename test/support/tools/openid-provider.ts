@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** What the provider says of a person, by the name that they sign in with there. */
+/** The claims of the provider about a user, by sign-in name. */
 export interface Person {
   email?: string;
   email_verified?: boolean;
@@ -50,11 +50,11 @@ export async function openOpenIdProvider(redirectUri: string): Promise<OpenIdPro
   };
 }
 
-/** A browser as far as redirects, forms and cookies go. It keeps one jar: cookies ignore ports. */
+/** A minimal browser for redirects, forms and cookies. It has one cookie jar, since cookies ignore ports. */
 export class RedirectBrowser {
   readonly cookies = new Map<string, string>();
 
-  /** Follows redirects as long as `isFollowed` says of their target. @returns the last target, and the last response. */
+  /** Follows redirects while `isFollowed` accepts their target. @returns the last target and the last response. */
   async open(
     address: string,
     {
@@ -90,7 +90,7 @@ export class RedirectBrowser {
   }
 }
 
-/** Signs in at the provider's own forms, from a page of the dashboard. @returns where the browser is sent in the end. */
+/** Signs in with the provider's forms, starting from a page of the dashboard. @returns the final URL of the browser. */
 export async function signInAtProvider(
   browser: RedirectBrowser,
   start: string,

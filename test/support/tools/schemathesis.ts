@@ -14,10 +14,10 @@ const requirements = join(directory, 'requirements.txt');
 /** Downloading the packages takes half a minute, longer on a slow network. */
 const installTimeoutMs = 300_000;
 
-/** pip's errors without a network. It reports an unreachable index as one without matching packages. */
+/** pip's errors without a network. It reports an unreachable index as one that has no matching packages. */
 const unreachable = /NewConnectionError|Temporary failure in name resolution|No matching distribution found/;
 
-/** Schemathesis, or why it is not available on this machine. */
+/** Schemathesis, or the reason why it is not available on this machine. */
 export type Schemathesis = { python: string } | { missing: string };
 
 /**
@@ -31,7 +31,7 @@ export async function findSchemathesis(): Promise<Schemathesis> {
   const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
   const home = join(cacheDirectory(env, join(tmpdir(), 'weir')), `schemathesis-${version}`);
   const python = join(home, 'bin', 'python');
-  // Created last: an environment without it is incomplete.
+  // Created last: an environment without this file is incomplete.
   const marker = join(home, 'complete');
   if (existsSync(marker)) return { python };
   rmSync(home, { recursive: true, force: true });
@@ -61,7 +61,7 @@ export async function runSchemathesis(
     `--config-file '${join(directory, 'schemathesis.toml')}' run '${documentUrl}'`,
     ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
     '--checks all --phases coverage,fuzzing --continue-on-failure',
-    // The same requests in every run.
+    // A fixed seed: the same requests in every run.
     '--generation-deterministic --max-examples 100 --no-color',
   ];
   const script = `'${python}' -m schemathesis.cli ${args.join(' ')}`;

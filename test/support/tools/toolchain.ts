@@ -15,7 +15,7 @@ const toolchain = {
   cargo: { command: 'cargo --version', atLeast: [1, 89] },
 } as const satisfies Record<string, { command: string; atLeast: readonly [major: number, minor: number] }>;
 
-/** The first tool that this machine lacks, as a sentence; undefined when it has all of them. */
+/** The first tool that this machine lacks, as a sentence; undefined when none is missing. */
 export function findMissingTool(tools: readonly Tool[]): string | undefined {
   return tools.map(explainMissing).find((reason) => reason !== undefined);
 }
@@ -30,7 +30,7 @@ function explainMissing(tool: Tool): string | undefined {
   const required = `${tool} ${atLeast.join('.')} or newer`;
   const version = readVersion(tool);
   if (version === undefined) return `${required} is not installed`;
-  // Ignores the numbers of terminal colour codes, which follow a bracket.
+  // Skips the numbers of terminal colour codes, which follow a bracket.
   const [, major = 0, minor = 0] = (/(?<![[\d])(\d+)(?:\.(\d+))?/.exec(version) ?? []).map(Number);
   const isRecent = major > atLeast[0] || (major === atLeast[0] && minor >= atLeast[1]);
   return isRecent ? undefined : `${required} is required, and ${major}.${minor} is installed`;

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 import { llmEvent } from './sent-event.ts';
 
-/** Two events of a thread, compared. */
+/** Comparison of two events of a thread. */
 export function testCompare(system: BrowserSystem): void {
-  test('two prompts of a thread are compared by line, with their white space, side by side and in one column', async () => {
+  test('two prompts of a thread are compared line by line with their white space, side by side and in one column', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const lines = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
@@ -38,7 +38,7 @@ export function testCompare(system: BrowserSystem): void {
     await page.reload();
     await differences.locator('[data-line=added]').getByText(after.id).waitFor();
 
-    // In the thread, the second prompt begins where it differs.
+    // In the thread, the second prompt is shown from its first difference on.
     await page.goto(`/s/${spaceId}/threads/thread-1`);
     const repeated = page.getByRole('button', { name: '19 lines as before' });
     await repeated.waitFor();

@@ -9,22 +9,22 @@ const secrets = {
   token: `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${'c2ln'.repeat(6)}`,
 };
 
-/** Text that a page could execute, load from another host, show in a wrong order, or not show at all. */
+/** Texts that could run as code, load from another host, be shown in the wrong order, or not be shown at all. */
 const hostile = [
   '<img src=x onerror="globalThis.hacked = 1"><script>globalThis.hacked = 1</script>',
   '<svg/onload="globalThis.hacked=1"><iframe src="javascript:top.hacked=1"></iframe>',
   '[click](javascript:globalThis.hacked=1) ![see](http://evil.example/pixel.png)',
   '<link rel=stylesheet href=http://evil.example/a.css> {{constructor.constructor("hacked=1")()}}',
 ].join(' ');
-/** It turns the direction of what follows, and has a zero-width space. */
+/** Reverses the direction of the following text, and contains a zero-width space. */
 const bidi = `user\u202Egnp.exe\u200B`;
 const longHostile = `${hostile} ${bidi} ${Object.values(secrets).join(' ')}`;
-/** Raw characters that must be nowhere in a page, attributes included. */
+/** Raw characters that must not occur in a page, not even in attributes. */
 const invisible = /[\u202A-\u202E\u2066-\u2069\u200B]/;
 
-/** Events in which a client controls every text. */
+/** Events whose texts are all controlled by a client. */
 export function testHostileTexts(system: BrowserSystem): void {
-  test('hostile texts in every field are shown as text: nothing runs, loads, or hides', async () => {
+  test('hostile texts in every field are shown as text: no code runs, no request is made, no character is hidden', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const other: string[] = [];
@@ -73,7 +73,7 @@ export function testHostileTexts(system: BrowserSystem): void {
     expect(other).toEqual([]);
   });
 
-  test('\\u0000, lone surrogates and control characters are visible, and are copied as they were sent', async () => {
+  test('\\u0000, lone surrogates and control characters are visible, and are copied as sent', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const event = toolEvent({ properties: { tool: { name: 'odd', input: 'ODD' } } });
@@ -121,9 +121,9 @@ function hostileEvents() {
   return { llm, tool };
 }
 
-/** Looks at the whole page, attributes included. */
+/** Checks the whole page, including attributes. */
 async function expectHarmless(page: Page): Promise<void> {
-  // A link that filters by a value has it in its address, escaped.
+  // The address of a link that filters by a value contains it, escaped.
   const html = `${await page.title()} ${await page.locator('html').innerHTML()}`.replaceAll(
     / href="[^"]*"/g,
     '',
@@ -135,7 +135,7 @@ async function expectHarmless(page: Page): Promise<void> {
   expect(new Set(links as string[])).toEqual(new Set(['http:']));
 }
 
-/** Where a text has something, with what is around it, for a message that can be read. */
+/** Finds the match in a text and returns it with its surroundings, for a readable message. */
 function around(text: string, wanted: RegExp): string | undefined {
   const index = text.search(wanted);
   return index === -1 ? undefined : text.slice(Math.max(0, index - 200), index + 60);

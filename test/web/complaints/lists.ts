@@ -3,9 +3,9 @@ import { demoEvents } from '../../support/browser/demo-events.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 import { toolEvent } from './sent-event.ts';
 
-/** The complaints about lists, by their numbers. */
+/** Complaints about lists, by number (docs/dashboard.md). */
 export function testLists(system: BrowserSystem): void {
-  test('8 and 10: filters are in the address, survive a reload, and hold for j, k, and the events that are opened', async () => {
+  test('8 and 10: filters are in the address, survive a reload, and apply to j, k and opened events', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const events = demoEvents();
@@ -36,7 +36,7 @@ export function testLists(system: BrowserSystem): void {
       await page.keyboard.press(key);
       await peeksAt(place);
     }
-    // The link of the peek keeps the filter as Enter does: the next key stays in the list.
+    // The link of the peek keeps the filter, like Enter: the next key stays in the list.
     await page.getByRole('complementary').getByRole('link', { name: 'Open', exact: true }).click();
     await page.waitForURL(`**/events/${wanted[1]?.id}**`);
     await page.getByRole('button', { name: 'Later event (])', disabled: false }).waitFor();
@@ -45,7 +45,7 @@ export function testLists(system: BrowserSystem): void {
     expect(new URL(page.url()).searchParams.get('state')).toBe('error');
   });
 
-  test('12: the width of a column is kept, and rows stay where they are when events arrive', async () => {
+  test('12: a column keeps its width, and rows stay in place when events arrive', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     await system.send(apiKey, demoEvents().slice(0, 5));
@@ -74,7 +74,7 @@ export function testLists(system: BrowserSystem): void {
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('8');
   });
 
-  test('a list of errors shows the message of each first, so that failures can be told apart', async () => {
+  test('a list of errors shows the message of each event first, so that failures can be told apart', async () => {
     await using visitor = await system.visit({ width: 1_440 });
     const { page, apiKey, spaceId } = visitor;
     const input = { city: 'a long input that is the same in every call of the tool and fills the column' };

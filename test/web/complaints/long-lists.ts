@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 import { llmEvent, toolEvent } from './sent-event.ts';
 
-/** The complaints about traces, threads and the live tail, by their numbers. */
+/** Complaints about traces, threads and the live tail, by number. */
 export function testLongLists(system: BrowserSystem): void {
-  test('3: a trace of a thousand events has few rows in the page, and loads a body when it is clicked', async () => {
+  test('3: a trace of a thousand events renders few rows, and loads a body when it is clicked', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const traceId = crypto.randomUUID();
@@ -19,7 +19,7 @@ export function testLongLists(system: BrowserSystem): void {
     await page.goto(`/s/${spaceId}/traces/${traceId}`);
     const load = page.getByRole('button', { name: 'Reload the trace' });
     const whole = page.getByText('1K events').or(page.getByText('1,000 events')).first();
-    // The second request may be stored a moment later.
+    // The second request may be stored slightly later.
     for (let tries = 0; tries < 40 && !(await whole.isVisible()); tries++) {
       await load.click();
       await page.waitForTimeout(250);
@@ -35,7 +35,7 @@ export function testLongLists(system: BrowserSystem): void {
     expect(bodies()).toBe(1);
   });
 
-  test('6: a long thread shows its newest turns, and loads the texts of those near the window', async () => {
+  test('6: a long thread shows its newest turns, and loads the texts of those near the viewport', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const now = Date.now() - 100_000;
@@ -54,12 +54,12 @@ export function testLongLists(system: BrowserSystem): void {
     expect(bodies()).toBeLessThan(25);
     await page.getByRole('feed').hover();
     await page.mouse.wheel(0, -100_000);
-    // The ten before the first page.
+    // The ten turns before the first page.
     await page.getByRole('article').and(page.locator('[aria-setsize="60"]')).first().waitFor();
     expect(bodies()).toBeLessThan(50);
   });
 
-  test('11: the live tail keeps its filter, and says how many events wait while it is paused', async () => {
+  test('11: the live tail keeps its filter, and shows how many events wait while it is paused', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     await page.goto(`/s/${spaceId}/live?type=tool`);
@@ -80,7 +80,7 @@ export function testLongLists(system: BrowserSystem): void {
   });
 }
 
-/** Counts the calls of a procedure from now on, also in batches. */
+/** Counts calls of a procedure from now on, including those in batches. */
 function countCalls(
   page: { on(event: 'request', run: (request: { url(): string }) => void): void },
   path: string,

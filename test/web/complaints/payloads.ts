@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 import { llmEvent, toolEvent } from './sent-event.ts';
 
-/** The complaints of `docs/dashboard.md` about how payloads are shown, by their numbers. */
+/** Complaints about the display of payloads (docs/dashboard.md), by number. */
 export function testPayloads(system: BrowserSystem): void {
-  test('1: megabytes on one line and 10,000 keys open with few nodes, base64 as a chip', async () => {
+  test('1: megabytes on one line and 10,000 keys render few nodes; base64 is shown as a chip', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const image = `data:image/png;base64,${'iVBORw0K'.repeat(40_000)}`;
@@ -32,7 +32,7 @@ export function testPayloads(system: BrowserSystem): void {
     }
   });
 
-  test('2: integers of 64 bits are shown and copied with every digit, also in a filter', async () => {
+  test('2: 64-bit integers are shown and copied with every digit, also in a filter', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const input = '{"id":723421968459640832,"max":18446744073709551615,"pi":3.14159265358979323846}';
@@ -75,13 +75,13 @@ export function testPayloads(system: BrowserSystem): void {
     const turn = page.getByRole('region', { name: 'Prompt' });
     const text = turn.getByText('# Title');
     expect(await text.textContent()).toBe(prompt);
-    // As it is laid out, too.
+    // In the layout too.
     // biome-ignore lint/performance/useDomNodeTextContent: the style is what is tested.
     expect(await text.innerText()).toBe(prompt);
     expect(await turn.locator('h1, strong, li, a').count()).toBe(0);
   });
 
-  test('7 and 9: a call and its result are one card; a link leads to one event, and into its JSON', async () => {
+  test('7 and 9: a call and its result are one card; a link opens one event and a path in its JSON', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const traceId = crypto.randomUUID();
@@ -117,7 +117,7 @@ export function testPayloads(system: BrowserSystem): void {
     expect(await marked.textContent()).toBe('0: 1');
   });
 
-  test('300 calls of tools open as a few cards, and all of them on a click', async () => {
+  test('300 tool calls open as a few cards, and all of them on a click', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const toolCalls = Array.from({ length: 300 }, (_, i) => ({ name: `tool_${i}`, input: { place: i } }));
@@ -136,7 +136,7 @@ export function testPayloads(system: BrowserSystem): void {
     await page.getByRole('treeitem').getByText('299', { exact: true }).waitFor();
   });
 
-  test('a text of megabytes is shown whole by one click, with few nodes, and can be searched', async () => {
+  test('a text of megabytes is shown completely on one click, with few nodes, and can be searched', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const output = `${'-eyJaaaaaaaa'.repeat(250_000)} the last words`;
@@ -151,12 +151,12 @@ export function testPayloads(system: BrowserSystem): void {
     await page.keyboard.press('Enter');
     await whole.getByText('the last words').waitFor();
     expect((await page.locator('#root').innerHTML()).length).toBeLessThan(200_000);
-    // The tab Text searched such a text for secrets in quadratic time.
+    // The secret detection of the Text tab once took quadratic time on such a text.
     await page.getByRole('tab', { name: 'Text' }).click();
     await page.getByRole('button', { name: 'Line 3', exact: true }).waitFor();
   });
 
-  test('paragraphs in Arabic or Hebrew begin at the right, others at the left', async () => {
+  test('paragraphs in Arabic or Hebrew are aligned to the right, others to the left', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const event = llmEvent({ input: { prompt: 'مرحبا بالعالم' }, output: { response: 'Hello.' } });

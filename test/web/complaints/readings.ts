@@ -3,9 +3,9 @@ import { demoEvents } from '../../support/browser/demo-events.ts';
 import { runSnippet } from '../../support/browser/snippet.ts';
 import type { BrowserSystem } from '../../support/browser/use-browser.ts';
 
-/** The complaints about the first event, times and charts, by their numbers. */
+/** Complaints about the first event, times and charts, by number. */
 export function testReadings(system: BrowserSystem): void {
-  test('13: what a tab shows is one paste that sends events from an empty folder', async () => {
+  test('13: the snippet of a tab sends events from an empty folder', async () => {
     for (const label of ['curl', 'Node', 'TypeScript SDK']) {
       await using visitor = await system.visit();
       await runSnippet(visitor, label);
@@ -13,7 +13,7 @@ export function testReadings(system: BrowserSystem): void {
     }
   });
 
-  test('14: one setting chooses the time zone of every page, and each page names it', async () => {
+  test('14: one setting chooses the time zone of every page, and each page shows it', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const events = demoEvents();
@@ -27,7 +27,7 @@ export function testReadings(system: BrowserSystem): void {
     const shown = started.slice(0, 23).replace('T', ' ');
     for (const path of ['', '/events', `/events/${event.id}`, '/charts', '/usage']) {
       await page.goto(`/s/${spaceId}${path}`);
-      // Until 2011 it was at GMT-11: the difference is that of today.
+      // Until 2011 the zone was GMT-11; the expected offset is that of today.
       await page.getByText('Pacific/Apia (GMT+13)').first().waitFor();
     }
     await page.goto(`/s/${spaceId}/events?traceId=${event.traceId}`);
@@ -36,13 +36,13 @@ export function testReadings(system: BrowserSystem): void {
     await page.getByRole('complementary', { name: 'Fields' }).getByText(shown).waitFor();
   });
 
-  test('4 and 15: charts read statistics only, by keys, and in a table', async () => {
+  test('4 and 15: charts only read statistics, and are available by keyboard and as a table', async () => {
     await using visitor = await system.visit();
     const { page, apiKey, spaceId } = visitor;
     const events = demoEvents();
     await system.send(apiKey, events);
     await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-    // The overview asks for events from time to time.
+    // The overview polls for events.
     await page.goto('about:blank');
     const calls: string[] = [];
     page.on('request', (request) => void calls.push(decodeURIComponent(new URL(request.url()).pathname)));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** An event of now, as a client sends it. */
+/** An event with the current time, as a client sends it. */
 export interface SentEvent {
   id: string;
   traceId: string;

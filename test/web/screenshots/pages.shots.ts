@@ -8,9 +8,9 @@ import { furnishSpace, nameSpace } from '../../support/browser/furnished-space.t
 import { type ShownPage, shownPages } from '../../support/browser/shown-pages.ts';
 import { type SpaceVisitor, useBrowser } from '../../support/browser/use-browser.ts';
 
-/** Where the pictures are written. */
+/** Output directory of the pictures. */
 const directory = fileURLToPath(new URL('../../../screenshots', import.meta.url));
-/** Pixels below the content of a picture for the documents. */
+/** Padding below the content of a picture for the documents, in pixels. */
 const cutMargin = 24;
 const windows = [
   { name: 'wide', width: 1_360, height: 850 },
@@ -38,13 +38,13 @@ test.for(['light', 'dark'] as const)('every page in the %s theme', { timeout: 30
   expect(shownPages.length).toBeGreaterThan(5);
 });
 
-/** The live page shows what comes while it is open. */
+/** The live page only shows events that arrive while it is open. */
 async function fillLive({ apiKey, page }: SpaceVisitor) {
   await system.send(apiKey, demoEvents());
   await page.getByRole('row').nth(5).waitFor();
 }
 
-/** The picture for the documents: cut below the content, to be reduced to few colours. */
+/** The picture for the documents, cropped below the content; its number of colours is reduced later. */
 async function cut(name: string, page: Page, { width, height }: { width: number; height: number }) {
   const bottom = await page.evaluate<number>(`(() => {
     const parts = document.querySelectorAll('main section, main article, main figure, main table, main [role=row], main [role=treeitem], main header, nav a');
@@ -57,6 +57,6 @@ async function cut(name: string, page: Page, { width, height }: { width: number;
 async function show({ path, ready }: ShownPage, { page, spaceId }: SpaceVisitor, events: DemoEvent[]) {
   await page.goto(path({ spaceId, events }));
   await ready(page);
-  // Fonts, and what is drawn a frame later.
+  // Waits for fonts, and for content that is drawn one frame later.
   await page.waitForTimeout(300);
 }
