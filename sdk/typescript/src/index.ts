@@ -26,7 +26,7 @@ export class Weir extends Recorder {
   /**
    * A fetch that records the calls of OpenAI's and Anthropic's APIs, for clients that take one.
    *
-   * @param base the fetch that does the work. Default: the global one.
+   * @param base the fetch that sends the requests. Default: the global one.
    */
   fetch(options: ObserveOptions = {}, base?: Fetch): Fetch {
     return this.#observer(options).wrap(base);

@@ -11,7 +11,7 @@ const adapters = [chatCompletions, responses];
 /**
  * A fetch that records the calls of OpenAI's APIs, for `new OpenAI({ fetch })` and for every client that takes a fetch.
  *
- * @param base the fetch that does the work. Default: the global one.
+ * @param base the fetch that sends the requests. Default: the global one.
  */
 export function openaiFetch(recorder: Recorder, options: ObserveOptions = {}, base?: Fetch): Fetch {
   return new Observer({ ...options, recorder, adapters }).wrap(base);

@@ -11,7 +11,9 @@ afterEach(() => void vi.useRealTimers());
 test('a request that waits over the end of the month is counted in the new one', async () => {
   await using owned = await createDatabase();
   await using sql = openPostgres(owned.url, {
-    ...{ applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 10_000 },
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 10_000,
   });
   const database = openDatabase(sql);
   const { id: spaceId } = await createSpace(database, 'x', { monthlyEventLimit: 10 });
@@ -31,7 +33,10 @@ test('a request that waits over the end of the month is counted in the new one',
     broadcast: { listen: () => {}, announce: async () => {}, caughtUp: async () => {} },
   });
   const principal = {
-    ...{ spaceId, keyId: '', monthlyEventLimit: 10, billingState: 'active' as const },
+    spaceId,
+    keyId: '',
+    monthlyEventLimit: 10,
+    billingState: 'active' as const,
   };
   await quota.noteAccepted({ spaceId, events: 1, position: { stream: 's', sequence: 1 } });
   expect(await quota.admit(principal)).toEqual({ limit: 10, used: 0 });

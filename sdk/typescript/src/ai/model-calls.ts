@@ -13,14 +13,14 @@ interface OpenCall {
   input: NonNullable<LlmProperties['input']>;
   scope: Scope;
   startTimeMs: number;
-  /** Of the AI SDK, which repeats a failed call itself. */
+  /** Attempts so far; the AI SDK itself retries a failed call. */
   attempts: number;
 }
 
-/** Of an error within a stream the AI SDK tells telemetry that it came, and not which. */
+/** The AI SDK reports to telemetry that a stream had an error, but not which one. */
 const streamError = { code: 'error', message: 'The provider reported an error in the stream.' };
 
-/** The model calls of the AI SDK that are under way: one for each operation at a time. */
+/** The AI SDK's model calls in flight: at most one for each operation. */
 export class ModelCalls {
   readonly #recorder: Recorder;
   readonly #traces: Traces;
@@ -42,7 +42,7 @@ export class ModelCalls {
     });
   }
 
-  /** The HTTP layer below, if it is observed too, stays silent. */
+  /** Runs a call. If the HTTP client below is observed as well, it does not record the call a second time. */
   execute<T>({ callId, execute }: { callId: string; execute: () => PromiseLike<T> }): PromiseLike<T> {
     const call = this.#open.get(callId);
     if (call) call.attempts++;
@@ -76,13 +76,13 @@ export class ModelCalls {
     this.#traces.close(callId);
   }
 
-  /** The operation is over: a call that it left open was given up. */
+  /** Call at the end of an operation: records a call that is still open as aborted. */
   close({ callId }: { callId?: string }): void {
     if (callId === undefined) return;
     this.abort({ callId });
   }
 
-  /** The process ends: calls under way are recorded as they stand. */
+  /** Call before the process ends: records calls in flight with the data so far. */
   settle(): void {
     for (const callId of [...this.#open.keys()]) this.abort({ callId });
   }
@@ -123,7 +123,7 @@ function composeEvent(
   };
 }
 
-/** Now, as text: the AI SDK goes on to use the arrays. */
+/** Serializes the input at once, because the AI SDK changes the arrays later. */
 function readInput({ instructions, messages, tools }: ModelCallStart): OpenCall['input'] {
   const system = [textOf(instructions), textOf(asObject(instructions).content)].find(
     (text) => text !== undefined,
@@ -133,13 +133,13 @@ function readInput({ instructions, messages, tools }: ModelCallStart): OpenCall[
   return {
     ...(systems.length > 0 && { system: systems.join('\n\n') }),
     ...(prompt !== undefined && { prompt }),
-    // JsonText is written as the array that it is.
+    // JsonText is serialized as the array that it contains.
     ...(tools && { tools: new JsonText(jsonTextOf(withoutBytes(tools)) ?? '[]') as never }),
     ...(messages && { messages: new JsonText(jsonTextOf(withoutBytes(messages)) ?? '[]') }),
   };
 }
 
-/** Images and files: as JSON, each byte would take four. */
+/** Replaces the bytes of images and files: as JSON each byte would take four. */
 function withoutBytes(value: unknown): unknown {
   if (value instanceof Uint8Array || value instanceof ArrayBuffer) return { bytes: value.byteLength };
   if (Array.isArray(value)) return value.map(withoutBytes);
@@ -168,7 +168,7 @@ function readUsage({ usage }: ModelCallEnd): unknown {
   });
 }
 
-/** After its last attempt the AI SDK throws a RetryError around the provider's. */
+/** After its last attempt the AI SDK throws a RetryError that wraps the provider's error. */
 function readError(error: unknown): EventError {
   const { lastError, statusCode, data } = asObject(error);
   if (lastError !== undefined) return readError(lastError);

@@ -19,7 +19,7 @@ interface Common {
   callId: string;
   /** The name that the application gave the operation. */
   functionId?: string | undefined;
-  /** When the event happened, if that is not now: milliseconds since the epoch. */
+  /** When the event happened, in milliseconds since the epoch. Default: now. */
   timestamp?: number;
 }
 

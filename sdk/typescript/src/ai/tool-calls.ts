@@ -4,7 +4,7 @@ import { JsonText, jsonTextOf } from '../event/json-text.ts';
 import type { ToolExecution, ToolOutput } from './telemetry-events.ts';
 import type { Traces } from './traces.ts';
 
-/** Most executions whose start is remembered. */
+/** Most executions in flight whose start is kept. */
 const openMax = 10_000;
 
 /** The tool executions of the AI SDK. */

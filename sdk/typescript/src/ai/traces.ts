@@ -1,7 +1,7 @@
 import { currentScope, enterScope, type Scope } from '../event/context.ts';
 import { createUuid } from '../event/uuid.ts';
 
-/** Most operations whose trace is remembered: one whose end is never told must not stay for ever. */
+/** Most operations whose trace is kept: without a limit, operations whose end is never reported would leak. */
 const tracesMax = 10_000;
 
 /** One trace for each operation of the AI SDK, unless the application opened one around it. */

@@ -5,12 +5,12 @@ import { asIndex, asObject, asText, inOrder, type Json, textOf, textsOf } from '
 import type { SseEvent } from '../wire/sse.ts';
 import { composeUsage } from '../wire/usage.ts';
 
-/** Anthropic's Messages. */
+/** Anthropic's Messages API. */
 export const messages: Adapter = {
   source: 'anthropic',
   sourcePackage: '@anthropic-ai/sdk',
   sourceFunction: 'messages.create',
-  // OpenAI's threads have messages too.
+  // Paths of OpenAI's threads also end in /messages.
   path: /^(?!.*\/threads\/).*\/messages$/,
   readRequest,
   readAnswer,
@@ -46,7 +46,7 @@ function readAnswer(text: string): LlmAnswer {
   const body = asObject(JSON.parse(text));
   const blocks = sliceElements(sliceMembers(text).get('content') ?? '').map((raw) => {
     const block = readBlock(asObject(JSON.parse(raw)));
-    // The text of the model's own JSON: parsed and serialized again, a 64-bit integer would change.
+    // Keep the model's JSON text: parsing and serializing it again would round 64-bit integers.
     if (block.type === 'tool_use') block.call.arguments = sliceMembers(raw).get('input') ?? '{}';
     return block;
   });
@@ -70,7 +70,7 @@ function compose(message: Json, blocks: readonly Block[], isComplete: boolean): 
     reasoning: textsOfType(blocks, 'thinking').join('\n\n') || undefined,
     toolCalls: blocks.filter(({ type }) => type === 'tool_use').map(({ call }) => call),
     usage: composeUsage({
-      // Anthropic counts cached tokens beside the input, not within it.
+      // Anthropic's input tokens do not include cached tokens.
       input: typeof input === 'number' ? input + (Number(read) || 0) + (Number(write) || 0) : undefined,
       cacheRead: read,
       cacheWrite: write,

@@ -9,39 +9,39 @@ import type { WaitUntil } from '../runtime/serverless.ts';
 export interface WeirOptions {
   /** Address of ingest. Default: `WEIR_URL`, or `http://127.0.0.1:8080`. */
   url?: string;
-  /** Default: `WEIR_API_KEY`. Without a key the SDK records nothing, and says so once. */
+  /** Default: `WEIR_API_KEY`. Without a key the SDK records nothing, and prints one warning. */
   apiKey?: string;
-  /** False turns the SDK off: wrappers pass calls through untouched. Default true. */
+  /** False turns the SDK off: wrappers pass calls through unchanged. Default true. */
   enabled?: boolean;
-  /** What `instrumentation.vendor` must be on this Weir. Default `weir`. */
+  /** The value that this Weir requires in `instrumentation.vendor`. Default `weir`. */
   vendor?: string;
   /** `metadata` leaves out prompts, responses, tool arguments and results, and error messages. Default `full`. */
   content?: 'full' | 'metadata';
-  /** Changes each event before it is stored anywhere. If it throws, the event loses all content. */
+  /** Changes each event before it is stored anywhere. If it throws, all content of the event is removed. */
   mask?: Mask;
   /** Share of traces to keep, 0 to 1. Events with errors are always kept. Default 1. */
   sampleRate?: number;
-  /** Where events wait on disk while Weir is away: `fileSpool()` of `@weir/sdk/spool`. */
+  /** Stores events on disk while Weir is unreachable: `fileSpool()` of `@weir/sdk/spool`. */
   spool?: SpoolStore;
-  /** On 402: drop events, or hold them in the spool until the quota starts anew. Default `drop`. */
+  /** On 402: drop events, or keep them in the spool until the quota resets. Default `drop`. */
   onQuota?: 'drop' | 'spool';
-  /** Told of dropped events, at most every 10 s. */
+  /** Called with the number of dropped events, at most every 10 s. */
   onDrop?: (report: DropReport) => void;
-  /** Told of each batch that Weir has made durable. */
+  /** Called for each batch that is durable in Weir. */
   onAccepted?: (receipt: Receipt) => void;
   /** Keeps a serverless invocation alive. Default: Vercel's, if there is one. */
   waitUntil?: WaitUntil;
-  /** The fetch that carries events to Weir. Default: the global one. */
+  /** The fetch that sends events to Weir. Default: the global one. */
   fetch?: typeof fetch;
-  /** Headers for a proxy before Weir. */
+  /** Additional request headers, for a proxy in front of Weir. */
   headers?: Record<string, string>;
-  /** Flush when the process runs out of work, and save to the spool when it exits. Default true. */
+  /** Flush when the event loop is empty, and save to the spool when the process exits. Default true. */
   flushOnExit?: boolean;
-  /** Clock, timers and chance, for tests. */
+  /** Clock, timers and random numbers, for tests. */
   runtime?: Runtime;
 }
 
-/** The options with what the environment adds. */
+/** The options, completed from environment variables and defaults. */
 export interface Settings extends WeirOptions {
   url: string;
   apiKey: string;
@@ -53,7 +53,7 @@ export interface Settings extends WeirOptions {
 
 const defaultUrl = 'http://127.0.0.1:8080';
 
-/** Completes the options. What is wrong with them turns the SDK off and is written to the console once; nothing is thrown. */
+/** Completes the options. Invalid options turn the SDK off with one warning on the console. Never throws. */
 export function readSettings(options: WeirOptions): Settings {
   const url = options.url ?? readVariable('WEIR_URL') ?? defaultUrl;
   const apiKey = options.apiKey ?? readVariable('WEIR_API_KEY') ?? '';

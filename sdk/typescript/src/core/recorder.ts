@@ -21,7 +21,7 @@ import { readSettings, type Settings, type WeirOptions } from './options.ts';
 import { Snapshots } from './snapshots.ts';
 import { wrapTool } from './tool.ts';
 
-/** What became of events. */
+/** Numbers of events since the start. */
 export interface FlushResult {
   /** Durable in Weir. */
   accepted: number;
@@ -32,11 +32,11 @@ export interface FlushResult {
 
 export interface Stats extends FlushResult {
   recorded: number;
-  /** Of the pending ones: on disk. */
+  /** Pending events on disk. */
   spooled: number;
-  /** Left out by `sampleRate`. */
+  /** Not recorded because of `sampleRate`. */
   sampledOut: number;
-  /** Shortened because no request could hold them. */
+  /** Truncated because they were larger than a request. */
   truncated: number;
   /** Reduced to metadata because `mask` failed. */
   maskFailures: number;
@@ -55,7 +55,7 @@ export class Recorder {
   readonly #link: Link;
   readonly #sender: Sender;
   readonly #unwatch: () => void;
-  /** Told before a flush and at the end: calls in flight are recorded as they stand. */
+  /** Called before a flush and at the end: they record calls in flight with the data so far. */
   readonly #settleHooks = new Set<(isEnd: boolean) => void>();
   #isClosed = false;
   #recordedAtIdle = -1;
@@ -67,12 +67,20 @@ export class Recorder {
     this.#settings = settings;
     this.#counters = new Counters({ runtime, onDrop });
     this.#snapshots = new Snapshots(settings, {
-      ...{ counters: this.#counters, queue: this.#queue, onQueued: () => this.#wake() },
+      counters: this.#counters,
+      queue: this.#queue,
+      onQueued: () => this.#wake(),
     });
     this.#link = openLink({ ...settings, fetch: options.fetch, headers: options.headers ?? {} });
     const { post } = this.#link;
     this.#sender = new Sender({
-      ...{ queue: this.#queue, counters: this.#counters, runtime, post, spool, onQuota, onAccepted },
+      queue: this.#queue,
+      counters: this.#counters,
+      runtime,
+      post,
+      spool,
+      onQuota,
+      onAccepted,
     });
     const isWatching = settings.isEnabled && options.flushOnExit !== false;
     this.#unwatch = isWatching
@@ -89,7 +97,7 @@ export class Recorder {
     return this.#settings.isEnabled && !this.#isClosed;
   }
 
-  /** @returns the id of the event: with it the event is found in Weir. */
+  /** Records an event. @returns its id in Weir. */
   record(input: EventInput): string {
     try {
       const event = completeEvent(input, this.#settings.vendor, this.#settings.runtime.wallMs());
@@ -106,7 +114,7 @@ export class Recorder {
     }
   }
 
-  /** Runs a function; every event recorded during it, across `await`, carries these identifiers. */
+  /** Runs a function. Every event recorded during it, across `await`, has these identifiers. */
   context<R>(context: CallContext, fn: () => R): R {
     return runInScope(context, fn);
   }
@@ -124,7 +132,7 @@ export class Recorder {
     return wrapTool(this, this.#settings.runtime, name, fn);
   }
 
-  /** Delivers what was recorded until now, or gives up after the time-out. Never rejects. */
+  /** Delivers all events recorded so far, or stops at the time-out. Never rejects. */
   async flush({ timeoutMs = flushTimeoutMs }: { timeoutMs?: number } = {}): Promise<FlushResult> {
     for (const settle of this.#settleHooks) settle(false);
     const resultOf = this.#countFromHere();
@@ -133,8 +141,8 @@ export class Recorder {
   }
 
   /**
-   * Flushes, saves what is left to the spool, and stops. Later events are dropped, and so is what is left where there is
-   * no spool.
+   * Flushes, saves the remaining events to the spool, and stops. Without a spool the remaining events are dropped; later
+   * events are always dropped.
    */
   async shutdown({ timeoutMs = flushTimeoutMs }: { timeoutMs?: number } = {}): Promise<FlushResult> {
     for (const settle of this.#settleHooks) settle(true);
@@ -207,7 +215,7 @@ export class Recorder {
     }
     if (this.#isFlushAhead) return;
     this.#isFlushAhead = true;
-    // Only events that are recorded in one go share a flush: the edge forbids to wait for another invocation's promise.
+    // Only events of the same turn share a flush: an edge runtime must not wait for another invocation's promise.
     queueMicrotask(() => {
       this.#isFlushAhead = false;
     });
@@ -235,7 +243,7 @@ export class Recorder {
     }
   }
 
-  /** Delivery that shares no request, timer or promise with other invocations: edge runtimes forbid that. */
+  /** Delivers without sharing a request, timer or promise with other invocations, which edge runtimes forbid. */
   async #deliverBeside(timeoutMs: number): Promise<void> {
     const { runtime } = this.#settings;
     const deadlineMs = runtime.nowMs() + timeoutMs;
@@ -255,14 +263,14 @@ export class Recorder {
 
   #flushAtEnd(): void {
     for (const settle of this.#settleHooks) settle(true);
-    // The process becomes idle again after this flush: it must end then, whatever is left.
+    // The process becomes idle again after this flush. Without new events it must then end, even if some are pending.
     if (this.#sender.pending === 0 || this.#counters.recorded === this.#recordedAtIdle) return;
     this.#recordedAtIdle = this.#counters.recorded;
-    // With a spool one try is enough: what is left is safe on disk.
+    // With a spool one attempt is enough: the remaining events are on disk.
     const { runtime, spool } = this.#settings;
     const isTried = spool ? within(runtime, this.#sender.drain(), exitFlushTimeoutMs) : undefined;
     void (isTried ?? this.#deliverWithin(exitFlushTimeoutMs)).then(() => {
-      // What is under way would keep the process alive.
+      // Further requests would keep the process alive.
       this.#sender.stopDraining();
       this.#link.interrupt();
     });
@@ -272,7 +280,7 @@ export class Recorder {
     if (this.#isClosed) return;
     for (const settle of this.#settleHooks) settle(true);
     this.#sender.stop();
-    // What is still being truncated needs time that a process which exits does not have.
+    // Truncating is asynchronous and cannot finish while the process exits.
     this.#counters.drop('unsent', this.#snapshots.preparing);
     this.#isClosed = true;
     this.#counters.report();

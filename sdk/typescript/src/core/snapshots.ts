@@ -9,7 +9,7 @@ import type { Settings } from './options.ts';
 
 const encoder = new TextEncoder();
 
-/** Turns events into bytes at the time they are recorded: applications change their message arrays afterwards. */
+/** Serializes events when they are recorded, because applications change their message arrays later. */
 export class Snapshots {
   readonly #settings: Pick<Settings, 'mask' | 'content' | 'runtime'>;
   readonly #counters: Counters;
@@ -28,7 +28,7 @@ export class Snapshots {
     this.#onQueued = onQueued;
   }
 
-  /** Events that are being truncated. */
+  /** Number of events that are being truncated. */
   get preparing(): number {
     return this.#preparations.size;
   }
@@ -38,7 +38,7 @@ export class Snapshots {
     await Promise.all(this.#preparations);
   }
 
-  /** @returns whether the event is queued, or will be when it has been truncated; otherwise it was dropped. */
+  /** @returns false when the event was dropped. Otherwise it is queued, or will be after it is truncated. */
   take(event: WeirEvent): boolean {
     this.#counters.recorded++;
     const redacted = this.#redact(event);

@@ -40,7 +40,7 @@ interface Call {
 function startCall(recorder: ToolDependencies, runtime: Runtime, name: string, input: unknown): Call {
   const startTimeMs = runtime.wallMs();
   const startMs = runtime.nowMs();
-  // Tools change their arguments; what was passed in is what is recorded.
+  // Tools may change their arguments: record a copy of what was passed in.
   const snapshot = copyOf(input);
   let isOver = false;
   const finish = (outcome: Pick<EventInput, 'status'>, output: Record<string, unknown>) => {
@@ -65,14 +65,14 @@ function copyOf(input: unknown): unknown {
   try {
     return structuredClone(input);
   } catch {
-    // Functions and class instances cannot be cloned; the serializer copes with them at the end of the call.
+    // Some values, such as functions, cannot be cloned: they are serialized at the end of the call.
     return input;
   }
 }
 
 function observe(result: unknown, call: Call): unknown {
   if (result instanceof Promise && result.constructor === Promise) {
-    // A new promise, so that a rejection that nobody handles is still reported as unhandled.
+    // Return a new promise, so that an unhandled rejection is still reported as unhandled.
     return result.then(
       (output) => {
         call.end(output);
@@ -98,7 +98,7 @@ function isThenable(value: unknown): value is Thenable {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** Listens when the application does: calling `then` of a lazy promise, such as a query builder's, would start it. */
+/** Observes the calls of `then` by the application. Calling `then` here would start a lazy promise, such as a query builder's. */
 function observeThenable(result: Thenable, call: Call): void {
   const then = result.then;
   const pass = (callback: unknown, value: unknown) =>
@@ -124,15 +124,15 @@ function isAsyncGenerator(value: unknown): value is AsyncGenerator {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value;
 }
 
-/** The output of a generator is what it yielded last, as the AI SDK has it. */
+/** The output of a generator is its last yielded value, as in the AI SDK. */
 function observeGenerator(generator: AsyncGenerator, call: Call): void {
   const { next, return: end } = generator;
-  let last: unknown;
+  let lastYielded: unknown;
   generator.next = async function (...args) {
     try {
       const step = await next.apply(this, args);
-      if (step.done) call.end(step.value ?? last);
-      else last = step.value;
+      if (step.done) call.end(step.value ?? lastYielded);
+      else lastYielded = step.value;
       return step;
     } catch (error) {
       call.fail(error);
@@ -140,7 +140,7 @@ function observeGenerator(generator: AsyncGenerator, call: Call): void {
     }
   };
   generator.return = function (value) {
-    call.end(last);
+    call.end(lastYielded);
     return end.call(this, value);
   };
 }

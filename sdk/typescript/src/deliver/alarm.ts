@@ -1,9 +1,9 @@
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** A busy event loop delays a timer by less. */
+/** Longer than a busy event loop delays a timer. */
 const overdueMs = 5_000;
 
-/** One timer that rings at the earliest time asked for. It keeps no process alive. */
+/** One timer that fires at the earliest requested time. It does not keep the process alive. */
 export class Alarm {
   readonly #runtime: Runtime;
   readonly #ring: () => void;
@@ -18,9 +18,9 @@ export class Alarm {
   set(delayMs: number): void {
     const nowMs = this.#runtime.nowMs();
     const dueMs = nowMs + delayMs;
-    // Edge runtimes cancel the timers of a request that has ended: one that is long overdue will not ring.
+    // Edge runtimes cancel the timers of a request that has ended: a timer that is long overdue will never fire.
     const isLost = nowMs > this.#dueMs + overdueMs;
-    // A millisecond of tolerance: records in a row must not replace the timer each time.
+    // One millisecond of tolerance, so that a series of records does not replace the timer each time.
     if (dueMs >= this.#dueMs - 1 && !isLost) return;
     this.cancel();
     this.#dueMs = dueMs;

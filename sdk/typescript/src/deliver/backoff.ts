@@ -1,7 +1,7 @@
 import { backoffFirstMs, backoffMaxMs } from '../limits.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
-/** When the next request may be sent: at once, or after a wait that grows with each failure in a row. */
+/** Decides when the next request may be sent: at once, or after a wait that grows with each consecutive failure. */
 export class Backoff {
   readonly #runtime: Runtime;
   #failures = 0;
@@ -17,11 +17,11 @@ export class Backoff {
     return Math.max(0, Math.max(this.#jitterUntilMs, this.#heldUntilMs) - this.#runtime.nowMs());
   }
 
-  /** @param afterMs what Retry-After asks for. */
+  /** @param afterMs the Retry-After of the response. */
   fail(afterMs: number): void {
     const ceilingMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** this.#failures++);
     const jitterMs = this.#runtime.random() * ceilingMs;
-    // Spread behind Retry-After as well: clients that were turned away together would come back together.
+    // Add jitter after Retry-After, too: otherwise clients that were rejected together would retry together.
     this.#jitterUntilMs = this.#runtime.nowMs() + afterMs + jitterMs;
     if (afterMs > 0) this.holdMs(afterMs);
   }

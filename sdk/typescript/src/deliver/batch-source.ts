@@ -13,18 +13,18 @@ export interface BatchSourceOptions {
 
 /** Events that are sent together. */
 export interface Batch {
-  /** What is not settled yet. */
+  /** The events that are not settled yet. */
   readonly events: QueuedEvent[];
   readonly isSpooled: boolean;
-  /** All events are settled: gives back their room in memory or on disk. */
+  /** Call when all events are settled: frees their memory or disk space. */
   release(): void;
-  /** @returns what is not settled, for the queue. */
+  /** @returns the events that are not settled, for the queue. */
   abandon(): QueuedEvent[];
   /** The copy on disk of a batch from memory. */
   held?: HeldBatch | undefined;
 }
 
-/** Decides where the next batch comes from: memory, or, from the first failure until it is empty again, the spool. */
+/** Decides where the next batch comes from: memory, or the spool from the first failure until the spool is empty. */
 export class BatchSource {
   readonly #options: BatchSourceOptions;
   readonly #onSpooling: (isUrgent: boolean) => void;
@@ -33,7 +33,7 @@ export class BatchSource {
   #inFlight: Batch | undefined;
   #isSpooling = false;
 
-  /** @param onSpooling called when events are left that should go to the spool: soon, or, where they are many, at once. */
+  /** @param onSpooling called when more events should go to the spool: soon, or at once if there are many (`isUrgent`). */
   constructor(options: BatchSourceOptions, onSpooling: (isUrgent: boolean) => void) {
     this.#options = options;
     this.#onSpooling = onSpooling;
@@ -43,7 +43,7 @@ export class BatchSource {
     return this.#isSpooling;
   }
 
-  /** Whether a batch waits for its repetition. */
+  /** Whether a batch waits for its retry. */
   get isRetrying(): boolean {
     return this.#kept !== undefined;
   }
@@ -51,7 +51,7 @@ export class BatchSource {
   get pending(): number {
     const { queue, spool } = this.#options;
     const batch = this.#kept ?? this.#inFlight;
-    // The spool does not count the copy of a batch that is under way.
+    // The spool does not count the copy of a batch in flight.
     const inBatch = batch && !batch.isSpooled ? batch.events.length : 0;
     return queue.length + inBatch + (spool?.events ?? 0);
   }
@@ -92,7 +92,7 @@ export class BatchSource {
     return batch;
   }
 
-  /** Waits for an outcome. If it takes long, the batch is copied to the spool: the process may not survive the wait. */
+  /** Waits for an outcome. After `slowRequestMs` the batch is copied to the spool, in case the process ends. */
   async watch<T>(batch: Batch, outcome: Promise<T>): Promise<T> {
     const { spool, runtime } = this.#options;
     this.#inFlight = batch;
@@ -126,7 +126,7 @@ export class BatchSource {
     if (!spool) this.#expireQueue(queue);
   }
 
-  /** Moves events from memory to the spool, about 1 MiB at a time so that the event loop is not held up. */
+  /** Moves events from memory to the spool, about 1 MiB at a time so that the event loop is not blocked. */
   moveToSpool(): void {
     const { spool, queue } = this.#options;
     if (!spool || !this.#isSpooling) return;
@@ -134,11 +134,11 @@ export class BatchSource {
     const appended = spool.append(events);
     queue.settle(events.slice(0, appended));
     queue.putBack(events.slice(appended));
-    // A fixed pace would be a limit: what is recorded faster would fill the memory beside an empty disk.
+    // Continue while there is more. A fixed rate would let memory fill up although the disk has room.
     if (appended > 0 && queue.length > 0) this.#onSpooling(queue.bytes >= flushBytes);
   }
 
-  /** Writes everything in memory to the spool, synchronously. Without one it is lost, and counted. */
+  /** Writes all events in memory to the spool, synchronously. Without a spool they are dropped and counted. */
   saveAll(): void {
     const { spool, queue, counters } = this.#options;
     const batch = this.#kept ?? this.#inFlight;

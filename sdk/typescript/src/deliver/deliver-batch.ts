@@ -16,8 +16,8 @@ export interface DeliveryDependencies {
 export type Outcome = { kind: 'done' } | Extract<Verdict, { kind: 'retry' | 'pause' }>;
 
 /**
- * Sends a batch once, and again as often as it takes to isolate bad events from good ones. Removes from `events` what
- * was settled, so that what is left can be sent again: same ids, same bytes.
+ * Sends a batch, and repeats it without the events that Weir rejects. Removes settled events from `events`; the remaining
+ * ones can be sent again with the same ids and bytes.
  */
 export async function deliverBatch(
   dependencies: DeliveryDependencies,
@@ -39,7 +39,7 @@ export async function deliverBatch(
         dependencies.counters.drop('too_large', events.splice(0).length, answer?.details);
         break;
       case 'bad_event': {
-        // No event is named: the body was damaged on its way, or something before Weir refuses it. Only the second lasts.
+        // The 400 names no event: the body was damaged in transit, or a proxy rejects it. Only a proxy rejects it again.
         if (verdict.index === undefined && events.length === 1 && round < isolateRoundsMax - 1) break;
         const index = events.length === 1 ? 0 : verdict.index;
         const isNamed = index !== undefined && index < events.length;
@@ -71,7 +71,7 @@ async function postSafely(
   try {
     return await post(composeBody(events), isUrgent);
   } catch {
-    // The network failed, or the answer did not come in time. The batch may be stored: the ids make it safe to resend.
+    // The network failed, or the request timed out. The batch may be stored: with the same ids it is safe to resend.
     return undefined;
   }
 }

@@ -8,10 +8,10 @@ interface Zlib {
   ): void;
 }
 
-/** Level 1: events repeat their prompts, so it packs them 10 to 30 times smaller at a third of the CPU of level 6. */
+/** Events repeat their prompts: level 1 compresses them 10 to 30 times with a third of the CPU time of level 6. */
 const level = 1;
 
-/** @returns the body packed, off the event loop; or undefined where the platform cannot. */
+/** Compresses a body off the event loop. @returns undefined when the platform cannot. */
 export async function gzip(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
     const zlib = findBuiltin<Zlib>('node:zlib');

@@ -3,15 +3,15 @@ import { findDocument, waitsForOneConnection } from '../runtime/platform.ts';
 import { platformRuntime } from '../runtime/runtime.ts';
 import { gzip } from './gzip.ts';
 
-/** What came back for a request. */
+/** The response to a request. */
 export interface Answer {
   status: number;
-  /** `error.id` and `error.details` of docs/api.md §7; empty where the answer is not Weir's. */
+  /** `error.id` and `error.details` of docs/api.md §7; empty when the response is not from Weir. */
   errorId: string;
   details: string;
-  /** From Retry-After, if there is one. */
+  /** Retry-After, if present. */
   retryAfterMs: number | undefined;
-  /** From Weir-Quota-Reset: time until the month's quota starts anew. */
+  /** Weir-Quota-Reset: time until the monthly quota resets. */
   quotaResetMs: number | undefined;
   /** Weir-Batch-Id of a 202. */
   batchId: string | undefined;
@@ -25,14 +25,14 @@ export interface PostOptions {
   headers: Record<string, string>;
 }
 
-/** Sends one body. @throws the network failure or the time-out, of whatever kind. */
+/** Sends one body. @throws an error of any class after a network failure or a time-out. */
 export type Post = (body: Uint8Array<ArrayBuffer>, isUrgent?: boolean) => Promise<Answer>;
 
-/** The way to Weir. */
+/** The connection to Weir. */
 export interface Link {
-  /** Sends a body. Urgent ones leave at once, uncompressed: a page is about to close. */
+  /** Sends a body. An urgent one is sent at once and uncompressed, because the page is about to close. */
   readonly post: Post;
-  /** Ends the requests that are under way, as a network failure does. */
+  /** Aborts the requests in flight; they fail like after a network failure. */
   interrupt(): void;
 }
 
@@ -59,8 +59,8 @@ export function openLink(options: PostOptions): Link {
 }
 
 /**
- * An unanswered request must not hold up the end of a process: once the process waits for nothing else, the request is given
- * up as if the network had failed. The flush at the end then has its own, shorter time. @returns what ends the watch.
+ * Aborts a request once the process waits for nothing else, because a pending request must not delay the end of a process.
+ * The flush at the end then uses its own, shorter time-out. @returns a function that stops watching.
  */
 function abortWhenAlone(controller: AbortController): () => void {
   let cancel = () => {};
@@ -78,7 +78,7 @@ async function send(
   isUrgent: boolean,
   signal: AbortSignal,
 ): Promise<Answer> {
-  // Small bodies too: the checksum of gzip tells a body that was damaged on its way from a bad event.
+  // Compress small bodies, too: gzip's checksum distinguishes a body damaged in transit from a bad event.
   const packed = isUrgent ? undefined : await gzip(body);
   const sent = packed ?? body;
   const response = await (ownFetch ?? fetch)(endpointOf(url), {
@@ -98,7 +98,7 @@ async function send(
   return readAnswer(response);
 }
 
-/** @throws TypeError for an address that is none. */
+/** @throws TypeError for an invalid URL. */
 export function endpointOf(url: string): string {
   const path = '/v1/ingest-events';
   const { href } = new URL(url);
@@ -127,7 +127,7 @@ function readError(text: string): { errorId: string; details: string } {
   }
 }
 
-/** Reads the whole answer, so that the connection can be used again; one that is too long is cut off. */
+/** Reads the whole response, so that the connection can be reused. A response over `answerBytesMax` is cut off. */
 async function readText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();

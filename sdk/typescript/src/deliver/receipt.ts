@@ -1,6 +1,6 @@
-// A file of its own: the types of the package reach it, and with it nothing that needs a newer TypeScript than 5.0.
+// A separate file: the types of the package import it, and must not import anything that needs TypeScript above 5.0.
 
-/** Tells that events are durable: Weir answers 202 after its fsync. */
+/** The receipt of a batch that is durable: Weir sends a 202 after its fsync. */
 export interface Receipt {
   eventIds: string[];
   batchId: string | undefined;

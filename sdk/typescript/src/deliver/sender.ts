@@ -15,15 +15,15 @@ export interface SenderOptions extends DeliveryDependencies {
   counters: Counters;
   runtime: Runtime;
   spool: SpoolStore | undefined;
-  /** What happens to events that meet a 402: the spool holds them until the quota starts anew, or they are dropped. */
+  /** On 402: keep events in the spool until the quota resets, or drop them. */
   onQuota: 'drop' | 'spool';
 }
 
 type Pause = Extract<Outcome, { kind: 'pause' }>;
 
 /**
- * Moves events from memory to Weir, one request at a time. While Weir cannot take them, they go to the spool if there
- * is one, and otherwise wait in memory.
+ * Sends events from memory to Weir, one request at a time. While Weir does not accept them, they go to the spool if there is
+ * one, and otherwise wait in memory.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -34,7 +34,7 @@ export class Sender {
   #pumping: Promise<void> | undefined;
   #pause: Pause | undefined;
   #isStopped = false;
-  /** Somebody waits until nothing is left. */
+  /** Whether a caller waits until no event is pending. */
   #isDraining = false;
 
   constructor(options: SenderOptions) {
@@ -54,7 +54,7 @@ export class Sender {
     return this.#source.pending;
   }
 
-  /** Why events are dropped at once, if they are: Weir refuses them all and there is no spool to hold them. */
+  /** The reason for which new events are dropped at once: Weir rejects all of them and there is no spool. */
   get refusal(): Pause['reason'] | undefined {
     const { reason } = this.#pause ?? {};
     return reason !== undefined && this.#mustDrop(reason) ? reason : undefined;
@@ -69,28 +69,28 @@ export class Sender {
     return this.#backoff.waitMs;
   }
 
-  /** Plans the next request, or during a pause the next question whether it is over. Called after every event: cheap. */
+  /** Schedules the next request, or during a pause the next probe. Cheap, because it is called after every event. */
   wake(): void {
     if (this.#isStopped) return;
     const { queue } = this.#options;
-    // After the pump has stopped it wakes itself.
+    // `#pump` calls `wake` itself when it stops.
     if (this.#pumping && !this.#source.isSpooling) return;
     if (this.#source.isSpooling && queue.length > 0) this.#spoolAlarm.set(spoolIntervalMs);
     this.#sendAlarm.set(Math.max(this.#isDue ? 0 : flushIntervalMs, this.#backoff.waitMs));
   }
 
-  /** Sends until nothing is left or a request fails. Never rejects. */
+  /** Sends until no event is pending or a request fails. Never rejects. */
   drain(): Promise<void> {
     this.#isDraining = true;
     return this.#pump();
   }
 
-  /** Nobody waits any more: after the request under way only what is due is sent. */
+  /** Call when no caller waits any more: after the request in flight, only events that are due are sent. */
   stopDraining(): void {
     this.#isDraining = false;
   }
 
-  /** Sends what is due. A few events that come meanwhile wait for the next time: many small requests would cost more. */
+  /** Sends the events that are due. A few newer events wait for the next time, to avoid many small requests. */
   #pump(): Promise<void> {
     this.#pumping ??= this.#run().finally(() => {
       this.#pumping = undefined;
@@ -100,12 +100,12 @@ export class Sender {
     return this.#pumping;
   }
 
-  /** Forgets the back-off, but not what Weir asked for by Retry-After. */
+  /** Resets the back-off. A Retry-After is still followed. */
   retryNow(): void {
     this.#backoff.skipJitter();
   }
 
-  /** Sends what waits in memory at once, beside any request in flight: the page closes, or the invocation ends. */
+  /** Sends events from memory at once, in parallel to a request in flight, because the page closes or the invocation ends. */
   async sendBeside(bytesMax: number, isUrgent: boolean): Promise<Outcome> {
     for (let batch = this.#source.takeMemory(bytesMax); batch; batch = this.#source.takeMemory(bytesMax)) {
       const outcome = await deliverBatch(this.#options, batch.events, isUrgent);
@@ -117,7 +117,7 @@ export class Sender {
     return { kind: 'done' };
   }
 
-  /** Stops all timers and, if there is a spool, writes to it what is in memory. Synchronous: the process may be ending. */
+  /** Stops all timers and writes the events in memory to the spool, if there is one. Synchronous, because the process may be ending. */
   stop(): void {
     this.#isStopped = true;
     this.#sendAlarm.cancel();
@@ -134,7 +134,7 @@ export class Sender {
       if (outcome.kind !== 'done') return this.#fail(batch, outcome);
       this.#backoff.reset();
       batch.release();
-      // One request after the other would keep a process alive that has nothing else to do: here it may become idle.
+      // Requests without a pause would keep an otherwise idle process alive: let it become idle here.
       if (!this.#isDraining) await new Promise<void>((resolve) => void platformRuntime.setTimer(resolve, 0));
     }
   }
@@ -166,7 +166,7 @@ export class Sender {
     this.#backoff.holdMs(Math.min(probeIntervalMs, pause.resetMs ?? Number.POSITIVE_INFINITY));
   }
 
-  /** Before events are dropped for a 401 or 402, an empty batch asks once more: the request may have been damaged. */
+  /** Before it drops events after a 401 or 402, it probes with an empty batch: the request may have been damaged in transit. */
   async #deliver(batch: Batch): Promise<Outcome> {
     const outcome = await deliverBatch(this.#options, batch.events);
     if (outcome.kind !== 'pause' || !this.#mustDrop(outcome.reason)) return outcome;
@@ -174,7 +174,7 @@ export class Sender {
     return again.kind === 'pause' ? again : { kind: 'retry', afterMs: 0 };
   }
 
-  /** Asks with an empty batch whether events are accepted: no event is risked on the question. */
+  /** Sends an empty batch to find out whether events are accepted, without risking any. */
   async #probe(): Promise<Verdict> {
     const answer = await this.#options.post(composeBody([])).catch(() => undefined);
     return answer ? judge(answer) : { kind: 'retry', afterMs: 0 };
@@ -195,7 +195,7 @@ export class Sender {
 
   #mustDrop(reason: Pause['reason']): boolean {
     const { spool, onQuota } = this.#options;
-    // `refused` is a proxy's or an address's fault. docs/api.md §7.1 forbids a retry of 401 and 402.
+    // `refused` comes from a proxy or a wrong URL and may pass. docs/api.md §7.1 forbids a retry after 401 and 402.
     if (reason === 'refused') return false;
     return spool === undefined || (reason === 'quota' && onQuota === 'drop');
   }

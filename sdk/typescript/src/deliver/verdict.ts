@@ -2,10 +2,10 @@ import { retryAfterMaxMs } from '../limits.ts';
 import type { DropReason } from '../queue/counters.ts';
 import type { Answer } from './post.ts';
 
-/** What an answer asks of a client, by the retry rules (docs/api.md §7.1). */
+/** How to proceed after a response, by the retry rules (docs/api.md §7.1). */
 export type Verdict =
   | { kind: 'accepted' }
-  /** Some event is bad; `index` is the first, if the answer names it. */
+  /** An event is invalid; `index` is the first such event, if the response names it. */
   | { kind: 'bad_event'; index: number | undefined }
   | { kind: 'too_large' }
   | { kind: 'retry'; afterMs: number }
@@ -30,7 +30,7 @@ export function judge(answer: Answer): Verdict {
       return retryAfter(answer);
   }
   if (status >= 500) return retryAfter(answer);
-  // Another 2xx is a proxy's page: nobody has stored the events. It may pass, as a captive portal does.
+  // Any other 2xx comes from a proxy, such as a captive portal: the events are not stored. Retry later.
   if (status >= 200 && status < 300) return retryAfter(answer);
   return { kind: 'pause', reason: 'refused', resetMs: undefined };
 }

@@ -2,14 +2,14 @@ import { currentScope } from './context.ts';
 import type { EventInput, WeirEvent } from './event.ts';
 import { createUuid, isUuidV4 } from './uuid.ts';
 
-/** An event with everything that docs/api.md §2.2 requires: what the application left out comes from the scope, or is a default. */
+/** Completes an event as docs/api.md §2.2 requires: missing fields come from the scope or from defaults. */
 export function completeEvent(input: EventInput, vendor: string, nowMs: number): WeirEvent {
   const scope = currentScope();
   const { id = createUuid(), traceId = scope.traceId, startTimeMs = nowMs - (input.durationMs ?? 0) } = input;
   const { endTimeMs = startTimeMs + (input.durationMs ?? Math.max(0, nowMs - startTimeMs)) } = input;
   const hasTraceId = isUuidV4(traceId);
   return {
-    // First: a spool file is searched for it.
+    // The id must be the first member: the spool finds it by its position.
     id: isUuidV4(id) ? id : createUuid(),
     type: input.type,
     ...(hasTraceId && { traceId }),

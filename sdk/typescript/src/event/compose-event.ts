@@ -2,8 +2,8 @@ import type { WeirEvent } from './event.ts';
 import { JsonText, jsonTextOf } from './json-text.ts';
 
 /**
- * The JSON of an event. The input of its payload, or members of that input, may be `JsonText`, which goes into it as it
- * is; all else is serialized in as few pieces as possible.
+ * Serializes an event. The input of its payload, or members of that input, may be `JsonText`, which is inserted unchanged;
+ * the rest is serialized in as few pieces as possible.
  *
  * @throws Error when a value cannot be serialized.
  */
@@ -19,9 +19,9 @@ export function composeEvent(event: WeirEvent): string {
 
 function hasText(input: unknown): input is JsonText | Record<string, unknown> {
   if (input instanceof JsonText) return true;
-  // Lists have none, and to look for one in a list of a million numbers takes a second.
+  // Lists never contain JsonText, and searching a list of a million numbers takes a second.
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return false;
-  // Not read: a getter of the application may throw.
+  // Do not read the values: a getter of the application may throw.
   const members = Object.values(Object.getOwnPropertyDescriptors(input));
   return members.some(({ value }) => value instanceof JsonText);
 }
@@ -37,7 +37,7 @@ function textOf(input: JsonText | Record<string, unknown>): string {
   return `{${members.join(',')}}`;
 }
 
-/** Adds a member to the text of an object. */
+/** Adds a member to an object's JSON text. */
 function join(object: string, member: string): string {
   return object === '{}' ? `{${member}}` : `${object.slice(0, -1)},${member}}`;
 }

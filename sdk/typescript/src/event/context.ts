@@ -2,9 +2,9 @@ import { findBuiltin } from '../runtime/platform.ts';
 import type { WaitUntil } from '../runtime/serverless.ts';
 import type { EventContext } from './event.ts';
 
-/** What holds for every event that is recorded while a function runs, across `await`. */
+/** Fields of every event that is recorded while a function runs, across `await`. */
 export interface CallContext extends EventContext {
-  /** A UUIDv4; another text is kept as the dimension `traceId`. */
+  /** A UUIDv4. Any other text is stored as the dimension `traceId`. */
   traceId?: string;
   /** Custom dimensions (docs/api.md §2.2). */
   additionalProperties?: Record<string, string | number>;
@@ -12,9 +12,9 @@ export interface CallContext extends EventContext {
   waitUntil?: WaitUntil;
 }
 
-/** The context with what the SDK itself hands down. */
+/** The context with internal fields of the SDK. */
 export interface Scope extends CallContext {
-  /** Set while another part of the SDK records the same call: the HTTP layer stays silent. */
+  /** Set while another part of the SDK records the same call: the HTTP layer then records nothing. */
   isSilent?: boolean;
   /** The call of a provider's SDK that an HTTP attempt belongs to. */
   call?: {
@@ -28,15 +28,15 @@ interface Storage {
   run<R>(scope: Scope, fn: () => R): R;
 }
 
-// Shared by every copy of the package in a process: an ESM and a bundled twin see the same context.
+// Shared by all copies of the package in a process: an ESM copy and a bundled one have the same context.
 const key = Symbol.for('weir.context.1');
 
-/** The scope of the code that runs now. */
+/** The scope of the running code. */
 export function currentScope(): Scope {
   return findStorage().getStore() ?? {};
 }
 
-/** Runs a function in the current scope with some fields replaced. `undefined` leaves a field as it is. */
+/** Runs a function in the current scope with some fields replaced. `undefined` leaves a field unchanged. */
 export function runInScope<R>(changes: Scope, fn: () => R): R {
   const outer = currentScope();
   const inner: Scope = { ...outer };
@@ -61,7 +61,7 @@ function findStorage(): Storage {
 
 function createStorage(): Storage {
   const hooks = findBuiltin<{ AsyncLocalStorage: new () => Storage }>('node:async_hooks');
-  // Edge runtimes have it as a global.
+  // In edge runtimes it is a global.
   const global = globalThis as { AsyncLocalStorage?: new () => Storage };
   const AsyncLocalStorage = hooks?.AsyncLocalStorage ?? global.AsyncLocalStorage;
   return AsyncLocalStorage ? new AsyncLocalStorage() : new SyncStorage();

@@ -1,6 +1,6 @@
 import type { EventError } from './event.ts';
 
-/** Describes anything that was thrown, in the terms of docs/api.md §2.3. Never throws. */
+/** Describes any thrown value in the fields of docs/api.md §2.3. Never throws. */
 export function describeError(thrown: unknown): EventError {
   try {
     if (typeof thrown !== 'object' || thrown === null) return { message: String(thrown) };

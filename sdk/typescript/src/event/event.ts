@@ -75,7 +75,7 @@ export interface ToolProperties {
   [field: string]: unknown;
 }
 
-/** What `weir.record()` takes: an event of which the SDK fills in what is missing. */
+/** The argument of `weir.record()`: an event whose missing fields the SDK fills in. */
 export type EventInput = { type: 'llm' | 'tool'; properties: EventProperties } & Partial<
   Omit<WeirEvent, 'type' | 'properties' | 'instrumentation'>
 > & { instrumentation?: Partial<EventInstrumentation> };

@@ -1,22 +1,22 @@
 import { jsonDepthMax } from '../limits.ts';
 
-/** JSON text that goes into an event as it is: numbers keep all their digits, and nothing is serialized again. */
+/** JSON text that is inserted into an event unchanged: numbers keep all digits, and it is not serialized again. */
 export class JsonText {
   readonly text: string;
 
-  /** @param text valid JSON. Line breaks between tokens become spaces: spool files hold one event a line. */
+  /** @param text valid JSON. Line breaks between tokens become spaces, because spool files hold one event per line. */
   constructor(text: string) {
     this.text = /[\n\r]/.test(text) ? text.replace(/[\n\r]/g, ' ') : text;
   }
 
-  /** For a plain `JSON.stringify`, as in a mask of the application. */
+  /** Used by a plain `JSON.stringify`, as in a mask of the application. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }
 }
 
 /**
- * The JSON of a value that an application gave. What `JSON.stringify` throws on is replaced: BigInt by its digits, a
+ * Serializes a value of the application. Values on which `JSON.stringify` throws are replaced: a BigInt by its digits, a
  * circular reference by `"[Circular]"`, a getter or `toJSON` that throws by `"[Unserializable]"`.
  *
  * @returns undefined for a function or a symbol, as `JSON.stringify` does.
@@ -31,8 +31,8 @@ export function jsonTextOf(value: unknown): string | undefined {
 }
 
 /**
- * Maps, sets and errors become JSON here too; in the fast path they are `{}`, as everywhere in JavaScript, unless the
- * value as a whole could not be serialized.
+ * Also converts maps, sets and errors. This runs only after `JSON.stringify` failed on the whole value; otherwise they are
+ * `{}`, as usual in JavaScript.
  */
 function toPlain(value: unknown, ancestors: readonly object[]): unknown {
   if (typeof value === 'bigint') return String(value);

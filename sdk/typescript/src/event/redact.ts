@@ -22,7 +22,7 @@ export function maskEvent(event: WeirEvent, mask: Mask): Redacted {
     const masked: unknown = mask(JSON.parse(composeEvent(event)));
     ignoreRejection(masked);
     if (masked === null) return { event: undefined, hasFailed: false };
-    // Serialized here: a getter or toJSON of the masked event may throw, and that too must fail closed.
+    // Serialize here: a getter or toJSON of the masked event may throw, and that must fail closed, too.
     const plain: unknown = JSON.parse(jsonTextOf(masked) ?? '');
     if (isEvent(plain, event)) return { event: { ...plain, id: event.id }, hasFailed: false };
   } catch {
@@ -31,7 +31,7 @@ export function maskEvent(event: WeirEvent, mask: Mask): Redacted {
   return { event: { ...toMetadata(event), context: {}, additionalProperties: {} }, hasFailed: true };
 }
 
-/** Anything else would be refused by Weir. */
+/** Whether Weir would accept the shape of a masked event. */
 function isEvent(value: unknown, { type }: WeirEvent): value is WeirEvent {
   const masked = value as Partial<WeirEvent> | null;
   const payload: unknown = masked?.properties?.[type];

@@ -1,6 +1,6 @@
 /**
- * Whether a trace is kept at a rate from 0 to 1. The same id gives the same answer in every process, so that a trace is
- * kept or dropped as a whole.
+ * Whether a trace is kept, at a rate from 0 to 1. The result depends only on the id and the rate, so that all processes keep
+ * or drop a trace as a whole.
  */
 export function isSampled(traceId: string, rate: number): boolean {
   return rate >= 1 || hashOf(traceId) / 2 ** 32 < rate;

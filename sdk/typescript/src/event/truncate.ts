@@ -2,7 +2,7 @@ import { eventBytesMax } from '../limits.ts';
 
 const encoder = new TextEncoder();
 
-/** Fields that docs/api.md §2 types as strings: what replaces them must be a string too. */
+/** Fields that docs/api.md §2 types as strings: their replacement must be a string, too. */
 const stringFields = new Set(['system', 'prompt', 'response', 'message', 'mode', 'model']);
 
 interface Place {
@@ -12,11 +12,11 @@ interface Place {
 }
 
 /**
- * Shrinks an event that no request can hold: its largest strings are replaced by `{ truncated, bytes, sha256 }`, as an
- * object, or as the same in JSON text where docs/api.md §2 requires a string.
+ * Truncates an event that is larger than a request: replaces its largest strings by `{ truncated, bytes, sha256 }`, as an
+ * object, or as JSON text where docs/api.md §2 requires a string.
  *
  * @param text the JSON of the event.
- * @returns the JSON of the shrunk event, or undefined if it is still too large.
+ * @returns the JSON of the truncated event, or undefined if it is still too large.
  */
 export async function truncateEvent(
   text: string,
@@ -24,7 +24,7 @@ export async function truncateEvent(
 ): Promise<Uint8Array | undefined> {
   const event: Record<string, unknown> = JSON.parse(text);
   const places: Place[] = [];
-  // The identifying fields stay: an event without them would be refused.
+  // Keep the identifying fields: without them Weir would reject the event.
   for (const part of ['properties', 'status', 'additionalProperties']) collectStrings(event[part], places);
   places.sort((a, b) => a.text.length - b.text.length);
   let bytes = encoder.encode(text);

@@ -1,6 +1,6 @@
 const uuidV4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i;
 
-/** Whether Weir accepts this text as an id. */
+/** Whether Weir accepts this value as an id. */
 export function isUuidV4(text: unknown): text is string {
   return typeof text === 'string' && uuidV4.test(text);
 }

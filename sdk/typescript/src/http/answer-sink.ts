@@ -6,7 +6,7 @@ import type { Attempt, CallBoard } from './call-board.ts';
 import { answerCharsMax } from './limits.ts';
 import type { ResponseSink } from './response-tap.ts';
 
-/** Reads an answer while the application reads it, and records the call at its end. */
+/** Reads a response while the application reads it, and records the call at its end. */
 export function openAnswerSink(board: CallBoard, attempt: Attempt, adapter: Adapter): AnswerSink {
   return new AnswerSink(board, attempt, adapter);
 }
@@ -30,7 +30,7 @@ export class AnswerSink implements ResponseSink {
     this.onClose(board.watch(() => this.settle()));
   }
 
-  /** Calls this when the call is over. */
+  /** Registers a callback for the end of the call. */
   onClose(close: () => void): void {
     this.#closers.push(close);
   }
@@ -56,7 +56,7 @@ export class AnswerSink implements ResponseSink {
     this.#finish(false, { code: 'aborted', message: 'The caller stopped reading the answer.' });
   }
 
-  /** Nobody read the answer to its end, and nobody will. That is no failure of the call. */
+  /** Records the call when the response will not be read to its end. That is not a failure of the call. */
   settle(): void {
     this.#finish(false, undefined);
   }
@@ -68,14 +68,14 @@ export class AnswerSink implements ResponseSink {
     this.#safely(() => {
       answer = this.#reader?.finish(isEnd) ?? (isEnd ? failedAnswer(emptyAnswer) : undefined);
     });
-    // What was cut off behind the last token is no loss: readers stop at the provider's end mark.
+    // An error after the provider's end mark does not matter: clients stop reading there.
     const lost = answer?.isComplete ? undefined : error;
-    // The provider's own error first: readers stop at it too.
+    // An error from the provider takes precedence: clients stop reading there, too.
     this.#attempt.call.finish({ answer, error: answer?.error ?? lost });
   }
 
   /**
-   * What the first character tells: JSON text, or events of a stream. The content type does not: proxies and gateways send
+   * Chooses JSON or an event stream by the first character. The content type is not reliable: some proxies and gateways send
    * streams as `text/plain`.
    */
   #readerOf(text: string): AnswerReader | undefined {
@@ -88,7 +88,7 @@ export class AnswerSink implements ResponseSink {
     try {
       action();
     } catch {
-      // An answer that cannot be read is recorded without content; the application sees it as it is.
+      // A response that cannot be parsed is recorded without content. The application gets it unchanged.
     }
   }
 }
@@ -118,7 +118,7 @@ class WholeAnswer implements AnswerReader {
     try {
       return this.#adapter.readAnswer(this.#text);
     } catch {
-      // Of a body that was not read to its end, nothing is known.
+      // A body that was not read to its end is not an error.
       return isEnd ? failedAnswer(malformedAnswer) : undefined;
     }
   }
@@ -135,7 +135,7 @@ class StreamAnswer implements AnswerReader {
       try {
         this.#stream.push(event);
       } catch {
-        // One event that is no JSON does not hide those after it.
+        // Continue with the next event after one that is not JSON.
         this.#isMalformed = true;
       }
     });
@@ -149,7 +149,7 @@ class StreamAnswer implements AnswerReader {
     if (isEnd) this.#parser.end();
     const answer = this.#stream.answer();
     if (answer.isComplete || answer.error !== undefined) return answer;
-    // Clients stop reading at such an event, so the cause is not that the application stopped.
+    // Clients stop reading at a malformed event: report it instead of an abort by the application.
     if (this.#isMalformed) return { ...answer, error: malformedAnswer };
     return isEnd ? { ...answer, error: incompleteAnswer } : answer;
   }

@@ -9,11 +9,11 @@ import { attemptOf } from './request.ts';
 /** One attempt of a call. */
 export interface Attempt {
   readonly call: Call;
-  /** What the attempts of a call have in common. */
+  /** The same for all attempts of a call. */
   readonly key: object | string;
-  /** Which attempt of the call this is, from 0; undefined for clients that do not tell. */
+  /** The number of the attempt, from 0; undefined for clients that do not send it. */
   readonly number: number | undefined;
-  /** Whether the client will repeat it if it fails; undefined if that is not known. */
+  /** Whether the client retries after a failure; undefined if that is unknown. */
   readonly hasRetryLeft: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Waiting {
   cancel: () => void;
 }
 
-/** The calls that are open: failed attempts wait here for their repetition, so that one event covers them all. */
+/** The open calls. Failed attempts wait here for a retry, so that all attempts of a call are one event. */
 export class CallBoard {
   readonly #runtime: Runtime;
   readonly #waiting = new Map<object | string, Waiting[]>();
@@ -34,7 +34,7 @@ export class CallBoard {
     recorder.onSettle((isEnd) => this.#settle(isEnd));
   }
 
-  /** @param options of a new call; an attempt that repeats a waiting one continues its call. */
+  /** @param options used for a new call. A retry of a waiting attempt continues that attempt's call. */
   begin(options: CallOptions, callKey: object | undefined): Attempt {
     const { request } = options;
     const { call: scopeKey } = currentScope();
@@ -49,9 +49,9 @@ export class CallBoard {
   }
 
   /**
-   * Keeps a failed attempt that the client may repeat. If no repetition comes, the call is recorded with this error.
+   * Keeps a failed attempt that the client may retry. Without a retry, the call is recorded with this error.
    *
-   * @returns what records the call at once, with another error; it does nothing after a repetition has begun.
+   * @returns a function that records the call at once with another error. It has no effect after a retry has begun.
    */
   wait(attempt: Attempt, error: EventError): (error: EventError) => void {
     const { call, key, hasRetryLeft } = attempt;
@@ -68,7 +68,7 @@ export class CallBoard {
     return giveUp;
   }
 
-  /** Keeps a call whose answer is being read. @param settle records it as far as it came. */
+  /** Keeps a call whose response is being read. @param settle records it with the data so far. */
   watch(settle: () => void): () => void {
     this.#reading.add(settle);
     return () => this.#reading.delete(settle);
@@ -80,7 +80,7 @@ export class CallBoard {
     return first?.attempt.call;
   }
 
-  /** @returns false when it was not waiting any more. */
+  /** @returns false when the attempt was no longer waiting. */
   #remove(waiting: Waiting): boolean {
     waiting.cancel();
     const { key } = waiting.attempt;
@@ -91,7 +91,7 @@ export class CallBoard {
     return others.length < all.length;
   }
 
-  /** Before a flush: attempts that nobody may repeat are over. At the end everything is. */
+  /** Before a flush, records the attempts that will not be retried; at the end, records all of them. */
   #settle(isEnd: boolean): void {
     for (const waiting of [...this.#waiting.values()].flat()) {
       if (isEnd || waiting.attempt.hasRetryLeft === undefined) waiting.giveUp();

@@ -6,7 +6,7 @@ import type { Adapter, LlmAnswer, LlmRequest } from '../wire/adapter.ts';
 import type { ObservedRequest } from './request.ts';
 import { sourceOf } from './source.ts';
 
-/** How a call ended. Without an answer, nothing of it was read. */
+/** The end of a call. `answer` is undefined when no part of the response was read. */
 export interface CallOutcome {
   answer?: LlmAnswer | undefined;
   error?: EventError | undefined;
@@ -17,13 +17,13 @@ export interface CallOptions {
   runtime: Runtime;
   adapter: Adapter;
   request: ObservedRequest;
-  /** Replaces the source that the host tells. */
+  /** Replaces the source that is derived from the host. */
   source: string | undefined;
 }
 
-/** One call of a provider, over all of its attempts. Recorded exactly once. */
+/** One call to a provider, with all of its attempts. Recorded exactly once. */
 export class Call {
-  /** Attempts after the first. */
+  /** Number of attempts after the first. */
   retries = 0;
   requestId: string | undefined;
   readonly #options: CallOptions;
@@ -47,7 +47,7 @@ export class Call {
     this.#firstChunkMs ??= this.elapsedMs;
   }
 
-  /** Records the call; only the first time. In the scope of its start: by now other code may be running. */
+  /** Records the call, at most once, in the scope of its start: at its end other code may be running. */
   finish(outcome: CallOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;

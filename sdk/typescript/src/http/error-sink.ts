@@ -3,12 +3,12 @@ import { asObject, asText } from '../wire/read.ts';
 import type { Attempt, CallBoard } from './call-board.ts';
 import type { ResponseSink } from './response-tap.ts';
 
-/** Longest error body that is kept to be read. */
+/** Longest error body that is parsed. */
 const errorCharsMax = 64 * 1024;
 
 /**
- * Reads the body of an error answer. The SDKs read it when they give up, and cancel it, or leave it, when they are
- * going to repeat the request: that tells whether the call is over.
+ * Reads the body of an error response. The providers' SDKs read it when they give up, and cancel or ignore it when they are
+ * going to retry. This shows whether the call is over.
  */
 export class ErrorSink implements ResponseSink {
   readonly #status: number;
@@ -42,14 +42,14 @@ export class ErrorSink implements ResponseSink {
   }
 }
 
-/** Whether the SDKs of OpenAI and Anthropic repeat a request after this answer. */
+/** Whether the SDKs of OpenAI and Anthropic retry after this response. */
 export function isRetried({ status, headers }: Response): boolean {
   const told = headers.get('x-should-retry');
   if (told === 'true' || told === 'false') return told === 'true';
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** The `error` of OpenAI and Anthropic: `code`, or where there is none `type`. */
+/** Reads the `error` of OpenAI and Anthropic. The code is `code`, or `type` if there is none. */
 export function readError(text: string, httpStatus: number): EventError {
   try {
     const { code, type, message } = asObject(asObject(JSON.parse(text)).error);

@@ -15,7 +15,7 @@ export function isUsageAdded(request: ObservedRequest): boolean {
 /**
  * Requests the usage of a chat stream, if the application does not.
  *
- * @returns the changed `init`, or undefined where nothing has to change.
+ * @returns the changed `init`, or undefined when no change is needed.
  */
 export function addUsageOption(
   adapter: Adapter,
@@ -40,7 +40,7 @@ export function addUsageOption(
   }
 }
 
-/** Removes what only a requested usage adds to a stream: the last chunk, without choices, and `"usage":null` before it. */
+/** Removes the additions of requested usage from a stream: the last chunk, which has no choices, and `"usage":null` in all others. */
 export function stripUsage(response: Response): Response {
   if (response.body === null || !('pipeThrough' in response.body)) return response;
   const decoder = new TextDecoder();

@@ -1,8 +1,8 @@
-/** Longest answer without events that is kept to be read; a longer one is recorded without its content. */
+/** Longest response, other than an event stream, that is parsed. A longer one is recorded without content. */
 export const answerCharsMax = 16 * 1024 * 1024;
 
-/** An attempt that a provider's SDK will surely repeat is kept this long: those SDKs follow a Retry-After below 60 s. */
+/** How long a failed attempt is kept that a provider's SDK will retry: these SDKs follow a Retry-After below 60 s. */
 export const retryWaitMaxMs = 90_000;
 
-/** An attempt that may be repeated is kept this long: without Retry-After those SDKs wait 8 s at most. */
+/** How long a failed attempt is kept that may be retried: without Retry-After these SDKs wait at most 8 s. */
 export const retryWaitMs = 10_000;

@@ -1,4 +1,4 @@
-// A registered symbol: two copies of the package, such as an ESM and a bundled one, recognize each other's marks.
+// A registered symbol, so that it is the same in all copies of the package, such as an ESM and a bundled one.
 const mark = Symbol.for('weir.observed');
 
 /** Whether a function or client is observed already: observing it twice would record each call twice. */

@@ -1,7 +1,7 @@
 import { runInScope } from '../event/context.ts';
 import type { Observer } from './observed-fetch.ts';
 
-/** The request of Anthropic's middleware: what `fetch` takes second, with the URL. */
+/** The request of Anthropic's middleware: the second argument of `fetch`, with the URL. */
 interface MiddlewareRequest extends RequestInit {
   url: string;
 }
@@ -13,10 +13,10 @@ export type ObserverMiddleware = <R extends MiddlewareRequest>(
   context?: { readonly options?: object | undefined },
 ) => Promise<Response>;
 
-/** Observes at the middleware of a client, which sees the same requests on every backend, Bedrock and Vertex too. */
+/** Observes requests in a client's middleware, where they are the same on every backend, including Bedrock and Vertex. */
 export function createMiddleware(observer: Observer): ObserverMiddleware {
   return (request, next, context) =>
-    // A fetch below that is observed as well stays silent.
+    // An observed fetch below does not record the call again.
     observer.send(request.url, request, context?.options, (changed) =>
       runInScope({ isSilent: true }, () =>
         next(changed === undefined ? request : { ...request, ...changed }),

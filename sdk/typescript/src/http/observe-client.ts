@@ -3,19 +3,19 @@ import { isObserved, markObserved } from './marker.ts';
 import { createMiddleware } from './middleware.ts';
 import type { Fetch, Observer } from './observed-fetch.ts';
 
-/** What the clients of OpenAI and Anthropic have in common. Private to their types in some versions. */
+/** The members that the clients of OpenAI and Anthropic share. In some versions their types declare them private. */
 interface ClientParts {
   fetch?: Fetch;
   middleware?: unknown[];
-  /** Adapts requests to another backend, such as Bedrock: below it, requests are no longer Anthropic's. */
+  /** Converts requests for another backend, such as Bedrock: the fetch below gets no requests of Anthropic's API. */
   backendMiddleware?: () => unknown[];
   maxRetries?: number;
   request?: (options: unknown, retriesLeft?: number | null) => unknown;
 }
 
 /**
- * Observes the requests of a client, in place. Methods, promises, streams and types stay the client's own: only the
- * fetch below them is replaced.
+ * Observes the requests of a client, in place. Only the client's fetch is replaced; its methods, promises, streams and types
+ * stay the same.
  */
 export function observeClient<T extends object>(observer: Observer, client: T): T {
   const parts = client as ClientParts;
@@ -33,7 +33,7 @@ export function observeClient<T extends object>(observer: Observer, client: T): 
 
 const warned = new Set<string>();
 
-/** Once for each class: a client that is not recorded looks like one that makes no calls. */
+/** Warns once for each class: an unknown client is not recorded, which would go unnoticed. */
 function warnUnknown(client: object): void {
   const name = client.constructor?.name || 'object';
   if (warned.has(name)) return;
@@ -43,7 +43,7 @@ function warnUnknown(client: object): void {
   );
 }
 
-/** Gives the attempts of one call a scope in common. The promise of the client is returned as it is. */
+/** Runs the attempts of one call in the same scope. The client's promise is returned unchanged. */
 function markAttempts(client: ClientParts): void {
   const { request } = client;
   if (typeof request !== 'function') return;
@@ -53,7 +53,7 @@ function markAttempts(client: ClientParts): void {
       const { maxRetries } = (known ?? {}) as { maxRetries?: number };
       call.retriesMax = retriesLeft ?? maxRetries ?? this.maxRetries;
     };
-    // The client waits for this promise too, after us. If it is rejected, that is the client's to tell.
+    // The client awaits this promise as well, and reports its rejection.
     if (options instanceof Promise) options.then(read, () => {});
     else read(options);
     return runInScope({ call }, () => request.call(this, options, retriesLeft));

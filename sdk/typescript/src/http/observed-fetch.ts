@@ -14,11 +14,11 @@ import { type ResponseSink, tapResponse } from './response-tap.ts';
 export type Fetch = typeof fetch;
 
 export interface ObserveOptions {
-  /** Replaces `instrumentation.source`, which otherwise follows from the host. */
+  /** Replaces `instrumentation.source`, which is otherwise derived from the host. */
   source?: string;
   /**
-   * OpenAI reports the usage of a chat stream only on request. True requests it, and removes the extra chunk that
-   * carries it, so that the application sees the stream that it asked for. Default false.
+   * OpenAI reports the usage of a chat stream only on request. True requests it, and removes the extra chunk that contains
+   * it, so that the application gets the same stream as without it. Default false.
    */
   includeUsage?: boolean;
 }
@@ -28,7 +28,7 @@ export interface ObserverDependencies extends ObserveOptions {
   adapters: readonly Adapter[];
 }
 
-/** Observes requests of the APIs that the adapters read; all others pass untouched. */
+/** Observes requests of the APIs that the adapters support. All others pass unchanged. */
 export class Observer {
   readonly #options: ObserverDependencies;
   readonly #board: CallBoard;
@@ -40,12 +40,12 @@ export class Observer {
     this.#unread = new FinalizationRegistry((sink) => sink.settle?.());
   }
 
-  /** @param base the fetch that does the work. Without one, the global one at the time of each call. */
+  /** @param base the fetch that sends the requests. Default: the global one at the time of each call. */
   wrap(base: Fetch | undefined): Fetch {
     if (base && isObserved(base)) return base;
     const captured = globalThis.fetch;
     const observed: Fetch = (input, init) => {
-      // The application may have replaced the global fetch by this one.
+      // The application may have replaced the global fetch by this function.
       const next = base ?? (isObserved(globalThis.fetch) ? captured : globalThis.fetch);
       return this.send(input, init, undefined, (last = init) => next(input, last));
     };
@@ -53,10 +53,10 @@ export class Observer {
   }
 
   /**
-   * Sends a request and observes the answer.
+   * Sends a request and observes the response.
    *
-   * @param callKey what the attempts of one call have in common, where the SDK has such an object.
-   * @param next sends it, with another `init` if it is given one.
+   * @param callKey an object of the provider's SDK that is the same for all attempts of one call, if there is one.
+   * @param next sends the request, with the changed `init` if one is given.
    */
   send(
     input: FetchInput,
@@ -91,7 +91,7 @@ export class Observer {
     try {
       return this.#tap(attempt, adapter, request, response);
     } catch {
-      // The application gets its answer in any case; the call is recorded without it.
+      // The application gets its response in any case. The call is recorded without it.
       attempt.call.finish({});
       return response;
     }
@@ -106,13 +106,13 @@ export class Observer {
     const onAbort = () => sink.cancel();
     signal?.addEventListener('abort', onAbort, { once: true });
     sink.onClose(() => signal?.removeEventListener('abort', onAbort));
-    // Nobody reads a body that is known to be empty.
+    // An empty body is not read by the application: record the call now.
     if (status === 204 || headers.get('content-length') === '0') {
       sink.end();
       return response;
     }
     const tapped = tapResponse(response, sink);
-    // The body, not the response: an application that holds a reader of the body may let go of the response.
+    // Register the body, not the response: an application may keep a reader of the body and drop the response.
     this.#unread.register(tapped.body ?? tapped, sink);
     return isUsageAdded(request) ? stripUsage(tapped) : tapped;
   }
@@ -139,7 +139,7 @@ export class Observer {
 
 const boards = new WeakMap<Recorder, CallBoard>();
 
-/** One board for all clients of a recorder. */
+/** The board that all clients of a recorder share. */
 function boardOf(recorder: Recorder): CallBoard {
   const board = boards.get(recorder) ?? new CallBoard(recorder, platformRuntime);
   boards.set(recorder, board);

@@ -1,9 +1,9 @@
 import type { Adapter } from '../wire/adapter.ts';
 
-/** What `fetch` takes first. */
+/** The first argument of `fetch`. */
 export type FetchInput = string | URL | Request;
 
-/** What is known of a request before it is sent. */
+/** A request before it is sent. */
 export interface ObservedRequest {
   url: URL;
   headers: Headers;
@@ -11,7 +11,7 @@ export interface ObservedRequest {
   signal: AbortSignal | undefined;
 }
 
-/** @returns the request, if one of the adapters reads its API. */
+/** @returns the request, if one of the adapters supports its API. */
 export function matchRequest(
   adapters: readonly Adapter[],
   input: FetchInput,
@@ -32,14 +32,14 @@ export function matchRequest(
   return { adapter, request };
 }
 
-/** A body that is a stream can be read once, by its receiver: it is not recorded. */
+/** The text of a body. A stream is not recorded: it can be read only once, by the provider. */
 function textOf(body: unknown): string | undefined {
   if (typeof body === 'string') return body;
   const isBytes = body instanceof Uint8Array || body instanceof ArrayBuffer;
   return isBytes ? new TextDecoder().decode(body) : undefined;
 }
 
-/** Which attempt this is, from 0, as the SDKs of OpenAI and Anthropic tell; undefined for other clients. */
+/** The number of the attempt, from 0, which the SDKs of OpenAI and Anthropic send; undefined for other clients. */
 export function attemptOf({ headers }: ObservedRequest): number | undefined {
   const text = headers.get('x-stainless-retry-count');
   return text === null ? undefined : Number(text) || 0;

@@ -1,4 +1,4 @@
-/** What sees the bytes of a response as its reader takes them. Its methods must not throw. */
+/** Receives the bytes of a response when the application reads them. Its methods must not throw. */
 export interface ResponseSink {
   chunk(bytes: Uint8Array): void;
   end(): void;
@@ -8,8 +8,8 @@ export interface ResponseSink {
 }
 
 /**
- * Lets a sink see a response. The response that is returned looks like the given one: same bytes at the same time, same
- * errors, and nothing is read before its reader asks. If that is not possible, it is the given one.
+ * Copies the bytes of a response to a sink. The returned response behaves like the given one: same bytes at the same time,
+ * same errors, and nothing is read before the application reads. If that is not possible, the given one is returned.
  */
 export function tapResponse(response: Response, sink: ResponseSink): Response {
   const body: unknown = response.body;
@@ -17,7 +17,7 @@ export function tapResponse(response: Response, sink: ResponseSink): Response {
     tapNodeStream(body, sink);
     return response;
   }
-  // A fetch of the application's own may return any object.
+  // A custom fetch of the application may return any object.
   if (Object.prototype.toString.call(response) !== '[object Response]') return tapMembers(response, sink);
   if (body === null || body === undefined) {
     sink.end();
@@ -25,7 +25,7 @@ export function tapResponse(response: Response, sink: ResponseSink): Response {
   }
   const { stream, open } = tapWebStream(body as ReadableStream<Bytes>, sink);
   const copy = copyResponse(response, stream);
-  // Only now: until here, a failure leaves the application its own response.
+  // Take over the body last: if an earlier step fails, the application still has its own response.
   open();
   return copy;
 }
@@ -33,10 +33,10 @@ export function tapResponse(response: Response, sink: ResponseSink): Response {
 /** The same response with another body. */
 export function copyResponse(response: Response, body: ReadableStream<Bytes>): Response {
   const { status, statusText, headers, url, redirected, type } = response;
-  // The class of the response may be that of a fetch other than the global one.
+  // The response may be of a class other than the global Response.
   const ResponseClass = response.constructor as typeof Response;
   const copy = new ResponseClass(body, { status, statusText, headers });
-  // A constructed response has headers of its own, and none of the others.
+  // The constructor copies none of these properties.
   for (const [name, value] of Object.entries({ headers, url, redirected, type })) {
     Object.defineProperty(copy, name, { value, configurable: true });
   }
@@ -48,7 +48,7 @@ export function copyResponse(response: Response, body: ReadableStream<Bytes>): R
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** @returns the stream to hand out, and what begins it by taking over `body`. */
+/** @returns the stream for the application, and a function that takes over `body` and starts it. */
 function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink) {
   let reader: ReadableStreamDefaultReader<Bytes>;
   const source = {
@@ -56,7 +56,7 @@ function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink) {
       try {
         const { done, value } = await reader.read();
         if (!done) {
-          // First: a byte stream takes the memory of the chunk away.
+          // Before `enqueue`: a byte stream detaches the memory of the chunk.
           sink.chunk(value);
           controller.enqueue(value);
           return;
@@ -76,7 +76,7 @@ function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink) {
       reader.releaseLock();
     },
   };
-  // No reading ahead: the provider is read at the pace of the application.
+  // Do not read ahead: back-pressure of the application must reach the provider.
   const strategy = { highWaterMark: 0 };
   const stream = hasByobReader(body)
     ? (new ReadableStream({ ...source, type: 'bytes' }, strategy) as ReadableStream<Bytes>)
@@ -89,7 +89,7 @@ function tapWebStream(body: ReadableStream<Bytes>, sink: ResponseSink) {
   };
 }
 
-/** Readers that bring their own buffer work on byte streams only. */
+/** Whether the body supports readers with their own buffer; only byte streams do. */
 function hasByobReader(body: ReadableStream): boolean {
   try {
     body.getReader({ mode: 'byob' }).releaseLock();
@@ -99,10 +99,10 @@ function hasByobReader(body: ReadableStream): boolean {
   }
 }
 
-/** The ways to read a body as a whole; the sink gets its text. */
+/** The methods that read a whole body; the sink gets the text. */
 const readers = ['text', 'json'] as const;
 
-/** Observes an object that only looks like a response in place, at its stream and at the methods that read it. */
+/** Observes an object that is similar to a Response, in place: its stream and the methods that read it. */
 function tapMembers(response: Response, sink: ResponseSink): Response {
   const encoder = new TextEncoder();
   for (const name of readers) {
@@ -139,7 +139,7 @@ function tapBodyMember(response: Response, body: ReadableStream<Bytes>, sink: Re
   Object.defineProperty(response, 'body', { get, configurable: true });
 }
 
-/** The part of Node's Readable that is needed: `node-fetch`, which old SDKs use, has such bodies. */
+/** The part of Node's Readable that is used here. `node-fetch`, which old SDKs use, has such bodies. */
 interface NodeStream {
   emit(event: string, ...args: unknown[]): boolean;
   pipe: unknown;
@@ -149,7 +149,7 @@ function isNodeStream(body: unknown): body is NodeStream {
   return typeof body === 'object' && body !== null && 'pipe' in body && 'emit' in body;
 }
 
-/** Every way to read such a stream emits `data` for each chunk, `read()` and `for await` too. */
+/** Observes `data` events, which such a stream emits for each chunk, also with `read()` and `for await`. */
 function tapNodeStream(body: NodeStream, sink: ResponseSink): void {
   const { emit } = body;
   body.emit = function (event, ...args) {

@@ -1,4 +1,4 @@
-/** Providers by the end of their host name. */
+/** Providers, by the suffix of their host name. */
 const sources: readonly (readonly [host: string, source: string])[] = [
   ['api.openai.com', 'openai'],
   ['openai.azure.com', 'azure'],
@@ -23,7 +23,7 @@ const sources: readonly (readonly [host: string, source: string])[] = [
   ['gateway.ai.cloudflare.com', 'cloudflare'],
 ];
 
-/** @returns the provider of a host, or undefined for one that is not known, such as a proxy of one's own. */
+/** @returns the provider of a host, or undefined for an unknown host, such as a proxy. */
 export function sourceOf(host: string): string | undefined {
   return sources.find(([known]) => host === known || host.endsWith(`.${known}`))?.[1];
 }

@@ -6,7 +6,7 @@ import { asArray, asIndex, asObject, asText, inOrder, type Json, textOf, textsOf
 import type { SseEvent } from '../wire/sse.ts';
 import { composeUsage } from '../wire/usage.ts';
 
-/** OpenAI's Chat Completions, which many providers speak. */
+/** OpenAI's Chat Completions API, which many providers implement. */
 export const chatCompletions: Adapter = {
   source: 'openai',
   sourcePackage: 'openai',
@@ -57,12 +57,12 @@ function readMessage(message: Json): Content {
   };
 }
 
-/** Of a message or of a delta. */
+/** The text of a message or of a delta. */
 function readText({ content, refusal, audio }: Json): string | undefined {
   return textOf(content) ?? asText(refusal) ?? asText(asObject(audio).transcript);
 }
 
-/** As DeepSeek, Qwen and vLLM call it, or as OpenRouter and Groq do. */
+/** The name in DeepSeek, Qwen and vLLM, or the one in OpenRouter and Groq. */
 function readReasoning({ reasoning_content: content, reasoning }: Json): string | undefined {
   return asText(content) ?? asText(reasoning);
 }
@@ -103,7 +103,7 @@ function readUsage(usage: Json) {
   });
 }
 
-/** An `error` object in the place of a chunk. */
+/** Reads an `error` object that was sent instead of a chunk. */
 export function readStreamError({ code, type, message }: Json): EventError | undefined {
   if (code === undefined && type === undefined && message === undefined) return undefined;
   const known = [code, type].find((value) => typeof value === 'string' || typeof value === 'number');
@@ -174,7 +174,7 @@ interface StreamedChoice {
   finishReason: string | undefined;
 }
 
-/** Tool calls from their deltas. Some providers give all parallel calls the index 0: another id begins another call. */
+/** Joins the deltas of tool calls. Some providers use the index 0 for all parallel calls: a new id starts a new call. */
 class StreamedCalls {
   readonly #byIndex = new Map<number, ToolCall[]>();
 

@@ -6,7 +6,7 @@ import type { SseEvent } from '../wire/sse.ts';
 import { composeUsage } from '../wire/usage.ts';
 import { readStreamError } from './chat.ts';
 
-/** OpenAI's Responses. */
+/** OpenAI's Responses API. */
 export const responses: Adapter = {
   source: 'openai',
   sourcePackage: 'openai',
@@ -61,7 +61,7 @@ function textsOfItem({ type, content }: Json): string[] {
   });
 }
 
-/** The texts of the reasoning itself, which some models send, or else of its summary. */
+/** The texts of the reasoning, if the model sends it; otherwise of its summary. */
 function reasoningOfItem({ type, content, summary }: Json): string[] {
   if (type !== 'reasoning') return [];
   const texts = [content, summary].map((parts) =>
@@ -88,12 +88,12 @@ function readUsage(usage: Json) {
   });
 }
 
-/** The last event carries the whole response; before it, the items and their deltas tell how far it came. */
+/** The last event contains the whole response. If the stream ends before it, the response is built from items and deltas. */
 class ResponsesStream implements StreamReader {
   #response: Json = {};
   #error: Json | undefined;
   #isOver = false;
-  /** Items by their index, with what deltas have added. */
+  /** Items by their index, with the text of their deltas. */
   readonly #items = new Map<number, { item: Json; text: string }>();
 
   push({ data }: SseEvent): void {
@@ -133,7 +133,7 @@ function complete({ item, text }: { item: Json; text: string }): Json {
   if (item.type === 'function_call') return { ...item, arguments: text };
   if (item.type === 'custom_tool_call') return { ...item, input: text };
   if (item.type === 'reasoning') return { ...item, content: [{ text }] };
-  // Searches, remote tools and others: their deltas are no text of the answer.
+  // Items such as searches and remote tools: their deltas are not text of the response.
   if (item.type !== undefined && item.type !== 'message') return item;
   return { type: 'message', content: [{ type: 'output_text', text }] };
 }

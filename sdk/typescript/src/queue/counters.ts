@@ -8,19 +8,19 @@ export type DropReason =
   | 'queue_full'
   /** Undelivered for too long: 10 minutes in memory, 24 hours in the spool. */
   | 'expired'
-  /** Without a spool: the process or `shutdown()` ended before it was delivered. Weir may have stored it all the same. */
+  /** Without a spool: the process or `shutdown()` ended before a response. Weir may have stored the event nevertheless. */
   | 'unsent'
   /** A file of the spool cannot be read. */
   | 'damaged'
-  /** Weir answered 400 for this event; `details` says why. */
+  /** Weir rejected this event with a 400; `details` has the reason. */
   | 'rejected'
   /** 401: the API key is missing, wrong or revoked. */
   | 'unauthorized'
-  /** 402: the space takes no events now. */
+  /** 402: the space accepts no events at present. */
   | 'quota'
-  /** Any other answer that a retry cannot change, such as 404 from a wrong address. */
+  /** Any other response that a retry cannot change, such as a 404 because of a wrong URL. */
   | 'refused'
-  /** Larger than a request can be, after truncation too. */
+  /** Larger than a request, even after truncation. */
   | 'too_large'
   /** The values cannot be serialized. */
   | 'unserializable'
@@ -29,10 +29,10 @@ export type DropReason =
   /** Recorded after `shutdown()`, or without an API key. */
   | 'disabled';
 
-/** What `onDrop` is told: the sums since its last call. */
+/** The argument of `onDrop`: sums since its last call. */
 export interface DropReport {
   dropped: Partial<Record<DropReason, number>>;
-  /** The last explanation of Weir, such as `events[17].durationMs must be a number`. */
+  /** The `details` of Weir's last error, such as `events[17].durationMs must be a number`. */
   details: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface CountersOptions {
   onDrop: ((report: DropReport) => void) | undefined;
 }
 
-/** Counts what became of events. Sums since the start. */
+/** Counts recorded, accepted and dropped events since the start. */
 export class Counters {
   recorded = 0;
   accepted = 0;
@@ -63,7 +63,7 @@ export class Counters {
     return Object.values(this.dropped).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Events whose fate is decided. */
+  /** Number of accepted and dropped events. */
   get settled(): number {
     return this.accepted + this.droppedTotal;
   }
@@ -76,7 +76,7 @@ export class Counters {
     this.#scheduleReport();
   }
 
-  /** Tells `onDrop` now what it was not told yet. */
+  /** Calls `onDrop` now, if drops were not reported yet. */
   report(): void {
     if (Object.keys(this.#unreported).length === 0) return;
     const report = { dropped: this.#unreported, details: this.#lastDetails };

@@ -1,6 +1,6 @@
 import { queueBytesMax, queueEventsMax } from '../limits.ts';
 
-/** An event that waits: its snapshot as JSON in UTF-8. */
+/** A waiting event: its snapshot as JSON in UTF-8. */
 export interface QueuedEvent {
   readonly id: string;
   readonly bytes: Uint8Array;
@@ -8,24 +8,24 @@ export interface QueuedEvent {
   readonly atMs: number;
 }
 
-/** The events in memory, oldest first, bounded by count and bytes. What was taken counts until it is settled. */
+/** The events in memory, oldest first, bounded by count and bytes. Taken events count until they are settled. */
 export class Queue {
   #events: QueuedEvent[] = [];
   #waitingBytes = 0;
   #takenEvents = 0;
   #takenBytes = 0;
 
-  /** Events that wait. */
+  /** Number of waiting events. */
   get length(): number {
     return this.#events.length;
   }
 
-  /** Bytes of the events that wait. */
+  /** Bytes of the waiting events. */
   get bytes(): number {
     return this.#waitingBytes;
   }
 
-  /** @returns false when the event does not fit: the newest is dropped, so that what waits stays in order. */
+  /** @returns false when the event does not fit. The newest event is dropped, so that waiting events stay in order. */
   push(event: QueuedEvent): boolean {
     const isFull =
       this.#events.length + this.#takenEvents >= queueEventsMax ||
@@ -36,12 +36,12 @@ export class Queue {
     return true;
   }
 
-  /** Takes the oldest events within both limits, at least one; their room stays taken until `settle`. */
+  /** Takes the oldest events within both limits, at least one. They count against the bounds until `settle`. */
   take(eventsMax: number, bytesMax: number): QueuedEvent[] {
     let count = 0;
     let bytes = 0;
     for (const event of this.#events) {
-      // One byte a comma.
+      // One byte for the comma.
       if (count > 0 && (count === eventsMax || bytes + event.bytes.length + 1 > bytesMax)) break;
       bytes += event.bytes.length + 1;
       count++;
@@ -59,7 +59,7 @@ export class Queue {
     return taken;
   }
 
-  /** Gives back the room of taken events: they were delivered, dropped or spooled. */
+  /** Frees the room of taken events, which were delivered, dropped or spooled. */
   settle(events: readonly QueuedEvent[]): void {
     this.#takenEvents -= events.length;
     for (const { bytes } of events) this.#takenBytes -= bytes.length;

@@ -1,27 +1,27 @@
 import type { QueuedEvent } from './queue.ts';
 
-/** Where events wait on disk while Weir cannot take them. `@weir/sdk/spool` implements it for Node, Bun and Deno. */
+/** Stores events on disk while Weir does not accept them. `@weir/sdk/spool` implements it for Node, Bun and Deno. */
 export interface SpoolStore {
-  /** Events on disk, and their bytes there. */
+  /** Number of events on disk, and their bytes. */
   readonly events: number;
   readonly bytes: number;
   /**
    * Appends events, synchronously: after it returns they survive a crash of the process.
    *
-   * @returns how many fitted, from the front.
+   * @returns how many of them, from the front, were written.
    */
   append(events: readonly QueuedEvent[]): number;
-  /** Writes a batch that is being sent to a file of its own; undefined if it does not fit. */
+  /** Writes a batch that is being sent to a separate file. @returns undefined if it does not fit. */
   hold(events: readonly QueuedEvent[]): HeldBatch | undefined;
   /**
    * Reads the oldest batch; it stays on disk until `release`.
    *
-   * @param onLost is told of events that were deleted for their age, or that cannot be read.
+   * @param onLost called with events that were deleted because of their age, or that cannot be read.
    */
   next(onLost: (reason: 'expired' | 'damaged', events: number) => void): Promise<SpooledBatch | undefined>;
   /** Restarts the age of everything on disk: waiting for a quota does not count. */
   renew(): void;
-  /** Gives up the lock. What is on disk is delivered by the next process. */
+  /** Releases the lock. The next process delivers the events on disk. */
   close(): void;
 }
 
@@ -34,6 +34,6 @@ export interface SpooledBatch {
 export interface HeldBatch {
   /** Deletes the copy: the batch was delivered. */
   release(): void;
-  /** Lets `next` return it. */
+  /** Keeps the copy, for `next` to return. */
   keep(): void;
 }

@@ -1,13 +1,13 @@
-/** Calls a function of the application. Its exceptions and rejections are ignored: delivery does not depend on it. */
+/** Calls a callback of the application. Its exceptions and rejections are ignored, because they must not stop delivery. */
 export function callSafely(callback: () => unknown): void {
   try {
     ignoreRejection(callback());
   } catch {
-    // As documented.
+    // Ignored, see above.
   }
 }
 
-/** An `async` function in the place of a synchronous one: its rejection must not end the process. */
+/** Ignores the rejection of an `async` function that was passed as a synchronous callback: it must not end the process. */
 export function ignoreRejection(result: unknown): void {
   if (typeof result !== 'object' || result === null || !('then' in result)) return;
   Promise.resolve(result).catch(() => {});

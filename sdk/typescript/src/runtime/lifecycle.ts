@@ -1,19 +1,19 @@
 import { findDocument, findProcess } from './platform.ts';
 
 export interface LifecycleListeners {
-  /** The process has nothing left to do. It may start work; then it is called again. */
+  /** Called when the event loop is empty. If it starts work, it is called again afterwards. */
   onIdle(): void;
-  /** The process ends: only synchronous work is done. */
+  /** Called when the process exits: only synchronous work is possible. */
   onExit(): void;
-  /** The page goes to the background, and may never come back. */
+  /** Called when the page goes to the background, from which it may never return. */
   onHide(): void;
 }
 
 /**
- * Listens to the end of the process or page. No signal handlers: the first listener of SIGTERM takes the default
- * action, which is to end the process, away from the application.
+ * Listens for the end of the process or page. It adds no signal handlers: a listener of SIGTERM would disable the default
+ * action, which ends the process.
  *
- * @returns what removes the listeners.
+ * @returns a function that removes the listeners.
  */
 export function watchLifecycle({ onIdle, onExit, onHide }: LifecycleListeners): () => void {
   const process = findProcess();

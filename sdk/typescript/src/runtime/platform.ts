@@ -4,7 +4,7 @@ interface ProcessLike {
   getBuiltinModule?(name: string): unknown;
   on?(event: string, listener: () => void): unknown;
   off?(event: string, listener: () => void): unknown;
-  /** Node: the kinds of what keeps the event loop alive. */
+  /** Node: the types of the resources that keep the event loop alive. */
   getActiveResourcesInfo?(): string[];
   /** Node: the open handles; the descriptor 0 is the standard input. */
   _getActiveHandles?(): { fd?: unknown }[];
@@ -30,7 +30,7 @@ export function findDocument(): PageLike['document'] {
   return typeof document?.addEventListener === 'function' ? document : undefined;
 }
 
-/** A variable of the environment; undefined where there is none, or where reading it is not permitted (Deno). */
+/** An environment variable; undefined if it is not set, or if reading it is not permitted (Deno). */
 export function readVariable(name: string): string | undefined {
   try {
     return findProcess()?.env?.[name] || undefined;
@@ -40,9 +40,9 @@ export function readVariable(name: string): string | undefined {
 }
 
 /**
- * A module of Node, without an import of it: a static `node:` import breaks bundles for browsers and the edge.
+ * Loads a built-in module of Node without an import: a static `node:` import breaks bundles for browsers and the edge.
  *
- * @returns undefined where there is none.
+ * @returns undefined on platforms without it.
  */
 export function findBuiltin<T>(name: string): T | undefined {
   try {
@@ -53,8 +53,8 @@ export function findBuiltin<T>(name: string): T | undefined {
 }
 
 /**
- * Whether a process of Node has nothing left but one connection: no timer, no file, no other connection, and it does not read
- * its standard input. False where that cannot be told.
+ * Whether only one connection keeps a Node process alive: no timer, no file, no other connection, and no reader of standard
+ * input. False on platforms that do not report this.
  */
 export function waitsForOneConnection(): boolean {
   try {

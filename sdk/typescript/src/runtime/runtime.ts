@@ -1,4 +1,4 @@
-/** What the SDK uses of the platform that it runs on. Tests replace clock, timers and chance. */
+/** The clock, timers and random numbers of the platform. Tests replace them. */
 export interface Runtime {
   /** Monotonic milliseconds. */
   nowMs(): number;
@@ -9,7 +9,7 @@ export interface Runtime {
   /**
    * A timer that does not keep a process alive, unless `keepsAlive`.
    *
-   * @returns what cancels it.
+   * @returns a function that cancels it.
    */
   setTimer(callback: () => void, delayMs: number, keepsAlive?: boolean): () => void;
 }
@@ -29,7 +29,7 @@ export const platformRuntime: Runtime = {
   },
 };
 
-/** A wait that an application's `await` depends on keeps the process alive. */
+/** Waits, and keeps the process alive: the application may be awaiting it. */
 export function sleep(runtime: Runtime, delayMs: number): Promise<void> {
   return new Promise((resolve) => void runtime.setTimer(resolve, delayMs, true));
 }

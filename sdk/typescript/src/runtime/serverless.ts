@@ -14,7 +14,7 @@ export function findWaitUntil(): WaitUntil | undefined {
   return request?.waitUntil?.bind(request);
 }
 
-/** Cloudflare's runtime: a request must not wait for the promises or timers of another one. */
+/** Whether this is Cloudflare's runtime, where a request must not wait for promises or timers of another request. */
 export function isCloudflare(): boolean {
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
   return navigator?.userAgent === 'Cloudflare-Workers';

@@ -3,7 +3,7 @@ import type { QueuedEvent } from '../queue/queue.ts';
 import { segmentBytesMax, segmentEventsMax } from './limits.ts';
 import { composeLines, deleteSegment, type Segment } from './segment.ts';
 
-/** The segment that events are appended to. Synchronous: what was appended survives `kill -9`. */
+/** The segment that events are appended to. Appends are synchronous, so that appended events survive `kill -9`. */
 export class ActiveSegment {
   events = 0;
   bytes = 0;
@@ -20,7 +20,7 @@ export class ActiveSegment {
     }
   }
 
-  /** Writes a segment at once. @returns undefined when the disk does not take it. */
+  /** Writes a whole segment. @returns undefined when the write fails. */
   static writeWhole(path: string, events: readonly QueuedEvent[]): Segment | undefined {
     const active = ActiveSegment.open(path);
     if (active === undefined) return undefined;
@@ -37,7 +37,7 @@ export class ActiveSegment {
     this.#descriptor = descriptor;
   }
 
-  /** Whether the event belongs into the next segment. */
+  /** Whether the event belongs to the next segment. */
   isFull(event: QueuedEvent | undefined): boolean {
     if (event === undefined || this.events === 0) return this.#isBroken;
     const bytes = this.bytes + event.bytes.length + 1;
@@ -69,7 +69,7 @@ export class ActiveSegment {
     try {
       closeSync(this.#descriptor);
     } catch {
-      // A file system that fails at close has told so at the write.
+      // The events were written before: an error at close is ignored.
     }
   }
 
@@ -78,12 +78,12 @@ export class ActiveSegment {
       for (let at = 0; at < lines.length; ) at += writeSync(this.#descriptor, lines, at);
       return true;
     } catch {
-      // Disk full or failing. Half a line would swallow the line after it.
+      // The disk is full or failing. Stop appending: a new line after a partial one would be unreadable.
       this.#isBroken = true;
       try {
         ftruncateSync(this.#descriptor, this.bytes);
       } catch {
-        // The reader leaves out lines that are not whole.
+        // Readers skip partial lines.
       }
       return false;
     }

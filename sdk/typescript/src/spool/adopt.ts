@@ -4,8 +4,8 @@ import { findOrphans } from './owner.ts';
 import { adoptSegment, type Segment } from './segment.ts';
 
 /**
- * Takes over the segments of directories whose owner is gone, oldest directory and segment first. A segment is taken by
- * renaming it, which only one process can do.
+ * Takes over the segments of directories whose owner has ended, oldest directory and segment first. A segment is taken by
+ * renaming it, which succeeds in only one process.
  *
  * @param nextPath a free path for a segment, with this suffix, in the directory of the adopter.
  */
@@ -16,19 +16,19 @@ export function adoptAll(root: string, nextPath: (suffix: string) => string): Se
 function adoptDirectory(directory: string, nextPath: (suffix: string) => string): Segment[] {
   try {
     const segments = namesOf(directory).flatMap((name) => {
-      // The first part is the sequence number; the rest tells the form, and perhaps the count.
+      // The name is the sequence number, followed by the format and, if compressed, the count.
       const target = nextPath(basename(name).slice(name.indexOf('.')));
       return adoptSegment(join(directory, name), target) ?? [];
     });
     rmSync(directory, { recursive: true, force: true });
     return segments;
   } catch {
-    // Another process is adopting it, or has done so.
+    // Another process adopts it, or has adopted it.
     return [];
   }
 }
 
-/** A plain segment whose packed form exists is a left-over: the process ended between the two steps. */
+/** Leaves out a plain segment whose compressed form exists: the process ended before it deleted the plain one. */
 function namesOf(directory: string): string[] {
   const names = readdirSync(directory);
   return names.filter((name) => /\.ndjson(\.gz)?$/.test(name) && !names.includes(`${name}.gz`)).sort();

@@ -19,15 +19,15 @@ export interface FileSpoolOptions {
   ageMaxMs?: number;
 }
 
-/** A segment that waits, perhaps while it is being packed. */
+/** A waiting segment, which may be being compressed. */
 interface Waiting {
   segment: Segment;
   packing: Promise<void> | undefined;
 }
 
 /**
- * Events on disk: every process and thread writes segments to a directory of its own, locked, below the spool's. At the
- * start the directories of processes that are gone are taken over.
+ * Events on disk. Every process and thread writes segments to its own locked directory below the spool's. At the start it
+ * takes over the directories of processes that have ended.
  */
 export class FileSpool implements SpoolStore {
   readonly #directory: string;
@@ -126,7 +126,7 @@ export class FileSpool implements SpoolStore {
       try {
         utimesSync(segment.path, now, now);
       } catch {
-        // It is being packed, and takes over the time of the plain file; a second chance comes with the next pause.
+        // The segment is being compressed, and keeps the time of the plain file. The next pause renews it.
       }
     }
   }
@@ -149,7 +149,7 @@ export class FileSpool implements SpoolStore {
     return this.#active;
   }
 
-  /** Closes the segment that is written; the next append opens another. */
+  /** Closes the active segment; the next append opens a new one. */
   #seal({ isPacked = true }: { isPacked?: boolean } = {}): void {
     const active = this.#active;
     this.#active = undefined;
@@ -166,7 +166,7 @@ export class FileSpool implements SpoolStore {
           waiting.packing = undefined;
         },
         () => {
-          // The plain file stays, and is as good.
+          // Compression failed: keep the plain file.
           waiting.packing = undefined;
         },
       );
@@ -188,7 +188,7 @@ export class FileSpool implements SpoolStore {
     try {
       touch(this.#directory);
     } catch {
-      // The directory was deleted from outside; appends report that there is no room.
+      // The directory was deleted from outside: appends will report that no event was written.
     }
   }
 }

@@ -1,10 +1,10 @@
-/** Most bytes on disk by default. An hour without Weir at 100 events/s of 6 KB packs into about a tenth of it. */
+/** Default for the most bytes on disk. An hour of 100 events/s of 6 KB compresses to about a tenth of it. */
 export const spoolBytesMax = 1024 ** 3;
 
 /** Age at which spooled events are deleted. */
 export const spoolAgeMaxMs = 24 * 60 * 60_000;
 
-/** A segment is closed at this many events or bytes: it is read, and sent, as one request. */
+/** A segment is closed at this many events or bytes, because it is read and sent as one request. */
 export const segmentEventsMax = 500;
 export const segmentBytesMax = 4 * 1024 * 1024 - 1024;
 
@@ -14,5 +14,5 @@ export const heartbeatMs = 60_000;
 /** … and after this time without a touch a directory of another host counts as abandoned. */
 export const abandonedMs = 5 * 60_000;
 
-/** Most bytes of a segment that is read, packed or not. A single event can be larger than `segmentBytesMax`, by less than that. */
+/** Largest segment that is read, compressed or not. A segment can exceed `segmentBytesMax` by one event. */
 export const readBytesMax = 2 * segmentBytesMax;

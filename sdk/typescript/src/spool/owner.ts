@@ -5,22 +5,22 @@ import process from 'node:process';
 import { threadId } from 'node:worker_threads';
 import { abandonedMs } from './limits.ts';
 
-/** Who writes to a directory of the spool: written to its lock file. */
+/** The process that writes to a directory of the spool, as recorded in the lock file. */
 interface Owner {
   host: string;
   pid: number;
   threadId: number;
-  /** Start of the process, milliseconds since the epoch: a later process may have the same pid. */
+  /** Start of the process, in milliseconds since the epoch. It distinguishes a later process with the same pid. */
   startedAtMs: number;
-  /** The same in clock ticks since boot, where the platform tells: a clock that is set does not change it. */
+  /** The same in clock ticks since boot, if the platform reports it: setting the clock does not change it. */
   startTicks?: number | undefined;
-  /** The owner gave the directory up, and still runs. */
+  /** The owner has released the directory, although it still runs. */
   isClosed?: boolean;
 }
 
 const lockName = 'lock';
 
-/** Start times that are computed twice differ by the resolution of the clocks, and by what was corrected in between. */
+/** Two computed start times of one process differ by the resolution of the clocks, and by clock corrections in between. */
 const startToleranceMs = 3_000;
 
 function describeSelf(): Owner {
@@ -38,18 +38,18 @@ export function lock(directory: string): void {
   writeFileSync(join(directory, lockName), JSON.stringify(describeSelf()), { flag: 'wx', mode: 0o600 });
 }
 
-/** Gives a directory up: the next spool that is opened takes it over. */
+/** Releases a directory: the next spool that is opened takes it over. */
 export function unlock(directory: string): void {
   writeFileSync(join(directory, lockName), JSON.stringify({ ...describeSelf(), isClosed: true }));
 }
 
-/** Tells other hosts that the owner is alive. */
+/** Updates the lock's time, which shows other hosts that the owner is alive. */
 export function touch(directory: string): void {
   const now = new Date();
   utimesSync(join(directory, lockName), now, now);
 }
 
-/** The directories below the root whose owner is gone. */
+/** The directories below the root whose owner has ended. */
 export function findOrphans(root: string): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -57,7 +57,7 @@ export function findOrphans(root: string): string[] {
     .filter((directory) => isOwn(directory) && isOrphan(directory));
 }
 
-/** Another user may write to the root, as to /tmp: what is theirs is not sent with our key. Windows has no such owner. */
+/** Other users may write to the root, as to /tmp: do not send their events with our key. Windows has no owner ids. */
 function isOwn(directory: string): boolean {
   const user = process.getuid?.();
   try {
@@ -75,7 +75,7 @@ function isOrphan(directory: string): boolean {
     if (owner.host !== hostname()) return Date.now() - statSync(path).mtimeMs > abandonedMs;
     return !isRunning(owner);
   } catch {
-    // No lock, or one that was cut off by a crash: abandoned, unless it is being written now.
+    // No lock, or one truncated by a crash: abandoned, unless it is being written now.
     return Date.now() - statSync(directory).mtimeMs > startToleranceMs;
   }
 }
@@ -84,12 +84,12 @@ function isRunning({ pid, startedAtMs, startTicks }: Owner): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, as another user.
+    // EPERM: the process runs as another user.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
   const ticks = readStartTicks(pid);
   if (ticks !== undefined && startTicks !== undefined) return ticks === startTicks;
-  // Of other processes nothing is known here but that they run.
+  // For other processes only the pid can be compared here.
   return pid !== process.pid || Math.abs(describeSelf().startedAtMs - startedAtMs) < startToleranceMs;
 }
 

@@ -14,14 +14,14 @@ const lineFeed = 10;
 const idStart = 7;
 const idEnd = idStart + 36;
 
-/** A file of events, one JSON text a line: plain while it is written, gzipped afterwards. */
+/** A file of events, one JSON text per line: plain while it is written, gzipped afterwards. */
 export interface Segment {
   path: string;
   events: number;
   bytes: number;
 }
 
-/** The lines of events, as a segment has them. */
+/** The lines of events in a segment. */
 export function composeLines(events: readonly QueuedEvent[]): Uint8Array {
   const lines = new Uint8Array(events.reduce((sum, { bytes }) => sum + bytes.length + 1, 0));
   let at = 0;
@@ -34,9 +34,9 @@ export function composeLines(events: readonly QueuedEvent[]): Uint8Array {
 }
 
 /**
- * Reads the events of a segment. A line that a crash cut off is left out.
+ * Reads the events of a segment, without a line that a crash truncated.
  *
- * @throws when it is larger than any that a spool writes, packed or not: few bytes could unpack into all memory.
+ * @throws Error when it is larger than `readBytesMax`, compressed or not: a few bytes could decompress into all memory.
  */
 export async function readSegment({ path }: Segment, atMs: number): Promise<QueuedEvent[]> {
   const { size } = await stat(path);
@@ -53,7 +53,7 @@ export async function readSegment({ path }: Segment, atMs: number): Promise<Queu
   return events;
 }
 
-/** A power cut may leave zeros in the place of text; one broken line would make the whole batch unreadable. */
+/** Whether a line is complete. A power cut may leave zeros instead of text, and one broken line would make the batch invalid. */
 function isWhole(line: Uint8Array): boolean {
   try {
     return JSON.parse(decoder.decode(line)) !== null && line.length > idEnd;
@@ -63,8 +63,8 @@ function isWhole(line: Uint8Array): boolean {
 }
 
 /**
- * Replaces a plain segment by a gzipped one. A crash in between leaves one whole file: the packed one has its name only
- * when it is complete.
+ * Replaces a plain segment by a gzipped one. After a crash in between at least one complete file exists: the gzipped file
+ * gets its name when it is complete.
  */
 export async function packSegment(segment: Segment): Promise<Segment> {
   const packed = await pack(await readFile(segment.path), { level: 1 });
@@ -88,7 +88,7 @@ export function adoptSegment(path: string, target: string): Segment | undefined 
   }
 }
 
-/** The count is in the name of a packed segment's file; a plain one, of which there are few, is read. */
+/** The count is in the file name of a compressed segment. Plain segments are read; there are few of them. */
 function countEvents(path: string): number {
   const named = /\.(\d+)\.ndjson(\.gz)?$/.exec(path);
   if (named) return Number(named[1]);
@@ -102,6 +102,6 @@ export function deleteSegment({ path }: Segment): void {
   try {
     unlinkSync(path);
   } catch {
-    // Gone already, or the disk is read-only: its events are sent again by the next process, and stored once.
+    // The file is gone, or the disk is read-only: then the next process sends its events again, and Weir stores them once.
   }
 }

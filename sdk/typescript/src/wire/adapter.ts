@@ -2,15 +2,15 @@ import type { EventError, LlmUsage } from '../event/event.ts';
 import type { JsonText } from '../event/json-text.ts';
 import type { SseEvent } from './sse.ts';
 
-/** How one API of a provider is read. */
+/** Reads requests and responses of one API of a provider. */
 export interface Adapter {
-  /** `instrumentation` of docs/api.md §2.4; `source` where the host tells no better one. */
+  /** `instrumentation` of docs/api.md §2.4; used for `source` when the host is unknown. */
   readonly source: string;
   readonly sourcePackage: string;
   readonly sourceFunction: string;
-  /** The paths of its requests, below any base address. */
+  /** The paths of its requests, below any base URL. */
   readonly path: RegExp;
-  /** Streams report their usage only if `stream_options.include_usage` asks for it. */
+  /** Streams report their usage only with `stream_options.include_usage`. */
   readonly hasUsageOption?: boolean;
   /** @throws Error for a body that is not this API's. */
   readRequest(text: string): LlmRequest;
@@ -22,39 +22,39 @@ export interface Adapter {
 export interface LlmRequest {
   model: string | undefined;
   input: { system?: string; prompt?: string; tools?: JsonText; messages?: JsonText };
-  /** JSON output was asked for. */
+  /** Whether JSON output was requested. */
   isJson: boolean;
 }
 
 export interface LlmAnswer {
   model?: string | undefined;
-  /** The text of the answer; of an answer in audio, its transcript. */
+  /** The text of the response, or the transcript of an audio response. */
   response: string;
-  /** The text of the model's reasoning, or of its summary, where the provider sends it. */
+  /** The text of the model's reasoning or of its summary, if the provider sends it. */
   reasoning?: string | undefined;
   toolCalls: ToolCall[];
-  /** Texts of further choices, if several were asked for. */
+  /** The texts of further choices, if several were requested. */
   otherResponses?: string[] | undefined;
   usage?: LlmUsage | undefined;
   finishReason?: string | undefined;
   responseId?: string | undefined;
-  /** The provider reported a failure in an answer with a status of 200. */
+  /** A failure that the provider reported in a response with status 200. */
   error?: EventError | undefined;
-  /** Everything was received: if the reader stops now, nothing is missing. */
+  /** Whether the whole response was received. */
   isComplete: boolean;
 }
 
 export interface ToolCall {
   id: string | undefined;
   name: string | undefined;
-  /** The raw JSON text of the model: integers keep all their digits. */
+  /** The JSON text of the model, unchanged: integers keep all digits. */
   arguments: string;
 }
 
-/** Collects an answer from its events. */
+/** Collects a response from the events of its stream. */
 export interface StreamReader {
-  /** @throws Error for an event that cannot be read; the next one may be. */
+  /** @throws Error for an event that cannot be read. Further events may be pushed. */
   push(event: SseEvent): void;
-  /** What was received until now. */
+  /** The response received so far. */
   answer(): LlmAnswer;
 }

@@ -1,9 +1,9 @@
 /**
- * Cuts members and elements out of JSON text, as text: integers keep all their digits, and nothing is serialized again.
- * The text must be valid JSON: the callers have parsed it.
+ * Extracts members and elements from JSON text, as text: integers keep all digits, and nothing is serialized again. The text
+ * must be valid JSON; the callers have parsed it.
  */
 
-/** The members of an object, as text by name. Of equal names the last one wins, as in `JSON.parse`. */
+/** The texts of an object's members, by name. Of duplicate names the last one wins, as in `JSON.parse`. */
 export function sliceMembers(text: string): Map<string, string> {
   const members = new Map<string, string>();
   let at = skipSpace(text, 0);
@@ -20,7 +20,7 @@ export function sliceMembers(text: string): Map<string, string> {
   return members;
 }
 
-/** The elements of an array, as text. */
+/** The texts of an array's elements. */
 export function sliceElements(text: string): string[] {
   const elements: string[] = [];
   let at = skipSpace(text, 0);
@@ -63,7 +63,7 @@ function endOfScalar(text: string, start: number): number {
   return end.exec(text)?.index ?? text.length;
 }
 
-/** @returns the index behind the closing quote. */
+/** @returns the index after the closing quote. */
 function skipString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = text.indexOf('"', at);

@@ -1,4 +1,4 @@
-/** A JSON object of which nothing is known. Reading a member of anything else gives undefined. */
+/** A JSON object of unknown shape. */
 export type Json = { readonly [name: string]: unknown };
 
 export function asObject(value: unknown): Json {
@@ -13,7 +13,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The text of a message's content: a string, or its parts of type text. */
+/** The text of a message's content, which is a string or a list of parts. */
 export function textOf(content: unknown): string | undefined {
   if (typeof content === 'string') return content;
   const texts = asArray(content).flatMap((part) => {
@@ -37,7 +37,7 @@ export function inOrder<T>(byIndex: ReadonlyMap<number, T>): T[] {
   return [...byIndex].sort(([a], [b]) => a - b).map(([, value]) => value);
 }
 
-/** An index of a provider. It is a key and never a length: an array of `300000000` elements would block the program. */
+/** An index from a provider. Use it as a key of a map, never of an array: the index `300000000` would block the program. */
 export function asIndex(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }

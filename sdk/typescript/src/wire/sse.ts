@@ -4,26 +4,26 @@ export interface SseEvent {
   data: string;
 }
 
-/** Longest event that is parsed: a provider's image chunk has a few MB. Longer ones are skipped. */
+/** Longest event that is parsed; longer ones are skipped. A provider's image chunk has a few MB. */
 const eventCharsMax = 16 * 1024 * 1024;
 
 const lineEnd = /\r\n|\n|\r/g;
 
 /**
- * Cuts a stream into events as they were sent, each with the blank line that ends it. Line ends are LF, CR or CRLF, and the
- * text may be cut anywhere. Only new text is searched: the cost of a long event does not grow with its pieces.
+ * Splits a stream into events, each with the blank line that ends it. Line ends are LF, CR or CRLF, and chunks may be split
+ * anywhere. Each chunk is searched once, so that the cost of a long event is linear.
  */
 export class SseSplitter {
   #rest = '';
   #isLineEmpty = true;
   #endsWithCr = false;
 
-  /** Characters of the event that is not complete yet. */
+  /** Number of characters of the incomplete event. */
   get restChars(): number {
     return this.#rest.length;
   }
 
-  /** @returns the events that this text completes. Joined, they and the rest are all texts that were pushed. */
+  /** @returns the events that this chunk completes. All events and the rest, joined, equal the pushed chunks. */
   push(text: string): string[] {
     if (text === '') return [];
     const events: string[] = [];
@@ -31,7 +31,7 @@ export class SseSplitter {
     let lineStart = 0;
     for (const { 0: found, index } of text.matchAll(lineEnd)) {
       const end = index + found.length;
-      // The second half of a CRLF that was cut in two ends no line of its own.
+      // This LF belongs to a CRLF that was split between two chunks: it ends no further line.
       const isSecondHalf = index === 0 && found === '\n' && this.#endsWithCr;
       const isBlank = index === lineStart && this.#isLineEmpty;
       lineStart = end;
@@ -48,7 +48,7 @@ export class SseSplitter {
     return events;
   }
 
-  /** @returns the text of an event without its blank line, and forgets it. */
+  /** Removes the incomplete event. @returns its text. */
   takeRest(): string {
     const rest = this.#rest;
     this.#rest = '';
@@ -56,7 +56,7 @@ export class SseSplitter {
   }
 }
 
-/** Parses server-sent events from text as it arrives, cut at any place. */
+/** Parses server-sent events from chunks of text, which may be split anywhere. */
 export class SseParser {
   readonly #onEvent: (event: SseEvent) => void;
   readonly #splitter = new SseSplitter();
@@ -71,7 +71,7 @@ export class SseParser {
     if (this.#splitter.restChars > eventCharsMax) this.#splitter.takeRest();
   }
 
-  /** The stream has ended. An event without its blank line is dispatched: providers' SDKs do so too. */
+  /** Call at the end of the stream. An event without its blank line is dispatched, as in the providers' SDKs. */
   end(): void {
     this.#parse(this.#splitter.takeRest());
   }
@@ -89,7 +89,7 @@ export class SseParser {
     if (data.length > 0) this.#onEvent({ event, data: data.join('\n') });
   }
 
-  /** Without the byte order mark at the start of the stream. */
+  /** Removes the byte order mark at the start of the stream. */
   #withoutMark(text: string): string {
     const isMarked = this.#isStart && text.startsWith('\uFEFF');
     this.#isStart = false;

@@ -1,6 +1,6 @@
 import type { LlmUsage } from '../event/event.ts';
 
-/** The counts of a provider. `input` and `output` are whole: the details are parts of them. */
+/** The counts of a provider. `input` and `output` are totals; the details are parts of them. */
 export interface TokenCounts {
   input: unknown;
   cacheRead?: unknown;
@@ -10,7 +10,7 @@ export interface TokenCounts {
   total?: unknown;
 }
 
-/** Token counts in the terms of docs/api.md §2.6. What the provider does not report is left out. */
+/** Token counts in the fields of docs/api.md §2.6. Counts that the provider does not report are omitted. */
 export function composeUsage(counts: TokenCounts): LlmUsage | undefined {
   const [input, output] = [asCount(counts.input), asCount(counts.output)];
   const [read, write] = [asCount(counts.cacheRead), asCount(counts.cacheWrite)];

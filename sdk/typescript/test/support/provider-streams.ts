@@ -129,7 +129,11 @@ const message = (blocks: string[], reason: string) => [
   named({
     type: 'message_start',
     message: {
-      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-test-2026', content: [] },
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-test-2026',
+      content: [],
       ...{
         stop_reason: null,
         stop_sequence: null,

@@ -107,8 +107,11 @@ test("Langfuse: OpenAI's nested counts, of which the parts are not added to the 
   const [input, output] = parts;
   expect(
     usageOf({
-      ...{ prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 },
-      ...{ prompt_tokens_details: input, completion_tokens_details: output },
+      prompt_tokens: 20,
+      completion_tokens: 7,
+      total_tokens: 27,
+      prompt_tokens_details: input,
+      completion_tokens_details: output,
     }),
   ).toEqual(expected);
   expect(
