@@ -8,7 +8,7 @@ const events: { id: string; type: string; traceId: string; status: { state: stri
   .filter((line) => line !== '')
   .map((line) => JSON.parse(line));
 
-test('every event of the sample is valid, and all of them fit into one batch', () => {
+test('all sample events are valid and fit into one batch', () => {
   expect(compileBatchRules('weir').validateBatch({ events })).toHaveLength(events.length);
   expect(text.length).toBeLessThan(400_000);
 });

@@ -39,7 +39,7 @@ test('the example signs in, lists, and shows each new event once', async () => {
   expect(lines.slice(2)).toEqual(fresh.map(({ id }) => `${id} llm gpt-4o 1250.5 ms`));
 });
 
-test('a wrong password is an error that the example passes on', async () => {
+test('the example throws when the password is wrong', async () => {
   const following = followEvents(
     openDashboardClient(dashboard.url),
     { email: space.email, password: 'wrong' },

@@ -11,10 +11,10 @@ import { Agent, EventSource } from 'undici';
 import type { AppRouter } from '../services/dashboard-api/router.ts';
 
 /**
- * A client of the dashboard API, to start a front end from: all calls are typed by `AppRouter`, a type-only import.
+ * A client of the dashboard API as a starting point for a front end. All calls are typed by `AppRouter`, a type-only import.
  *
- * In a browser the session's cookie is kept and sent by itself, and EventSource is there: leave `fetch`, `EventSource` and
- * `eventSourceOptions` out. Outside of one, this file keeps the cookie.
+ * A browser stores and sends the session cookie and has EventSource: there, leave out `fetch`, `EventSource` and
+ * `eventSourceOptions`. Outside of a browser this file stores the cookie.
  *
  * @param origin such as `http://127.0.0.1:8081`.
  */
@@ -27,17 +27,17 @@ export function openDashboardClient(origin: string) {
       splitLink({
         condition: ({ type }) => type === 'subscription',
         true: [
-          // EventSource reconnects by itself, except after an answer such as a proxy's 502. This goes on with the last id.
+          // EventSource reconnects by itself, but not after a response such as a proxy's 502. This link resumes after the last id.
           retryLink({ retry: ({ error }) => isTransient(error), retryDelayMs: backOffMs }),
           httpSubscriptionLink({
             url,
             EventSource,
-            // A member that the types of undici lack.
+            // The types of undici lack this member.
             eventSourceOptions: { node: { dispatcher: cookies.dispatcher } } as object,
           }),
         ],
         false: splitLink({
-          // Calls in a batch wait for the slowest one, and their responses cannot set cookies one by one.
+          // Do not batch these: all calls of a batch wait for the slowest one, and a batch has only one response to set cookies.
           condition: ({ path }) => path.startsWith('auth.') || path === 'events.get',
           true: httpLink(links),
           false: httpBatchLink({ ...links, maxItems: 20, maxURLLength: 8_000 }),
@@ -55,7 +55,7 @@ export async function followEvents(
 ): Promise<void> {
   const { spaces } = await trpc.auth.signIn.mutate({ email, password });
   const spaceId = spaces[0]?.id;
-  // Before the list, so that nothing is stored unseen between them. An event that both show has one id.
+  // Read the cursor before the list, so that no event is missed between them. An event in both has the same id.
   const { cursor } = await trpc.live.since.query({ spaceId });
   const { events } = await trpc.events.list.query({ spaceId, limit: 20 });
   const shown = new Set(events.map(({ id }) => id));
@@ -95,7 +95,7 @@ function lineOf({
   return `${id} ${type} ${name ?? ''} ${durationMs} ms`;
 }
 
-/** Whether the error may be over at the next attempt: no answer, or one of the server's faults. */
+/** Whether a retry may succeed: there was no response, or a server error. */
 function isTransient(error: TRPCClientError<AppRouter>): boolean {
   return (error.data?.httpStatus ?? 503) >= 500;
 }
@@ -104,7 +104,7 @@ function backOffMs(attempt: number): number {
   return Math.min(250 * 2 ** attempt, 10_000) * (0.5 + Math.random() / 2);
 }
 
-/** What a browser does: keeps the cookie of the session, and sends it. */
+/** Stores the session cookie and sends it, like a browser. */
 function openCookieJar() {
   let cookie = '';
   const dispatcher = new Agent({ bodyTimeout: 0 }).compose((dispatch) => (options, handler) => {

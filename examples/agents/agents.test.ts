@@ -32,7 +32,7 @@ test.each([
   ['openai', runOpenAIAgent],
   ['anthropic', runAnthropicAgent],
   ['ai', runAiAgent],
-])('an agent on %s: two calls of the model and two of tools, in one trace', async (_name, run) => {
+])('an agent on %s records two model calls and two tool calls in one trace', async (_name, run) => {
   stub.accepted.clear();
   expect(await run('How warm is it in Bern?')).toBe(text);
   const { events } = stub;

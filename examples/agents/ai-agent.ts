@@ -1,13 +1,13 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isStepCount, jsonSchema, registerTelemetry, tool } from 'ai';
-// In a program of your own: from '@weir/sdk/ai' and '@weir/sdk'.
+// In your program, import from '@weir/sdk/ai' and '@weir/sdk'.
 import { weirTelemetry } from '../../sdk/typescript/src/ai.ts';
 import { Weir } from '../../sdk/typescript/src/index.ts';
 import { descriptions, stepsMax, tools } from './tools.ts';
 
 const [weather, rate] = descriptions;
 
-/** An agent on the AI SDK, which runs the loop itself. Once in a process: telemetry is registered for all of it. */
+/** An agent on the AI SDK, which runs the loop itself. Call it once: it registers telemetry for the whole process. */
 export async function runAiAgent(question: string): Promise<string> {
   const weir = new Weir();
   registerTelemetry(weirTelemetry(weir));

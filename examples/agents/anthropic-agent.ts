@@ -1,9 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk';
-// In a program of your own: from '@weir/sdk'.
+// In your program, import from '@weir/sdk'.
 import { Weir } from '../../sdk/typescript/src/index.ts';
 import { descriptions, stepsMax, tools } from './tools.ts';
 
-/** An agent on Anthropic's Messages: asks the model, runs the tools that it calls, and asks again. */
+/** An agent on Anthropic's Messages API: calls the model, runs the requested tools, and calls the model again. */
 export async function runAnthropicAgent(question: string): Promise<string> {
   const weir = new Weir();
   const anthropic = weir.observe(new Anthropic());
@@ -12,7 +12,7 @@ export async function runAnthropicAgent(question: string): Promise<string> {
     get_rate: weir.tool('get_rate', tools.get_rate),
   };
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }];
-  // One trace: the calls of the model and of the tools belong together.
+  // All model and tool calls share one trace.
   const answer = await weir.trace(
     async () => {
       for (let step = 0; step < stepsMax; step++) {

@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
-// In a program of your own: from '@weir/sdk'.
+// In your program, import from '@weir/sdk'.
 import { Weir } from '../../sdk/typescript/src/index.ts';
 import { descriptions, stepsMax, tools } from './tools.ts';
 
-/** An agent on OpenAI's Chat Completions: asks the model, runs the tools that it calls, and asks again. */
+/** An agent on OpenAI's Chat Completions API: calls the model, runs the requested tools, and calls the model again. */
 export async function runOpenAIAgent(question: string): Promise<string> {
   const weir = new Weir();
   const openai = weir.observe(new OpenAI());
@@ -15,7 +15,7 @@ export async function runOpenAIAgent(question: string): Promise<string> {
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: question },
   ];
-  // One trace: the calls of the model and of the tools belong together.
+  // All model and tool calls share one trace.
   const answer = await weir.trace(
     async () => {
       for (let step = 0; step < stepsMax; step++) {

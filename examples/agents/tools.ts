@@ -8,13 +8,13 @@ export const tools = {
   },
 };
 
-/** What a model is told of them. */
+/** The tool definitions for the model. */
 export const descriptions = [
   { name: 'get_weather', description: 'The weather of a city.', parameters: objectWith('city') },
   { name: 'get_rate', description: 'The exchange rate of a currency.', parameters: objectWith('symbol') },
 ];
 
-/** Most answers of the model in one run. */
+/** Most model calls in one run. */
 export const stepsMax = 5;
 
 function objectWith(field: string) {

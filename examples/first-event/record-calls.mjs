@@ -1,5 +1,5 @@
-// Records a call of a model and a call of a tool with Weir's SDK.
-// With a provider's client, `weir.observe(new OpenAI())` records every call by itself.
+// Records a model call and a tool call with Weir's SDK.
+// For the client of a provider, `weir.observe(new OpenAI())` records every call automatically.
 import { Weir } from '@weir/sdk';
 
 const weir = new Weir(); // WEIR_URL, WEIR_API_KEY

@@ -1,4 +1,4 @@
-// Sends a span of a model call with OpenTelemetry. Frameworks with an instrumentation make such spans by themselves.
+// Sends a span of a model call with OpenTelemetry. Instrumented frameworks create such spans automatically.
 import { SpanKind } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';

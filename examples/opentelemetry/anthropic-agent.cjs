@@ -3,7 +3,7 @@ const { betaTool } = require('@anthropic-ai/sdk/helpers/beta/json-schema');
 const { context, propagation } = require('@opentelemetry/api');
 const { printAnswer, schemaOf, tools } = require('./tools.cjs');
 
-/** The runner asks the model, runs the tools that it calls, and asks again. The client makes the spans of all of it. */
+/** The runner calls the model, runs the requested tools, and calls the model again. The client creates the spans of all calls. */
 async function runAgent(question) {
   const message = await new Anthropic().beta.messages.toolRunner({
     model: process.env.MODEL ?? 'claude-haiku-4-5',

@@ -1,4 +1,4 @@
-// An agent's run as spans that are made by hand: a call of the model, and one of the tool that it asked for.
+// An agent run with manual spans: a model call, and a call of the tool that the model requested.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// newExporter reads its address, its headers and its compression from OTEL_EXPORTER_OTLP_… itself.
+// newExporter creates an exporter, which reads address, headers and compression from OTEL_EXPORTER_OTLP_….
 func newExporter(ctx context.Context) (*otlptrace.Exporter, error) {
 	if os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL") == "grpc" {
 		return otlptracegrpc.New(ctx)
@@ -31,7 +31,7 @@ func main() {
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter))
 	runAgent(ctx, provider.Tracer("my-agent"))
-	// Sends what is left, and says what could not be sent.
+	// Sends the remaining spans, and returns an error if that fails.
 	if err := provider.Shutdown(ctx); err != nil {
 		log.Fatal(err)
 	}

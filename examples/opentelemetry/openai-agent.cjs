@@ -4,7 +4,7 @@ const { printAnswer, schemaOf, tools } = require('./tools.cjs');
 
 const tracer = trace.getTracer('my-agent');
 
-/** Does a step of the agent in a span: the spans of what the step does are below it. */
+/** Runs a step of the agent in a span, which is the parent of all spans in the step. */
 function inSpan(name, attributes, run) {
   return tracer.startActiveSpan(name, { attributes }, async (span) => {
     try {
@@ -19,7 +19,7 @@ function inSpan(name, attributes, run) {
   });
 }
 
-/** Instrumentations see calls of the model. A tool is a function of yours, so its span is yours, too. */
+/** Instrumentations create spans of model calls. A tool is your own function, so create its span here. */
 function callTool({ id, function: { name, arguments: input } }) {
   const attributes = {
     'gen_ai.operation.name': 'execute_tool',
@@ -35,7 +35,7 @@ function callTool({ id, function: { name, arguments: input } }) {
   });
 }
 
-/** Asks the model, runs the tools that it calls, and asks again. Everything is below one span, and so one trace. */
+/** Calls the model, runs the requested tools, and calls the model again, all below one span and so in one trace. */
 function runAgent(question) {
   const client = new OpenAI();
   const functions = tools.map((tool) => ({
@@ -61,7 +61,7 @@ function runAgent(question) {
   });
 }
 
-/** Baggage is known wherever the call leads; a BaggageSpanProcessor makes it attributes of each span. */
+/** Sets baggage, which reaches all nested calls. A BaggageSpanProcessor adds it to each span as attributes. */
 function inConversation(threadId, userId, run) {
   const baggage = propagation.createBaggage({
     'gen_ai.conversation.id': { value: threadId },

@@ -1,4 +1,4 @@
-"""An agent loop with two tools on OpenAI's client. It knows OpenTelemetry's API, and no exporter."""
+"""An agent loop with two tools on OpenAI's client. It uses OpenTelemetry's API, but configures no exporter."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def describe(name, argument):
 
 
 def call_tool(call):
-    """Instrumentations see calls of the model. A tool is a function of yours, so its span is yours, too."""
+    """Instrumentations create spans of model calls. A tool is your own function, so create its span here."""
     name = call.function.name
     attributes = {
         "gen_ai.operation.name": "execute_tool",
@@ -42,7 +42,7 @@ def call_tool(call):
 
 
 def run_agent(question):
-    """Asks the model, runs the tools that it calls, and asks again. Everything is below one span, and so one trace."""
+    """Calls the model, runs the requested tools, and calls the model again, all below one span and so in one trace."""
     client = OpenAI()
     functions = [describe("get_weather", "city"), describe("get_rate", "symbol")]
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": question}]
@@ -59,7 +59,7 @@ def run_agent(question):
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": call_tool(call)})
 
 
-# Baggage is known wherever the call leads; the processor makes it attributes of each span.
+# Baggage reaches all nested calls; the processor adds it to each span as attributes.
 trace.get_tracer_provider().add_span_processor(BaggageSpanProcessor(ALLOW_ALL_BAGGAGE_KEYS))
 context.attach(baggage.set_baggage("gen_ai.conversation.id", "thread-1"))
 context.attach(baggage.set_baggage("user.id", "user-1"))

@@ -1,4 +1,4 @@
-/** The tools of the agents: what each does, and the one argument it has. */
+/** The tools of the agents, each with its description and its only argument. */
 exports.tools = [
   {
     name: 'get_weather',
@@ -14,7 +14,7 @@ exports.tools = [
   },
 ];
 
-/** Prints the answer. A failure sets the exit code, and does not end the process: its spans are sent first. */
+/** Prints the answer. A failure sets the exit code instead of ending the process, so that its spans are still sent. */
 exports.printAnswer = async (answer) => {
   try {
     console.log(await answer);

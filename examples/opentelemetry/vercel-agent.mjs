@@ -4,10 +4,10 @@ import { context, propagation } from '@opentelemetry/api';
 import { generateText, isStepCount, jsonSchema, registerTelemetry, tool } from 'ai';
 import { printAnswer, schemaOf, tools } from './tools.cjs';
 
-// Once in a process.
+// Call this once per process.
 registerTelemetry(new OpenTelemetry());
 
-/** The AI SDK runs the loop, and makes the spans of all of it. */
+/** The AI SDK runs the loop and creates all spans. */
 async function runAgent(question) {
   const { text } = await generateText({
     model: createOpenAI().chat(process.env.MODEL ?? 'gpt-4o-mini'),

@@ -10,10 +10,10 @@ import { IngestService } from './gen/weir/ingest/v1/ingest_service_pb.js';
 
 const tries = 5;
 // After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
-// Unknown is the code when fetch fails, and when the page's own server does not reach Weir.
+// The code is Unknown when fetch fails, and when the page's server cannot reach Weir.
 const retried = [Code.Unavailable, Code.Internal, Code.DeadlineExceeded, Code.Unknown];
 
-// createConnectTransport, from the same package, speaks Connect instead.
+// For Connect, use createConnectTransport from the same package.
 const weir = createClient(IngestService, createGrpcWebTransport({ baseUrl: location.origin }));
 
 document.querySelector('button').addEventListener('click', sendEvents);

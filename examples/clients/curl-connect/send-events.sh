@@ -50,7 +50,7 @@ post() {
 
 for pause_seconds in 1 2 4 8 stop; do
   # After a lost response the batch may be stored or not: retry it, as after a server error.
-  answer=$(post) || answer='No answer.000'
+  answer=$(post) || answer='No response.000'
   case $answer in
   *200) echo "${answer%???}"; exit ;;
   *000 | *5??) ;;

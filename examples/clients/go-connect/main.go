@@ -62,7 +62,7 @@ func mayRetry(err error) bool {
 	// After a deadline the batch may be stored or not, as after any lost response: retry with the same ids.
 	case connect.CodeUnavailable, connect.CodeInternal, connect.CodeDeadlineExceeded:
 		return true
-	// The library's codes for a connection that breaks under a call. Weir answers with neither.
+	// The library's codes for a connection that breaks during a call. Weir itself sends neither.
 	case connect.CodeCanceled, connect.CodeUnknown:
 		return true
 	}

@@ -71,7 +71,7 @@ func post(batch []byte) (status int, parsed answer, err error) {
 	if err != nil {
 		return 0, parsed, err
 	}
-	// A proxy may answer with something other than JSON; then only the status is used.
+	// A proxy's response may not be JSON; then only the status is used.
 	_ = json.Unmarshal(body, &parsed)
 	return response.StatusCode, parsed, nil
 }

@@ -17,7 +17,7 @@ const tries = 5;
 const retried = [Code.Unavailable, Code.Internal, Code.DeadlineExceeded, Code.Aborted];
 
 async function main() {
-  // For gRPC: createGrpcTransport({ baseUrl }), from the same package.
+  // For gRPC, use createGrpcTransport({ baseUrl }) from the same package.
   const transport = createConnectTransport({ baseUrl: env.WEIR_URL, httpVersion: '1.1' });
   const weir = createClient(IngestService, transport);
   const headers = { authorization: `Bearer ${env.WEIR_API_KEY}` };

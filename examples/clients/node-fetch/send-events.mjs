@@ -26,7 +26,7 @@ async function main() {
   }
 }
 
-/** Status 0 stands for a lost response: the batch may be stored or not. */
+/** Sends the batch. Status 0 means a lost response: the batch may be stored or not. */
 async function post(body) {
   try {
     const response = await fetch(`${env.WEIR_URL}/v1/ingest-events`, {

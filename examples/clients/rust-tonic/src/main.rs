@@ -89,7 +89,7 @@ fn may_retry(code: Code) -> bool {
     )
 }
 
-/// google.rpc.Status, in which gRPC sends the details of an error, without the fields that tonic already has.
+/// google.rpc.Status, which contains the details of an error. Fields that tonic reads itself are left out.
 #[derive(Clone, PartialEq, Message)]
 struct RpcStatus {
     #[prost(message, repeated, tag = "3")]
