@@ -11,7 +11,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cacheDir, { recursive: true }));
 
-test('two builds at once give one complete build, and a later one uses it', async () => {
+test('two builds at once give one complete build, and a later one uses it', {
+  timeout: 120_000,
+}, async () => {
   const [first, second] = await Promise.all([buildWeb({ cacheDir }), buildWeb({ cacheDir })]);
   expect(second.directory).toBe(first.directory);
   expect(readdirSync(cacheDir)).toHaveLength(1);
