@@ -121,8 +121,12 @@ export async function completeErasure(
     const { events, segmentsRewritten, segmentsDeleted } = row;
     const { quarantineEvents, quarantineRewritten, quarantineDeleted } = row;
     const counts = {
-      ...{ events, segmentsRewritten, segmentsDeleted },
-      ...{ quarantineEvents, quarantineRewritten, quarantineDeleted },
+      events,
+      segmentsRewritten,
+      segmentsDeleted,
+      quarantineEvents,
+      quarantineRewritten,
+      quarantineDeleted,
     };
     await transaction.insert(auditLog).values({
       spaceId: erasure.spaceId,

@@ -1,5 +1,6 @@
--- The tables of lib/db/schema, by theme. drizzle-kit wrote the snapshot in meta; this file is written by hand, because it knows
--- neither partitions nor storage parameters nor triggers. lib/db/schema.test.ts compares the result with the snapshot.
+-- The tables of lib/db/schema, by theme. drizzle-kit generated the snapshot in meta; this file is written by hand, because
+-- drizzle-kit does not support partitions, storage parameters and triggers. lib/db/schema.test.ts compares the result with the
+-- snapshot.
 
 -- People, and how they sign in.
 
@@ -76,7 +77,7 @@ CREATE TABLE api_keys (
   replaces uuid CONSTRAINT api_keys_replaces_unique UNIQUE
 );
 
--- Counters are updated in place: room on the page keeps those updates out of the index (HOT).
+-- Counters are updated in place. Free space in each page lets these updates leave the indexes unchanged (HOT).
 CREATE TABLE usage_months (
   space_id uuid NOT NULL,
   month text NOT NULL,
@@ -145,7 +146,7 @@ CREATE TABLE audit_log (
 );
 --> statement-breakpoint
 
--- Events: the ledger of ids, and rows and request bodies, partitioned by week of receipt (ADR 16). lib/db/partitions.ts makes the weeks.
+-- Events: the ledger of ids, and rows and request bodies, partitioned by week of receipt (ADR 16). lib/db/partitions.ts creates the weeks.
 
 CREATE TABLE event_ids (
   space_id uuid NOT NULL,
@@ -193,7 +194,7 @@ CREATE TABLE segments (
   received_at timestamptz NOT NULL,
   event_count integer NOT NULL,
   raw_bytes integer NOT NULL,
-  -- Compressed already: TOAST must not try again.
+  -- Bodies are already compressed, so TOAST must not compress them again.
   body bytea STORAGE EXTERNAL NOT NULL,
   min_start_ms double precision NOT NULL,
   max_start_ms double precision NOT NULL,
@@ -207,7 +208,7 @@ CREATE INDEX segments_by_term ON segments USING gin (terms) WITH (gin_pending_li
 CREATE INDEX segments_by_start_time ON segments (space_id, max_start_ms);
 CREATE TABLE segments_default PARTITION OF segments DEFAULT;
 
--- What each statement stored of a space, numbered in the order of COMMIT (ADR 20). The counter is updated in place.
+-- The commits of each space, numbered in the order of COMMIT (ADR 20). The counter is updated in place.
 CREATE TABLE commit_counters (
   space_id uuid NOT NULL,
   last_number bigint NOT NULL,
@@ -225,7 +226,7 @@ CREATE TABLE space_commits (
 CREATE INDEX space_commits_by_time ON space_commits USING brin (stored_at);
 --> statement-breakpoint
 
--- Statistics for charts: sums by minute, and by hours (ADR 21). Updated in place, as the counters of usage are.
+-- Statistics for charts: sums by minute, and by hours (ADR 21). Updated in place, like the counters of usage.
 
 CREATE TABLE event_stats (
   space_id uuid NOT NULL,
@@ -302,7 +303,7 @@ CREATE TABLE agent_stats_rollups (
 ) WITH (fillfactor = 50);
 --> statement-breakpoint
 
--- Events that Postgres refused, and what was erased.
+-- Events that Postgres rejected, and erasures.
 
 CREATE TABLE quarantine (
   space_id uuid NOT NULL,
@@ -336,8 +337,8 @@ CREATE TABLE erasures (
 );
 --> statement-breakpoint
 
--- Notifications that keep the caches of ingest current. Triggers, so that any change of a row, by whatever program, reaches every
--- ingest process within a second.
+-- Notifications that keep the caches of ingest current. They are sent by triggers, so that a change of a row by any program
+-- reaches every ingest process within a second.
 
 CREATE FUNCTION notify_space_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -357,6 +358,6 @@ END $$;
 CREATE TRIGGER api_keys_added_or_removed AFTER INSERT OR DELETE ON api_keys
   FOR EACH ROW EXECUTE FUNCTION notify_api_key_changed();
 
--- Not on last_used_at: ingest writes it, and would notify every ingest process.
+-- last_used_at is excluded: ingest updates it, and each update would notify every ingest process.
 CREATE TRIGGER api_keys_changed AFTER UPDATE OF revoked_at, expires_at, hash, space_id ON api_keys
   FOR EACH ROW EXECUTE FUNCTION notify_api_key_changed();
