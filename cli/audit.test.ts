@@ -6,12 +6,12 @@ import { auditLog, quarantine } from '../lib/db/schema.ts';
 import { Operator, unknownId } from '../test/support/cli/operator.ts';
 import { buildProgram } from './program.ts';
 
-/** Every command that changes something has an audit row. A new command fails the first test. */
+/** Every command that changes data writes an audit row. A new command fails the first test until it is listed here. */
 
 const operator = new Operator();
 const email = 'a@example.org';
 
-/** What is prepared, and the command; `log`: whether its row is in the space's log, or in that of no space. */
+/** The preparation and the command; `log`: whether its row is in the space's log or in the operator's. */
 const changes: Record<
   string,
   { prepare?: string[][]; args: string[]; log: 'space' | 'no space'; rows?: number }
@@ -23,7 +23,7 @@ const changes: Record<
   'user create': { args: ['--email', 'b@example.org', '--password-stdin'], log: 'no space' },
   'user password': { args: ['--email', email, '--password-stdin'], log: 'no space' },
   'user link': { args: ['--email', email, '--url', 'http://x'], log: 'no space' },
-  // The second row is that of the link.
+  // The second row is for the link.
   'user reclaim': { args: ['--email', email, '--url', 'http://x'], log: 'no space', rows: 2 },
   'user disable': { args: ['--email', email], log: 'no space' },
   'user enable': {
@@ -40,7 +40,7 @@ const changes: Record<
   },
   'quarantine replay': { args: [], log: 'space' },
 };
-/** `erase` and `reproject` are tested where there are events; `migrate` makes the log; the others only read, or send events. */
+/** `erase` and `reproject` have tests with events; `migrate` creates the log; the others only read, or send events. */
 const others = [
   ...['space list', 'key list', 'user list', 'price list', 'quarantine list', 'usage', 'storage', 'audit'],
   ...['events', 'find', 'send', 'migrate', 'erase', 'reproject'],
@@ -53,7 +53,7 @@ function leaves(command: Command, path: string[] = []): string[] {
   });
 }
 
-test('every command is known here', () => {
+test('every command is listed here', () => {
   const host = {
     env: {},
     directory: '',
@@ -88,12 +88,17 @@ test.each(Object.entries(changes))(
 
 async function addToQuarantine(spaceId: string): Promise<void> {
   await operator.database.insert(quarantine).values({
-    ...{ spaceId, id: unknownId, receivedAt: new Date(), eventCount: 1 },
-    ...{ sqlstate: '23514', message: 'rejected', part: Buffer.from('x') },
+    spaceId,
+    id: unknownId,
+    receivedAt: new Date(),
+    eventCount: 1,
+    sqlstate: '23514',
+    message: 'rejected',
+    part: Buffer.from('x'),
   });
 }
 
-test('weir audit prints the log of a space, and of what belongs to none, the newest rows first', async () => {
+test('weir audit prints the log of a space, or that of changes outside of spaces, newest rows first', async () => {
   const spaceId = await operator.createSpace();
   await operator.weir('key', 'create', '--space', spaceId, '--name', 'k');
   await operator.database

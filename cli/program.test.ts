@@ -50,13 +50,13 @@ test.each([
   expect(stderr).toMatch(/error: |Usage: /);
 });
 
-test('a command without arguments ends with exit code 2 and its usage on stderr', async () => {
+test('a command without arguments exits with code 2 and its usage on stderr', async () => {
   const { exitCode, stdout, stderr } = await runWeirProcess([]);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain('Usage: ');
 });
 
-test('when nothing runs, the command says so, and what to do', async () => {
+test('when Weir is not running, the command reports it and suggests what to do', async () => {
   const nothing = await runWeirProcess(['space', 'list']);
   expect(nothing).toMatchObject({ exitCode: 1, stdout: '' });
   expect(nothing.stderr).toMatch(/^weir: Nothing was started .*`npm start`.*\.\n$/);

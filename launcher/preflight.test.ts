@@ -39,7 +39,7 @@ test('all errors are reported together', async () => {
   );
 });
 
-test('the error of a Postgres that rejects us says why', async () => {
+test('the error of a Postgres that rejects the connection names the reason', async () => {
   const wrongPassword = new URL(inject('templateDatabaseUrl'));
   wrongPassword.password = 'wrong';
   await expect(check({ DATABASE_URL: wrongPassword.href })).rejects.toThrow(/rejects the password of weir/);
@@ -48,7 +48,7 @@ test('the error of a Postgres that rejects us says why', async () => {
   await expect(check({ DATABASE_URL: missing.href })).rejects.toThrow(/has no database missing: create it/);
 });
 
-test('the error of a nats-server that rejects us says why', async () => {
+test('the error of a nats-server that rejects the connection names the reason', async () => {
   await using nats = await startNats();
   const wrong = new URL(nats.url);
   wrong.password = 'wrong';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ErrorId, errorTable, IngestError } from './errors.ts';
 
-/** The table of the public contract, and the titles that it gives. */
+/** The error table of the public contract, with its titles. */
 const contract: [ErrorId, number, string][] = [
   ['invalid_request_body', 400, 'Body is missing or is not valid JSON.'],
   ['invalid_event_batch', 400, 'JSON does not match { events: [...] } with valid events.'],
@@ -18,7 +18,7 @@ const titles: [ErrorId, string][] = [
   ['usage_limit_exceeded', 'Usage limit exceeded'],
   ['too_many_events', 'Too many events'],
 ];
-/** Weir's own (docs/api.md §7). */
+/** Weir's additional errors (docs/api.md §7). */
 const ours = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
 
 test("the error table is the contract's, followed by ours", () => {
@@ -38,7 +38,7 @@ test('an error has the shape of docs/api.md §7', () => {
   });
 });
 
-test('an unexpected error is a 500 that tells nothing internal', () => {
+test('an unexpected error is a 500 without internal details', () => {
   const error = IngestError.from(new Error('connection to 10.0.0.7 refused'));
   expect(error.status).toBe(500);
   expect(JSON.stringify(error.toBody())).not.toContain('10.0.0.7');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Caller, CallerLeftError, openFairLimiter, QueueFullError } from './fair-limiter.ts';
 
-/** A limiter whose tasks end when they are told to, and which notes the order in which they begin. */
+/** A limiter whose tasks end on request, and that records the order of their starts. */
 function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
   const run = openFairLimiter({ atOnceMax: 2, atOnceOfSpaceMax: 2, waitingOfUserMax: 1_000, ...limits });
   const started: string[] = [];
@@ -13,7 +13,7 @@ function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
         started.push(`${caller.spaceId}/${caller.userId}`);
         return new Promise<void>((resolve) => running.push(resolve));
       }),
-    /** Ends the task that runs for longest. */
+    /** Ends the longest-running task. */
     async endOne() {
       running.shift()?.();
       await new Promise(setImmediate);
@@ -23,7 +23,7 @@ function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
 
 const by = (spaceId: string, userId: string, signal?: AbortSignal): Caller => ({ spaceId, userId, signal });
 
-test('behind 400 tasks of one user, a task of another tenant and one of another user come next', async () => {
+test('after 400 queued tasks of one user, a task of another space and one of another user run next', async () => {
   const gate = openGate();
   const all = Array.from({ length: 402 }, () => gate.add(by('a', 'x')));
   all.push(gate.add(by('a', 'y')), gate.add(by('b', 'z')));
@@ -45,7 +45,7 @@ test('a space cannot take all slots', async () => {
   expect(gate.started).toEqual(['a/0', 'a/1', 'b/z']);
 });
 
-test('a task that nobody waits for any more leaves the queue, and is never run', async () => {
+test('a task whose signal is aborted leaves the queue, and never runs', async () => {
   const gate = openGate({ atOnceMax: 1, waitingOfUserMax: 2 });
   const left = new AbortController();
   void gate.add(by('a', 'x'));
@@ -59,7 +59,7 @@ test('a task that nobody waits for any more leaves the queue, and is never run',
   expect(gate.started).toEqual(['a/x', 'a/x']);
 });
 
-test('a task that fails frees its slot, and its failure is that of the call', async () => {
+test('a failed task frees its slot, and the call rejects with its error', async () => {
   const run = openFairLimiter({ atOnceMax: 1, atOnceOfSpaceMax: 1, waitingOfUserMax: 1 });
   await expect(run(by('a', 'x'), () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await run(by('a', 'x'), () => Promise.resolve(1))).toBe(1);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openLimiter } from './limiter.ts';
 
-test('tasks run in the order of the calls, at most so many at a time, and a failure frees its slot', async () => {
+test('tasks run in the order of the calls, at most `atOnceMax` at a time, and a failure frees its slot', async () => {
   const limit = openLimiter(2);
   const started: number[] = [];
   let running = 0;

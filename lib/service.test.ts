@@ -10,7 +10,7 @@ import { afterAll, expect, test } from 'vitest';
 const directory = mkdtempSync(join(tmpdir(), 'weir-test-service-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** A service process, and all that it has written. */
+/** A service process and its output. */
 function run(file: string, env: Record<string, string> = {}) {
   const child: ChildProcess = fork(file, { env, execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   const output = { text: '' };
@@ -22,7 +22,7 @@ function run(file: string, env: Record<string, string> = {}) {
   return { child, output, exited, untilWritten };
 }
 
-/** A service whose `start` acquires a resource and then does this. */
+/** A service whose `start` acquires a resource and then runs this code. */
 function writeService(name: string, rest: string): string {
   const file = join(directory, `${name}.ts`);
   const service = fileURLToPath(new URL('service.ts', import.meta.url));
@@ -61,7 +61,7 @@ test('it stops when the supervisor dies while it starts', async () => {
   expect(await exited).toEqual([0, null]);
 });
 
-test('a release that hangs does not hold it up', async () => {
+test('a release that hangs does not delay the exit', async () => {
   const hanging = `resources.defer(() => new Promise(() => setInterval(() => {}, 1_000)));`;
   const { child, exited, untilWritten } = run(writeService('hanging', hanging + waitLong));
   await untilWritten('starting');
@@ -77,7 +77,7 @@ test('a start that fails ends the process with its message, after the resources 
 });
 
 test.each(['ingest', 'writer'])('SIGTERM stops %s while it waits for nats-server', async (name) => {
-  // It accepts connections and says nothing, like a nats-server that hangs.
+  // Accepts connections but sends nothing, like a nats-server that hangs.
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const address = silent.address();

@@ -7,7 +7,7 @@ import { startNats } from '../../test/support/test-servers.ts';
 
 const operator = new Operator();
 
-test('without --yes it says what would be erased, and changes nothing', async () => {
+test('without --yes it prints what would be erased, and changes nothing', async () => {
   const spaceId = await operator.createSpace();
   const events = ['a', 'b', 'a'].map((userId) => llmEvent({ context: { userId } }));
   await insertParts(operator.database, [partOf(spaceId, events)]);
@@ -37,7 +37,7 @@ test('with --yes it erases and prints the receipt as one line of JSON', async ()
   expect(JSON.parse(printed).id).toBe(events[1]?.id);
 });
 
-test('bad usage is refused before anything is erased', async () => {
+test('bad usage is rejected before anything is erased', async () => {
   const spaceId = await operator.createSpace();
   const inSpace = ['erase', '--space', spaceId];
   const cases: [string[], number, string][] = [
@@ -47,7 +47,7 @@ test('bad usage is refused before anything is erased', async () => {
     [['erase', '--user', 'a'], 2, '--space'],
     [['erase', '--space', unknownId, '--user', 'a', '--yes'], 1, 'There is no space'],
     [['erase', '--space', 'x', '--user', 'a', '--yes'], 1, 'its id is a UUID'],
-    // Without the queue nobody can tell what was accepted.
+    // Without the queue it is unknown which events were accepted.
     [[...inSpace, '--user', 'a', '--yes'], 1, 'NATS_URL'],
   ];
   for (const [args, exitCode, message] of cases) {

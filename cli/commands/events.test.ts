@@ -30,10 +30,15 @@ async function storeBody(spaceId: string, body: string, startTimesMs: number[]):
   });
   const rows = startTimesMs.map((startTimeMs, segmentIndex) => ({
     ...shared,
-    ...{ id: randomUUID(), segmentId, segmentIndex, startTimeMs, endTimeMs: 0, durationMs: 0 },
+    id: randomUUID(),
+    segmentId,
+    segmentIndex,
+    startTimeMs,
+    endTimeMs: 0,
+    durationMs: 0,
     ...({ type: 'tool', state: 'ok', source: 's' } as const),
   }));
-  // Postgres takes 65,535 parameters a statement.
+  // Postgres accepts at most 65,535 parameters per statement.
   for (let i = 0; i < rows.length; i += 1_000) {
     await operator.database.insert(events).values(rows.slice(i, i + 1_000));
   }
@@ -43,7 +48,7 @@ async function readEventLines(...args: string[]): Promise<string[]> {
   return (await operator.print(['events', ...args])).split('\n').slice(0, -1);
 }
 
-test('events are printed as they were sent, newest first, one a line, with receivedAt as the last member', async () => {
+test('events are printed as they were sent, newest first, one per line, with receivedAt as the last member', async () => {
   const spaceId = await operator.createSpace();
   const exact = '{"n":9007199254740993,"t":"\\u0000\\ud800é","d":1.0}';
   const pretty = '{\r\n  "a": [\n1\n]\n}';
@@ -59,7 +64,7 @@ test('events are printed as they were sent, newest first, one a line, with recei
   expect(await readEventLines('--space', spaceId, '--limit', '0')).toEqual([]);
 });
 
-test('every event of several pages is printed once, also where start times are equal', async () => {
+test('every event of several pages is printed once, even when start times are equal', async () => {
   const spaceId = await operator.createSpace();
   const numbers = [...Array(printedEventsPage + 1_000).keys()];
   const body = `{"events":[${numbers.map((n) => `{"n":${n}}`).join(',')}]}`;
@@ -75,7 +80,7 @@ test('every event of several pages is printed once, also where start times are e
   expect(fewer).toEqual(lines.slice(0, printedEventsPage + 1));
 });
 
-test('the options of a filter choose the events', async () => {
+test('the filter options select the events', async () => {
   const spaceId = await operator.createSpace();
   await storeBody(spaceId, '{"events":[{"n":0},{"n":1},{"n":2}]}', [1_000, 2_000, 3_000]);
   const [, middle] = await operator.database
@@ -96,7 +101,11 @@ test('the options of a filter choose the events', async () => {
         threadId: 't',
         agentId: 'a',
       } as const),
-      ...{ agentGroupId: 'g', userId: 'u', errorCode: 'e', durationMs: 5.5, inputPreview: 'Hello' },
+      agentGroupId: 'g',
+      userId: 'u',
+      errorCode: 'e',
+      durationMs: 5.5,
+      inputPreview: 'Hello',
       attributes: { plan: 'a=b', seats: 3 },
     })
     .where(eq(events.id, middle?.id ?? ''));
@@ -126,7 +135,7 @@ test('the options of a filter choose the events', async () => {
   expect(await readEventLines('--space', spaceId, '--user', 'other')).toEqual([]);
 });
 
-test('events too large for one page are printed in smaller ones', async () => {
+test('events too large for one page are printed in smaller pages', async () => {
   const spaceId = await operator.createSpace();
   const large = 'x'.repeat(4_000_000);
   for (let n = 0; n < 20; n++) await storeBody(spaceId, `{"events":[{"n":${n},"x":"${large}"}]}`, [n]);
@@ -134,7 +143,7 @@ test('events too large for one page are printed in smaller ones', async () => {
   expect(lines.map((line) => JSON.parse(line).n)).toEqual([...Array(20).keys()].reverse());
 });
 
-test('a reader that closes the output early ends the command quietly', async () => {
+test('closing stdout early ends the command without an error', async () => {
   const spaceId = await operator.createSpace();
   await storeBody(spaceId, `{"events":[{"text":"${'x'.repeat(1_000_000)}"}]}`, [1]);
   const options = { readStdout: false };

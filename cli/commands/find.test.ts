@@ -27,7 +27,7 @@ async function find(batchId: string) {
 
 const idsOf = (events: object[]) => events.map((event) => (event as { id: string }).id);
 
-test('the batch id of each request leads to its events, also where requests share a segment', async () => {
+test('the batch id of each request locates its events, even when requests share a segment', async () => {
   const requests = [1, 2, 3, 1, 2].map((count) => someEvents(count));
   const batchIds = await Promise.all(requests.map(send));
   expect(new Set(batchIds).size).toBe(requests.length);
@@ -64,7 +64,7 @@ test('a batch without events, and a retry that the queue recognises, have no bat
   expect(await send([])).toBe('');
 });
 
-test('an event that Postgres refused is found in quarantine, and after its replay among the stored ones', async () => {
+test('an event that Postgres rejected is found in quarantine, and after its replay among the stored events', async () => {
   const { sql, database } = pipeline;
   await sql`ALTER TABLE events ADD CONSTRAINT poison CHECK (name <> 'poison')`;
   const poison = toolEvent({ properties: { tool: { name: 'poison' } } });
@@ -82,11 +82,11 @@ test('an event that Postgres refused is found in quarantine, and after its repla
   });
 });
 
-test('what is not stored yet is said to be in the queue, and what was stored before is not', async () => {
+test('events that are not stored yet are reported as possibly queued, and events stored before are not', async () => {
   const events = someEvents(2);
   await send(events);
   await untilDrained(pipeline);
-  // In another order the queue does not recognise them.
+  // In another order the queue does not recognise the repeated batch.
   const again = await send([...events].reverse());
   await untilDrained(pipeline);
   const repeated = await find(again);
@@ -101,7 +101,7 @@ test('what is not stored yet is said to be in the queue, and what was stored bef
   );
 });
 
-test('anything that is no batch id is bad usage', async () => {
+test('any text other than a batch id is bad usage', async () => {
   const { exitCode, stderr } = await runWeir(['find', 'x'], pipeline.variables);
   expect(exitCode).toBe(2);
   expect(stderr).toContain('It must be a Weir-Batch-Id');

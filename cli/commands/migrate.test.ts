@@ -3,7 +3,7 @@ import { openPostgres } from '../../lib/db/connect.ts';
 import { runWeirProcess } from '../../test/support/cli/command-line.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 
-test('an empty database is migrated, also by several processes at once', async () => {
+test('an empty database is migrated, even by several processes at once', async () => {
   await using database = await createDatabase();
   const options = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 0 };
   await using sql = openPostgres(database.url, options);

@@ -17,7 +17,7 @@ test('prices are set for all spaces and for one, listed and removed', async () =
   const own = { ...common, spaceId, input: '1.000001', output: '0' };
   expect(await price('list')).toEqual(forAll);
   expect(await price('list', '--space', spaceId)).toEqual(expect.arrayContaining([...forAll, own]));
-  // Setting it again replaces it.
+  // Setting a price again replaces it.
   await price('set', '--model', 'gpt', '--input', '4', '--output', '12', '--from', '2026-03-01');
   expect(await price('list')).toContainEqual({
     ...common,

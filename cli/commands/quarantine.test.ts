@@ -9,7 +9,7 @@ test('quarantine is empty when nothing was rejected', async () => {
   expect(await operator.weir('quarantine', 'replay')).toEqual({ replayed: [], failed: [] });
 });
 
-test('what is in quarantine is listed without its content, and stays when it is rejected again', async () => {
+test('quarantined events are listed without their content, and stay when they are rejected again', async () => {
   const spaceId = await operator.createSpace();
   await operator.database.insert(quarantine).values({
     spaceId,

@@ -30,7 +30,7 @@ test('one space is recomputed, and damaged segments are named and left unchanged
     expect(userId).toBe(segmentId === parts[0]?.segmentId ? 'user-1' : null);
 });
 
-test('events that an ingest of an older version queued are found by their version', async () => {
+test('events queued by an older version of ingest are found by their version', async () => {
   const spaceId = await operator.createSpace();
   const { database } = operator;
   const older = partOf(spaceId, someEvents(2), { projection: projectionVersion - 1 });
@@ -48,7 +48,7 @@ test('events that an ingest of an older version queued are found by their versio
   expect(rows.map(({ userId }) => userId)).toEqual(['user-1', 'user-1']);
 });
 
-test('a space that does not exist is refused', async () => {
+test('an unknown space is rejected', async () => {
   const { exitCode, stderr } = await operator.run(['reproject', '--space', unknownId]);
   expect({ exitCode, stderr }).toMatchObject({
     exitCode: 1,

@@ -26,7 +26,7 @@ test('a space is created, listed and changed', async () => {
   });
 });
 
-test('a space is owned by the user that is named, or by the first user of `npm start`', async () => {
+test('a space is owned by the named user, or by the first user of `npm start`', async () => {
   const email = 'owner@example.org';
   await operator.weir('user', 'create', '--email', email);
   const create = ['space', 'create', '--name', 'owned'];
@@ -49,13 +49,13 @@ test('a space is owned by the user that is named, or by the first user of `npm s
     rmSync(directory, { recursive: true });
   }
 
-  // Without either nobody is, and a user that does not exist creates no space.
+  // Without either, the space has no owner. With an unknown owner, no space is created.
   expect(await operator.weir(...create)).toEqual({ spaceId: expect.any(String) });
   const unknown = await operator.run([...create, '--owner', 'nobody@example.org']);
   expect(unknown).toMatchObject({ exitCode: 1, stdout: '' });
 });
 
-test('the plan of a space is named, shown and taken away', async () => {
+test('the plan of a space is set, shown and removed', async () => {
   const spaceId = await operator.createSpace('--plan', 'team');
   const listed: unknown[] = await operator.weir('space', 'list');
   expect(listed).toContainEqual(expect.objectContaining({ spaceId, plan: 'team' }));

@@ -7,7 +7,7 @@ import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();
 
-test('storage shows the partitions, when they expire, and what lies in none', async () => {
+test('storage shows the partitions, their expiry, and the rows outside of all weeks', async () => {
   const empty = await operator.weir('storage');
   expect(empty).toMatchObject({ retentionDaysMax: null, nextDrop: null, defaultPartition: { events: 0 } });
   const [short, forEver] = [

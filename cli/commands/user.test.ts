@@ -46,7 +46,7 @@ async function readAudit(spaceId: string) {
     .orderBy(auditLog.id);
 }
 
-test('a created user signs in with the password that was shown once, and has the roles given', async () => {
+test('a created user signs in with the password that was shown once, and has the given roles', async () => {
   const [first, second] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const email = newEmail();
   const spaces = ['--space', first.spaceId, '--role', 'admin', '--space', second.spaceId.toUpperCase()];
@@ -129,7 +129,7 @@ test('a new password replaces the old one, ends the sessions of the user, and is
   expect(JSON.stringify(audit)).not.toMatch(`${changed.password}|another one`);
 });
 
-test('a role is set, changed and removed, for running sessions too', async () => {
+test('a role is set, changed and removed, including for running sessions', async () => {
   const { spaceId } = await dashboard.addSpace();
   const { email, client } = await dashboard.addSpace();
   const rolesSeen = async () =>
@@ -176,14 +176,14 @@ test('a link signs its user in, once', async () => {
   );
 });
 
-test('a link for nobody, or to nowhere, is one sentence', async () => {
+test('a link for an unknown user, or without an address, fails with one sentence', async () => {
   const unknown = await run(['link', '--email', newEmail(), '--url', dashboard.url]);
   expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('There is no user') });
   const nowhere = await run(['link', '--email', newEmail()]);
   expect(nowhere).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--url') });
 });
 
-test('a new password ends the sign-in links of the user, whoever sets it', async () => {
+test('a new password ends the sign-in links of the user, regardless of who sets it', async () => {
   const { email, password, client } = await dashboard.addSpace();
   const newLink = async () => {
     const { link } = await user(['link', '--email', email, '--url', 'http://x']);
@@ -199,7 +199,7 @@ test('a new password ends the sign-in links of the user, whoever sets it', async
   await expect(redeem(second)).rejects.toMatchObject(unauthorized);
 });
 
-test('a disabled user is signed out and cannot sign in, has no way back, and keeps the spaces when enabled again', async () => {
+test('a disabled user is signed out, cannot sign in by any way, and keeps the spaces when enabled again', async () => {
   const { spaceId, email, password, client } = await dashboard.addSpace();
   const { link } = await user(['link', '--email', email, '--url', 'http://x']);
   const guest = await client.trpc.invitations.create.mutate({ email: 'guest@example.org', role: 'owner' });
@@ -216,7 +216,7 @@ test('a disabled user is signed out and cannot sign in, has no way back, and kee
   });
   const listed: { email: string; disabledAt: string | null }[] = await user(['list']);
   expect(listed.find((one) => one.email === email)?.disabledAt).toMatch(/Z$/);
-  // A link that is made now signs nobody in.
+  // A link created while the user is disabled does not sign in.
   const late = await user(['link', '--email', email, '--url', 'http://x']);
   await expect(
     stranger.auth.redeemLink.mutate({ token: late.link.split('#link=')[1] }),
@@ -226,7 +226,7 @@ test('a disabled user is signed out and cannot sign in, has no way back, and kee
   expect((await client.trpc.me.query()).spaces).toMatchObject([{ id: spaceId, role: 'owner' }]);
 });
 
-test('an account that somebody else made of an invitation is warned about, and goes to the person of the address', async () => {
+test('commands warn about an account created by accepting an invitation, and reclaim returns it to the owner of the address', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const email = newEmail();
   const { token } = await client.trpc.invitations.create.mutate({ email, role: 'admin' });

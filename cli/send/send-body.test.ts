@@ -54,7 +54,7 @@ test('a single invalid event is sent once, and named by its line', async () => {
   expect(summary).toMatchObject({ accepted: 0, rejected: 1, errors: [badAt(3)] });
 });
 
-test('a line that only looks like an event is the only one rejected', async () => {
+test('only the line that merely looks like an event is rejected', async () => {
   ingest.respond = (response, request) => {
     if (request.body.includes('nonsense')) refuse(response, 400, 'invalid_request_body');
     else accept(response, request);

@@ -4,7 +4,7 @@ import { once, runChaos } from './chaos.ts';
 import { killNats } from './faults/kill.ts';
 import type { Round } from './round.ts';
 
-/** That the harness works. `npm run chaos` injects all faults. */
+/** Tests that the harness works. `npm run chaos` injects all faults. */
 test('a round under load passes, and reports what it measured', async () => {
   const rounds: Round[] = [];
   await runChaos({

@@ -7,7 +7,7 @@ import { outcomeInProcess, outcomeOverHttp } from './outcome.ts';
 
 // `npm run fuzz` does the same with more bodies.
 
-test('any body is accepted, or rejected as the contract says', () => {
+test('any body is accepted, or rejected according to the contract', () => {
   fc.assert(
     fc.property(anyBody, (body) => void outcomeInProcess(body)),
     { numRuns: 2_000 },

@@ -61,7 +61,7 @@ test('all bytes are forwarded in both directions, in order', async () => {
   expect(client.received.equals(Buffer.concat(Array(50).fill(bytes)))).toBe(true);
 });
 
-test('a cut resets open connections and refuses new ones until heal, on the same port', async () => {
+test('a cut resets open connections and rejects new ones until heal, on the same port', async () => {
   const client = openClient();
   client.socket.write('a');
   await until(() => client.received.length === 1);

@@ -3,7 +3,7 @@ import { until } from '../../test/support/wait.ts';
 import type { ProcessExit } from '../process/child-process.ts';
 import { startRestartLoop } from './restart-loop.ts';
 
-/** A process whose exit the test decides. */
+/** A process whose exit the test controls. */
 class FakeProcess {
   readonly #exit = Promise.withResolvers<ProcessExit>();
   readonly exited = this.#exit.promise;

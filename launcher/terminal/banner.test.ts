@@ -15,12 +15,12 @@ const signInLink = 'http://127.0.0.1:2/sign-in#link=the-link';
 const options = { signInLink, vendor: 'weir', dataDir: '.weir', nowMs: 0 };
 const secrets = ['weir_the-key', 'the-password', 'the-link'];
 
-test('a terminal is shown the secrets', () => {
+test('a terminal shows the secrets', () => {
   const text = renderBanner(connection, { ...options, isTerminal: true });
   for (const secret of secrets) expect(text).toContain(secret);
 });
 
-test('what is no terminal is shown none of them, and where they are', () => {
+test('other output has no secrets, but names their file', () => {
   const text = renderBanner(connection, { ...options, isTerminal: false });
   for (const secret of secrets) expect(text).not.toContain(secret);
   expect(text).toContain('.weir/connection.json');

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { isEmail, normalizeEmail } from './email.ts';
 
-test('addresses are compared without their case, and no other letter becomes one of ASCII', () => {
+test('addresses are compared ignoring case, and no non-ASCII letter becomes an ASCII one', () => {
   expect(normalizeEmail(' Kate@Example.ORG ')).toBe('kate@example.org');
   expect(normalizeEmail('ÄNNE@example.org')).toBe('änne@example.org');
-  // The Kelvin sign is k in lower case: a provider could verify it for somebody else.
+  // The Kelvin sign's lower case is k, so another address could become equal to a verified one.
   expect(normalizeEmail('\u212Aate@example.org')).not.toBe('kate@example.org');
   for (let code = 0x80; code <= 0x10ffff; code++) {
     const letter = String.fromCodePoint(code);

@@ -93,7 +93,7 @@ test('a batch of lines is valid JSON only when each line alone is an event', asy
     const alone = events.map(parse);
     expect(parse(bytes.toString())).toEqual(alone.includes(undefined) ? undefined : { events: alone });
   };
-  // Ten at a time: most of what one takes is waiting for its file.
+  // Ten at a time, because each mostly waits for its file.
   const contents = fc.array(content, { minLength: 10, maxLength: 10 });
   await fc.assert(
     fc.asyncProperty(contents, async (texts) => void (await Promise.all(texts.map(check)))),
@@ -110,11 +110,11 @@ test('a truncated archive yields its readable lines and reports where it ends', 
   ]);
 });
 
-test('a missing file is an error at once', async () => {
+test('a missing file is an error when it is opened', async () => {
   await expect(openEventFile(join(directory, 'none'), () => {})).rejects.toThrow('ENOENT');
 });
 
-test('lines do not depend on how the bytes are cut into chunks', async () => {
+test('lines do not depend on the boundaries of chunks', async () => {
   const chunk = fc
     .string({ unit: fc.constantFrom('a', 'é', '\n'), maxLength: 8 })
     .map((text) => Buffer.from(text));

@@ -8,7 +8,7 @@ import { openFileContent } from './file-content.ts';
 const directory = mkdtempSync(join(tmpdir(), 'weir-test-file-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** The files of this test that the process has open, by the kernel's list. */
+/** The files of this test that the process has open, from /proc. */
 function openFiles(): string[] {
   return readdirSync('/proc/self/fd').flatMap((descriptor) => {
     try {
@@ -38,7 +38,7 @@ test.runIf(process.platform === 'linux').each([
   await vi.waitFor(() => expect(openFiles()).toEqual([]));
 });
 
-test('a truncated archive gives what it has, then an error', async () => {
+test('a truncated archive yields its content, then an error', async () => {
   const path = join(directory, 'truncated');
   writeFileSync(path, gzipSync(content, { level: 0 }).subarray(0, 3 * 1024 * 1024));
   const { chunks } = await openFileContent(path);

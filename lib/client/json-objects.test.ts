@@ -11,7 +11,7 @@ async function read(chunks: readonly Buffer[], bytesMax = 1_000_000): Promise<St
 
 const textsOf = (objects: readonly StreamedObject[]) => objects.map(({ bytes }) => bytes?.toString());
 
-test('objects are found whatever lies between them, and wherever the chunks end', async () => {
+test('objects are found with any bytes between them, and at any chunk boundaries', async () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue());
   const spaces = fc.constantFrom('', '\n', '\r\n', ' ', ',\n', '\n\n');
   await fc.assert(
@@ -30,7 +30,7 @@ test('objects are found whatever lies between them, and wherever the chunks end'
   );
 });
 
-test('each object has the line that it begins in', async () => {
+test('each object has the number of its first line', async () => {
   const objects = await read([Buffer.from('{"a":\n1}\n\n{"b":"}{"}{"c":3}\n')]);
   expect(objects.map(({ line, bytes }) => [line, bytes?.toString()])).toEqual([
     [1, '{"a":\n1}'],

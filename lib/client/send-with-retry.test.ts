@@ -82,7 +82,7 @@ test.each([
   expect(result).toEqual({ error: { status, id, details: `about ${id}` }, attempts: 1 });
 });
 
-test('a response that the contract does not have is an error, even a 200', async () => {
+test('a response outside of the contract is an error, even a 200', async () => {
   const { result } = await sendTo([(response) => response.writeHead(200).end('<html>')]);
   expect(result.error).toEqual({ status: 200, id: 'unexpected_answer', details: '<html>' });
 });

@@ -7,13 +7,13 @@ import { clockDifferenceMsMax } from './limits.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-test('a clock that is set is noticed at once, in both directions, also while Postgres is unreachable', async () => {
+test('a changed clock is detected at once, in both directions, even while Postgres is unreachable', async () => {
   await using stack = new AsyncDisposableStack();
   const { url } = stack.use(await createDatabase());
   const sql = openPostgres(url, { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 10_000 });
   const alarms: string[] = [];
   const log = { error: (text: string) => alarms.push(text), info: (text: string) => alarms.push(text) };
-  // The logger of pino, of which two methods are used.
+  // Only these two methods of pino's logger are used.
   const clock = stack.use(await openCheckedClock(openDatabase(sql), log as never));
   const realMs = Date.now();
   expect(clock.nowMs()).toBeGreaterThanOrEqual(realMs);

@@ -9,7 +9,7 @@ import { changeShardsInSequence, distributedTables } from './distribution.ts';
 import { distributeDatabase } from './migrate.ts';
 import * as schema from './schema.ts';
 
-/** What Citus demands of a distributed table, held on a plain Postgres (docs/cluster.md). */
+/** Checks the requirements of Citus for distributed tables, on a plain Postgres (docs/cluster.md). */
 
 const names = distributedTables.map(getTableName);
 
@@ -23,7 +23,7 @@ async function openTest() {
   return { url, sql, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-test('every table with a space is distributed by it, but those that refer to tables of the coordinator', () => {
+test('every table with a space is distributed by it, except those that refer to tables of the coordinator', () => {
   const tables = Object.values(schema).filter((one) => is(one, PgTable));
   const local = tables.map(getTableName).filter((name) => !names.includes(name));
   expect(names[0]).toBe('events');
@@ -59,7 +59,7 @@ test('distributed tables have no triggers, no foreign keys, and nothing refers t
 /** The first migration runs before the tables are distributed. */
 const migrationsBefore = 1;
 
-test('no later migration has what Citus refuses on distributed tables', () => {
+test('no later migration uses statements that Citus rejects on distributed tables', () => {
   const read = (file: string) => readFileSync(new URL(`migrations/${file}`, import.meta.url), 'utf8');
   const journal: { entries: { idx: number; tag: string }[] } = JSON.parse(read('meta/_journal.json'));
   const refused = new RegExp(

@@ -9,7 +9,7 @@ import { idleInTransactionMs } from './limits.ts';
 
 const options = { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 0 };
 
-test('a Postgres that runs without fsync is rejected, and the writer does not start on it', async () => {
+test('a Postgres without fsync is rejected, and the writer does not start on it', async () => {
   await using backing = await createDatabase();
   await using sql = openPostgres(backing.url, options);
   const checking = requireDurable(openDatabase(sql));
@@ -21,7 +21,7 @@ test('a Postgres that runs without fsync is rejected, and the writer does not st
   );
 });
 
-test('sessions commit synchronously, whatever the role or the database says, and hold no idle transaction', async () => {
+test('sessions commit synchronously despite settings of the role or database, and time out idle transactions', async () => {
   await using backing = await createDatabase();
   const name = new URL(backing.url).pathname.slice(1);
   await using first = openPostgres(backing.url, options);

@@ -15,10 +15,10 @@ import { boundOf, dateOf, weekOf } from './weeks.ts';
 /** Five years. */
 const weeks = 260;
 
-/** More lists at the same time than all services of one machine have connections for. */
+/** More concurrent lists than the connections of all services of one machine. */
 const readers = 40;
 
-test('with five years of partitions many lists, a store and retention have locks enough at the same time', async () => {
+test('with five years of partitions, many lists, a store and retention get enough locks at the same time', async () => {
   await using backing = await createDatabase();
   const open = (connectionsMax: number) =>
     openPostgres(backing.url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 0 });

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => resources.disposeAsync());
 
-/** A UUIDv7 of that time. */
+/** A UUIDv7 of a time. */
 const idAt = (atMs: number) => boundOf(atMs).slice(0, 13) + randomUUIDv7().slice(13);
 
 const store = async (segmentId: string) => {
@@ -37,7 +37,7 @@ const store = async (segmentId: string) => {
   return spaceId;
 };
 
-/** The partitions in which the space's events and segments are. */
+/** The partitions that contain the space's events and segments. */
 async function whereIs(spaceId: string): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     SELECT DISTINCT tableoid::regclass::text AS name FROM events WHERE space_id = ${spaceId}
@@ -57,19 +57,19 @@ test('a new database has partitions from the current week to five weeks ahead, w
   expect(await findPartitionFaults(database, nowMs)).toEqual([]);
 });
 
-test('as time goes on partitions are made, by several processes at once too, while events are stored', async () => {
+test('later, partitions are created by several processes at once, while events are stored', async () => {
   const later = nowMs + 20 * weekMs;
   const storing = Array.from({ length: 10 }, (_, i) => store(idAt(later + i * weekMs)));
   const making = Array.from({ length: 4 }, () => ensurePartitions(database, later));
   const spaceIds = await Promise.all(storing);
-  // One that waits too long for a lock gives up, and is called again.
+  // A call that waits too long for a lock fails, and is repeated.
   await Promise.allSettled(making);
   await ensurePartitions(database, later);
   expect((await listPartitions(database, events)).flatMap(({ range }) => range ?? [])).toHaveLength(12);
   for (const spaceId of spaceIds.slice(0, 6)) expect(await whereIs(spaceId)).not.toContain('events_default');
 });
 
-test('an alarm is due when the current or the next week has no partition, or the default partition has rows', async () => {
+test('a fault is reported when the current or the next week has no partition, or the default partition has rows', async () => {
   await store(idAt(nowMs + 400 * weekMs));
   expect(await findPartitionFaults(database, nowMs)).toEqual([
     expect.stringMatching(/^segments_default holds rows/),
@@ -79,7 +79,7 @@ test('an alarm is due when the current or the next week has no partition, or the
   expect(faults.filter((fault) => fault.includes('has no partition for the week of'))).toHaveLength(2);
 });
 
-test('rows of the default partition move into the partition of their week as soon as there is one', async () => {
+test('rows of the default partition move into the partition of their week when it is created', async () => {
   const late = await store(idAt(nowMs - 3 * weekMs));
   const early = await store(idAt(nowMs + 8 * weekMs));
   const never = await store('ffffffff-ffff-4fff-bfff-ffffffffffff');
@@ -118,7 +118,7 @@ test('events that wait for the default partition while their week is attached ar
   expect(await whereIs(spaceId)).not.toContain('events_default');
 });
 
-test('the weeks ahead are made although one of the past cannot be, and so are the other weeks of the past', async () => {
+test('a past week that cannot be created does not stop the weeks ahead, nor the other past weeks', async () => {
   const oldest = await store(idAt(0));
   const [taken, late] = [await store(idAt(nowMs - 5 * weekMs)), await store(idAt(nowMs - 3 * weekMs))];
   await sql.unsafe(`
@@ -134,7 +134,7 @@ test('the weeks ahead are made although one of the past cannot be, and so are th
   expect(await whereIs(taken)).toContain('events_default');
 });
 
-test('a partition that is made later has the indexes and the storage of the others', async () => {
+test('a partition created later has the indexes and the storage settings of the others', async () => {
   await ensurePartitions(database, nowMs + 30 * weekMs);
   const tables = await sql<{ name: string; indexes: number; storage: string }[]>`
     SELECT relname AS name, (SELECT count(*)::integer FROM pg_index WHERE indrelid = pg_class.oid) AS indexes,

@@ -18,7 +18,7 @@ async function describeSessions(sql: Sql): Promise<{ pid: number; isReadOnly: bo
   return rows.flat().toSorted((a, b) => a.pid - b.pid);
 }
 
-/** Makes one session read-only, as one that began while the server was. @returns the error of a write in it. */
+/** Makes one session read-only, like one that started while the server was. @returns the error of a write in it. */
 async function demoteOne(sql: Sql): Promise<unknown> {
   await sql`SELECT set_config('default_transaction_read_only', 'on', false)`;
   const writes = await Promise.allSettled(
@@ -37,7 +37,7 @@ async function useReadOnlySessionLast(sql: Sql): Promise<void> {
   }
 }
 
-test('only the sessions that are read-only are ended, and the pool can write again', async () => {
+test('only read-only sessions are ended, and the pool can write again', async () => {
   await using database = await createDatabase();
   await using sql = openPostgres(database.url, {
     applicationName: 'test',

@@ -5,7 +5,7 @@ import { openPostgres, type Sql } from './connect.ts';
 
 /**
  * `npm run check` compares schema.ts with drizzle-kit's snapshot of the last migration. Migrations are partly written by
- * hand, so this compares the snapshot with what they make: then schema.ts describes the database.
+ * hand, so this compares the snapshot with their result, and so schema.ts with the database.
  */
 interface Snapshot {
   tables: Record<string, SnapshotTable>;
@@ -33,7 +33,7 @@ interface SnapshotIndex {
   columns: { expression: string; asc: boolean }[];
 }
 
-/** A table, in the words of both sides. */
+/** A table, in a form common to both sides. */
 interface Described {
   columns: Record<string, string>;
   /** The names of constraints, and the columns of those that have some. */
@@ -107,7 +107,7 @@ async function describeDatabase(sql: Sql): Promise<Record<string, Described>> {
   return Object.fromEntries(rows.map(({ name, ...described }) => [name, described]));
 }
 
-test('the migrations make the tables, keys, checks and indexes of the schema', async () => {
+test('the migrations create the tables, keys, checks and indexes of the schema', async () => {
   await using database = await createDatabase();
   await using sql = openPostgres(database.url, {
     applicationName: 'test',

@@ -7,7 +7,7 @@ import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { socketOpener } from './socket.ts';
 
-test('a query between the failure of a connection and its close fails, and later replies are paired with their queries', async () => {
+test('a query between the failure and the close of a connection fails, and later replies match their queries', async () => {
   await using database = await createDatabase();
   const open = socketOpener(0);
   const sockets: Socket[] = [];
@@ -32,7 +32,7 @@ test('a query between the failure of a connection and its close fails, and later
   await sql.end({ timeout: 1 });
 });
 
-test('after a query died with its connection, the next one fails while the database rejects connections', async () => {
+test('after a query failed with its connection, the next one fails while the database rejects connections', async () => {
   await using database = await createDatabase();
   await using outage = openDatabaseOutage({ variables: { DATABASE_URL: database.url } });
   const socket = socketOpener(0);

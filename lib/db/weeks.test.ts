@@ -20,7 +20,7 @@ test('every UUIDv7 of a time lies between its bounds', () => {
   expect(millisecondOf(boundOf(atMs))).toBe(atMs);
 });
 
-test('what is not covered is what lies between the other ranges', () => {
+test('the uncovered parts lie between the other ranges', () => {
   const range = (fromMs: number, toMs: number) => ({ fromMs, toMs });
   expect(uncovered(range(10, 20), [])).toEqual([range(10, 20)]);
   expect(uncovered(range(10, 20), [range(20, 30), range(0, 10)])).toEqual([range(10, 20)]);

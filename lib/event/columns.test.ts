@@ -7,7 +7,7 @@ import { projectEvents } from './projection.ts';
 import { splitElements } from './text.ts';
 import { compileBatchRules } from './validate.ts';
 
-/** Columns of `events` that a part has once for all its events. */
+/** Columns of `events` with one value per part. */
 const ofThePart = { space_id: 'uuid', segment_id: 'uuid', received_at: 'timestamp with time zone' };
 
 test('every column that the queue carries to be stored is a column of the table, of the same type, and vice versa', async () => {

@@ -6,14 +6,14 @@ import { LatencySketch, latencyQuantile } from './latency-sketch.ts';
 const sketchOf = (durations: readonly number[]) =>
   durations.map((duration) => (BigInt(latencyBucketOf(duration)) << BigInt(countBits)) | 1n);
 
-test('every duration is within 5 % of what its bucket stands for', () => {
+test('every duration is within 5 % of the value of its bucket', () => {
   for (let duration = latencyMsMin * 1.001; duration < timeMsMax; duration *= 1.037) {
     const estimate = latencyQuantile([sketchOf([duration])], 0.5) ?? Number.NaN;
     expect(Math.abs(estimate - duration) / duration).toBeLessThanOrEqual(latencyAccuracy + 1e-9);
   }
 });
 
-test('durations of nothing, and negative ones, are 0', () => {
+test('durations of zero or less are counted as 0', () => {
   for (const duration of [0, -5, latencyMsMin, -timeMsMax]) {
     expect(latencyBucketOf(duration)).toBe(0);
     expect(latencyQuantile([sketchOf([duration])], 1)).toBe(0);
@@ -32,12 +32,12 @@ test('quantiles of merged sketches are those of all durations together, within 5
   expect(latencyQuantile([[]], 0.5)).toBeUndefined();
 });
 
-test('a sketch has a place for the largest duration', () => {
+test('a sketch has a bucket for the largest duration', () => {
   expect(latencyBucketOf(timeMsMax)).toBeLessThan(latencyBuckets);
   expect(latencyQuantile([sketchOf([timeMsMax])], 1)).toBeDefined();
 });
 
-/** A sketch as `array_send` has it. */
+/** A sketch in the format of `array_send`. */
 function binaryOf(elements: readonly bigint[]): Buffer {
   const head = Buffer.alloc(elements.length === 0 ? 12 : 20);
   head.writeInt32BE(elements.length === 0 ? 0 : 1, 0);
@@ -52,7 +52,7 @@ function binaryOf(elements: readonly bigint[]): Buffer {
   return Buffer.concat([head, ...body]);
 }
 
-test('binary sketches say the same as their elements, and a sketch that was cleared has forgotten', () => {
+test('binary sketches give the same quantiles as their elements, and a cleared sketch is empty', () => {
   const [short, long] = [sketchOf([3, 3, 70, 900]), [...sketchOf([0, 12, 40_000]), (9n << 40n) + 2n ** 39n]];
   const sketch = new LatencySketch();
   sketch.addBinary(binaryOf(sketchOf([5])));

@@ -21,13 +21,13 @@ test('several calls are shown in turn, calls without a known name as JSON, and a
   expect(long).toBe(`a(${'x'.repeat(62)}`);
 });
 
-test('a text is shown before calls, and nothing where there is neither', () => {
+test('text takes precedence over calls; without either there is no preview', () => {
   expect(ofOutput({ response: 'Hello', toolCalls: [{ name: 'a' }] })).toBe('Hello');
   expect(ofOutput({ toolCalls: [] })).toBeUndefined();
   expect(ofOutput({ response: '' })).toBe('');
 });
 
-test('of a tool, its input and output are shown, as text or as JSON', () => {
+test("a tool's previews are its input and output, as text or as JSON", () => {
   const event = toolEvent({ properties: { tool: { name: 't', input: { a: [1] }, output: null } } });
   expect(inputPreview(event as unknown as IngestEvent)).toBe('{"a":[1]}');
   expect(outputPreview(event as unknown as IngestEvent)).toBeUndefined();

@@ -5,7 +5,7 @@ import { EventSchema } from '../../gen/weir/ingest/v1/event_pb.ts';
 import { IngestError } from '../errors.ts';
 import { eventSchemas, type JsonSchema } from './schema.ts';
 
-/** The JSON Schema and the .proto must have the same fields. These tests name the one that is missing. */
+/** The JSON Schema and the .proto must have the same fields. These tests name missing fields. */
 
 const { llm, tool } = eventSchemas('weir');
 
@@ -59,7 +59,7 @@ test('the .proto and the JSON Schema have the same fields, of the same types', (
   compare(llm.properties?.properties?.properties?.llm as JsonSchema, payloads.get('llm') as DescMessage, []);
 });
 
-test('a tool payload is any object: the .proto names the fields that the dashboard shows, and has room for others', () => {
+test('a tool payload is any object: the .proto names the fields that the dashboard shows, and has a field for others', () => {
   expect(tool.properties?.properties?.properties?.tool).toEqual({ type: 'object' });
   expect(payloads.get('tool')?.fields.map((field) => field.name)).toEqual([
     'name',
@@ -69,7 +69,7 @@ test('a tool payload is any object: the .proto names the fields that the dashboa
   ]);
 });
 
-test('every message of a payload has room for other fields', () => {
+test('every message of a payload has a field for other fields', () => {
   const check = (desc: DescMessage) => {
     if (desc.typeName.startsWith('google.protobuf.')) return;
     expect(

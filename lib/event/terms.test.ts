@@ -26,7 +26,7 @@ const anyEvent = fc
     code: fc.oneof(text, fc.double({ noDefaultInfinity: true, noNaN: true })),
     threadId: text,
     userId: text,
-    // Different keys that are stored as one have one entry in the column, and a term each.
+    // Different keys whose stored text is equal have one entry in the column, but one term each.
     attributes: fc.dictionary(
       fc.constantFrom('k', '"', '\\', 'nul\0', '__proto__', ''),
       fc.oneof(text, fc.double({ noDefaultInfinity: true, noNaN: true })),
@@ -55,7 +55,7 @@ test('the writer computes the same terms from the columns as ingest does from th
   );
 });
 
-test('terms tell apart what has equal texts: kinds, attributes, states, and spaces', () => {
+test('terms of equal texts differ by column, attribute, state and space', () => {
   const value = 'x';
   const all = [
     hashTerm({ column: 'userId', value }, 'any'),
@@ -77,13 +77,13 @@ test('only events with the state error have terms of errors', () => {
     expect(termsOf(...events)).toContain(term);
 });
 
-test('a term is of what the column holds', () => {
+test('a term is computed from the stored value', () => {
   const long = 'x'.repeat(columnCharsMax);
   const term = hashTerm({ column: 'threadId', value: `${long}tail` }, 'any');
   expect(termsOf(llmEvent({ context: { threadId: `${long}other` } }))).toContain(term);
 });
 
-test('of too many additional properties the shortest are kept, in the column and as terms', () => {
+test('when additional properties exceed the limit, the shortest are kept, in the column and as terms', () => {
   const properties = {
     text: 'x'.repeat(attributesCharsMax),
     n: 1,
@@ -102,7 +102,7 @@ test('of too many additional properties the shortest are kept, in the column and
   }
 });
 
-test('more terms than a segment may have become the one that every filter includes', () => {
+test('more terms than the limit are replaced by the term that matches every filter', () => {
   const events = Array.from({ length: 50 }, (_, event) =>
     llmEvent({ additionalProperties: Object.fromEntries(manyProperties(300, `${event}-`)) }),
   );

@@ -4,7 +4,7 @@ import { cutText, quoteElement, splitElements, storableText } from './text.ts';
 
 const anyText = fc.string({ unit: 'binary' });
 
-test('cutText returns a beginning that does not end in half of a surrogate pair', () => {
+test('cutText returns a prefix that does not end in half of a surrogate pair', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, charsMax) => {
       const cut = cutText(text, charsMax);
@@ -15,7 +15,7 @@ test('cutText returns a beginning that does not end in half of a surrogate pair'
   );
 });
 
-test('joined elements are split where they were joined', () => {
+test('joined elements are split into the same elements', () => {
   const element = fc.oneof(anyText.map(quoteElement), fc.constant('NULL'), fc.integer().map(String));
   fc.assert(
     fc.property(fc.array(element, { minLength: 1 }), (elements) => {

@@ -18,7 +18,7 @@ test('it names the dependencies whose probe fails, throws or does not answer', a
   vi.useRealTimers();
 });
 
-test('requests share one round of probes: an anonymous client causes four queries a second at most', async () => {
+test('requests share one round of probes: an anonymous client causes at most four queries a second', async () => {
   vi.useFakeTimers();
   let queries = 0;
   const findUnready = createReadiness({ postgres: async () => ++queries });

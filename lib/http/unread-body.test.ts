@@ -5,7 +5,7 @@ import { bodyBytesMax } from '../limits.ts';
 import { longUnreadBodiesMax, unreadBodyBytesMax } from './limits.ts';
 import { createAnswerAfterBody, createDiscardBody } from './unread-body.ts';
 
-/** A request with so many bytes of its body received, and more to come. */
+/** A request of which this many body bytes were received, and more are expected. */
 function requestWith(bytes: number): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.push(Buffer.alloc(bytes));
@@ -14,7 +14,7 @@ function requestWith(bytes: number): IncomingMessage {
 
 const ignore = () => {};
 
-test('a bounded number of bodies is read past the size of a legal one, the others up to there', async () => {
+test('a bounded number of bodies is read past the largest legal size, the others only up to it', async () => {
   const discardBody = createDiscardBody(ignore);
   const long = Array.from({ length: longUnreadBodiesMax }, () => requestWith(bodyBytesMax + 1));
   const discarded = long.map(discardBody);
@@ -31,11 +31,11 @@ test('a bounded number of bodies is read past the size of a legal one, the other
   expect(await discardBody(next)).toBe(true);
 });
 
-test('reading stops at the limit of a body without end', async () => {
+test('reading an endless body stops at the limit', async () => {
   expect(await createDiscardBody(ignore)(requestWith(unreadBodyBytesMax + 1))).toBe(false);
 });
 
-test('when a client leaves, its place is free again', async () => {
+test('a client that closes its connection frees its slot', async () => {
   const discardBody = createDiscardBody(ignore);
   for (let times = 0; times <= longUnreadBodiesMax; times++) {
     const request = requestWith(bodyBytesMax + 1);

@@ -9,7 +9,7 @@ const levels = fc.integer({ min: 1, max: 5 });
 const limit = (text: string, at: number) => limitDepth(Buffer.from(text), at).bytes.toString();
 const parse = (text: string) => parseEscapedKeys(Buffer.from(text));
 
-/** What `limitDepth` should leave of a value. */
+/** The expected result of `limitDepth`. */
 function prune(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return depth === 1 ? [] : value.map((element) => prune(element, depth - 1));
@@ -17,7 +17,7 @@ function prune(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, prune(member, depth - 1)]));
 }
 
-test('deeper values are removed and nothing else, whatever strings contain', () => {
+test('only deeper values are removed, whatever strings contain', () => {
   fc.assert(
     fc.property(anyValue, levels, (text, depth) => {
       const left = limit(text, depth);

@@ -7,7 +7,7 @@ import { parseEscapedKeys } from './parse-escaped-keys.ts';
 const anyValue = spaced(valueText('key', '__proto__', '\\', 'a\\'));
 const parse = (text: string) => parseEscapedKeys(Buffer.from(text));
 
-/** JSON.parse where no other text was parsed before, and one object at a time: there it makes no mistake. */
+/** JSON.parse of one object at a time, with no other text parsed before: without V8's bug. */
 function parseInNewRealm(text: string): unknown {
   return runInNewContext('JSON.parse')(text);
 }
@@ -30,7 +30,7 @@ test('a value is parsed as JSON.parse does', () => {
   );
 });
 
-test('so is a damaged one', () => {
+test('a damaged value is rejected as by JSON.parse', () => {
   const damage = fc.tuple(
     anyValue,
     fc.nat(),
@@ -68,12 +68,12 @@ test.each([
   const first = `before ${key.charCodeAt(0)}`;
   JSON.parse(`{"${first}":0,"${earlier}":0}`);
   const text = `{"${first}":0,"${escaped}":0}`;
-  // While JSON.parse gives the wrong key, this module is needed.
+  // This module is needed as long as JSON.parse returns a wrong key.
   expect(Object.keys(JSON.parse(text))).not.toEqual([first, key]);
   expect(Object.keys(parse(text) as object)).toEqual([first, key]);
 });
 
-test('an escaped key is not replaced by one of the same text, at any depth', () => {
+test('an escaped key is not replaced by a key of another object, at any depth', () => {
   const nest = (levels: number, json: string) => '{"x":['.repeat(levels) + json + ']}'.repeat(levels);
   for (const levels of [0, 1, 2, 3, 4, 9]) {
     const both = `[{"f${levels}":0,"\\\\":0},{"f${levels}":0,"\\u00e9":0}]`;

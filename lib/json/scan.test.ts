@@ -8,7 +8,7 @@ const anyValue = valueText('id');
 const anyKey = fc.oneof(keyText('id'), fc.constantFrom('"Id"', '"id "', '"\\\\id"'));
 const anyObject = spaced(objectText(fc.array(fc.tuple(anyKey, anyValue), { maxLength: 5 })));
 
-test('a member is found where JSON.parse takes its value from', () => {
+test('the found member is the one that JSON.parse returns', () => {
   fc.assert(
     fc.property(anyObject, (text) => {
       const bytes = Buffer.from(text);

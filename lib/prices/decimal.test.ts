@@ -14,7 +14,7 @@ test.each([
   expect(formatCost(costOf(BigInt(tokens), price))).toBe(cost);
 });
 
-test('parts of tokens cost together what all of them cost', () => {
+test('the costs of parts add up to the cost of the whole', () => {
   const price = fc
     .tuple(fc.nat(999_999_999), fc.nat(999_999))
     .map(([whole, millionths]) => `${whole}.${String(millionths).padStart(6, '0')}`);

@@ -101,7 +101,7 @@ test('a message goes to the other stream while the first one does not accept it'
   expect(await publisher.publish(Buffer.from('c'), 'c')).toEqual({ stream: second?.name, sequence: 2 });
 });
 
-test('a message larger than max_payload is an error of its own, and the connection is kept', async () => {
+test('a message larger than max_payload is a specific error, and the connection is kept', async () => {
   await using cluster = await startNatsCluster();
   const config = parseConfig({ ...cluster.variables, QUEUE_BYTES_MAX: '2000000' });
   await using connection = await connectQueue(cluster.variables.NATS_URL, 'test');
@@ -194,7 +194,7 @@ async function killMember(cluster: NatsCluster, number: number): Promise<void> {
   await member.exited;
 }
 
-/** The events of a connection, as they happen. */
+/** Collects the status events of a connection. */
 function followStatus(connection: NatsConnection): readonly string[] {
   const events: string[] = [];
   void (async () => {

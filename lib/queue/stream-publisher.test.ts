@@ -59,7 +59,7 @@ test('a sequence that goes back is a loss, and nothing is published after it', a
   expect(losses).toEqual([expect.stringContaining('went back from 2 to 1')]);
 });
 
-test('a nats-server that restarts without acknowledged messages is a loss before anything is published', async () => {
+test('a nats-server that restarts without acknowledged messages is reported as a loss before the next publish', async () => {
   await using queue = await openQueue();
   const { nats, connection } = queue;
   const alarm = Promise.withResolvers<QueueLossError>();
@@ -139,7 +139,7 @@ test('a nats-server whose disk fails sends no PubAck, which is a time-out and no
   await expect(publish(Buffer.alloc(1_000), 'b')).rejects.toThrow(PubAckTimeoutError);
 });
 
-/** Flips a bit in the middle of what a stream has written. */
+/** Flips a bit in the middle of a stream's file. */
 function flipBit(storeDir: string, { name } = firstStream): void {
   const [file = ''] = globSync(join(storeDir, `jetstream/*/streams/${name}/msgs/*.blk`));
   const bytes = readFileSync(file);

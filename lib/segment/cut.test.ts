@@ -98,7 +98,7 @@ test.each<[guarantee: string, body: string, flags: boolean[]]>([
   expect(flagsOf(body)).toEqual(flags);
 });
 
-test('an escaped key counts as one value more', () => {
+test('an escaped key counts as an additional value', () => {
   const locate = (key: string, valuesMax: number) =>
     locateEvents(Buffer.from(`{"events":[{"a":{${Array(10).fill(`"${key}":0`).join()}}}]}`), 0, {
       valuesMax,

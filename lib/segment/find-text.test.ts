@@ -5,11 +5,11 @@ import { findTextInSegment, wantedText } from './find-text.ts';
 const find = (segment: string, text: string, matchCase = false) =>
   findTextInSegment(Buffer.from(segment), wantedText(text, matchCase));
 
-/** As Python's json.dumps writes it by default. */
+/** Encodes like Python's json.dumps by default. */
 const asAscii = (json: string) =>
   json.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-test('a text is found in exactly the events that hold it, however their JSON writes it', () => {
+test('a text is found in exactly the events that contain it, in any JSON encoding', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 6 });
   fc.assert(
     fc.property(
@@ -23,7 +23,7 @@ test('a text is found in exactly the events that hold it, however their JSON wri
         const found = find(segment, wanted, true);
         const holding = all.flatMap(({ t }, place) => (t.includes(wanted) ? [place] : []));
         expect(found).toEqual(expect.arrayContaining(holding));
-        // Keys, and what escapes are made of, are text of the event, too.
+        // Keys, and the characters of escapes, are also text of the event.
         for (const place of found) {
           const json = write(all[place]);
           expect(wantedText(wanted, true).spellings.some((one) => json.includes(one))).toBe(true);
@@ -43,7 +43,7 @@ test.each([
   expect(find(segment, text)).toEqual(indexes);
 });
 
-test('case counts where it is asked to', () => {
+test('case is compared only on request', () => {
   expect(find('{"events":["Abc","abc"]}', 'Abc', true)).toEqual([0]);
   expect(find('{"events":["\\u00C9"]}', 'É', true)).toEqual([0]);
 });

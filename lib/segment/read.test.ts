@@ -56,7 +56,7 @@ test('events are returned in the requested order, from any number of segments', 
   expect(await readEventTexts(database, spaceId, asked)).toEqual(order.map((place) => expected[place]));
 });
 
-test('an event that the space does not have is undefined, also when another space has it', async () => {
+test('an event that the space does not have is undefined, even when another space has it', async () => {
   const spaceId = randomUUID();
   const segmentId = await storeSegment(spaceId, '{"events":[1]}');
   const locators = [

@@ -8,7 +8,7 @@ const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
 const part = (spaceId: string, ...ids: string[]) =>
   create(PartSchema, { spaceId, columns: { id: ids.join() } });
 
-test('positions of repeated ids are counted over all parts, space by space', () => {
+test('positions count over all parts, and ids repeat only within a space', () => {
   expect(findRepeatedIds([part('one', a, b, c)])).toEqual([]);
   expect(findRepeatedIds([part('one', a, b, a), part('two', b, c, c), part('one', c, b)])).toEqual([3, 6, 8]);
 });

@@ -21,7 +21,7 @@ const part = create(PartSchema, {
   body: zstdCompressSync(body),
 });
 
-test('a slice has the columns and the bytes of its events, and of no other', () => {
+test('a slice has the columns and the bytes of only its events', () => {
   const slice = slicePart(part, 1, 3);
   expect(slice.eventCount).toBe(2);
   expect(slice.columns?.segmentIndex).toBe('1,2');
@@ -32,7 +32,7 @@ test('a slice has the columns and the bytes of its events, and of no other', () 
   expect(splitElements(slice.columns?.threadId ?? '')).toEqual(['"a,\\"b\\\\"', '"thread-1"']);
 });
 
-test('the segment of a slice is of the same millisecond, the same at every attempt, and its own', () => {
+test('the segment id of a slice has the same millisecond, is equal at every attempt, and is unique', () => {
   const [first, again, second] = [0, 0, 1].map((at) => slicePart(part, at, at + 1).segmentId);
   expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(first?.slice(0, 13)).toBe(segmentId.slice(0, 13));
@@ -42,7 +42,7 @@ test('the segment of a slice is of the same millisecond, the same at every attem
   expect(isSliceOf(segmentId, randomUUIDv7())).toBe(false);
 });
 
-test('a slice of a segment that cannot be read keeps it: it shows no text, and may be repaired', () => {
+test('a slice of a damaged segment keeps its bytes, so that it can be repaired', () => {
   const body = Buffer.from('damaged');
   expect(slicePart(create(PartSchema, { ...part, body }), 2, 3)).toMatchObject({
     eventCount: 1,

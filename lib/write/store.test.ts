@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-test('a replay stores a part only together with the removal of its entry, once among several at a time', async () => {
+test('a replay stores a part only together with the removal of its entry, and once among concurrent replays', async () => {
   const spaceId = randomUUIDv7();
   const part = partOf(spaceId, [llmEvent()]);
   const id = part.columns?.id ?? '';
@@ -55,7 +55,7 @@ test('a replay stores a part only together with the removal of its entry, once a
   expect(days).toMatchObject([{ events: 1, repeats: 0 }]);
 });
 
-test('a replay that Postgres refuses leaves its entry', async () => {
+test('a replay that Postgres rejects keeps its entry', async () => {
   const spaceId = randomUUIDv7();
   const part = partOf(spaceId, [llmEvent()]);
   if (part.columns) part.columns.type = '';
@@ -68,7 +68,7 @@ test('a replay that Postgres refuses leaves its entry', async () => {
   expect(await database.select().from(quarantine).where(eq(quarantine.spaceId, spaceId))).toHaveLength(1);
 });
 
-/** What is stored and what is billed of a space, and how many ids the ledger has. */
+/** The stored and billed events of a space, and the number of ids in the ledger. */
 async function counts(spaceId: string) {
   const countIn = async (table: typeof events | typeof eventIds) =>
     (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows;
@@ -76,7 +76,7 @@ async function counts(spaceId: string) {
   return { stored: await countIn(events), billed: usage?.events, ids: await countIn(eventIds) };
 }
 
-test('of equal ids in one statement the first is stored, in one part and in several', async () => {
+test('of events with equal ids in one statement the first is stored, within a part and across parts', async () => {
   const spaceId = randomUUIDv7();
   const [a, b, c] = [llmEvent(), llmEvent(), llmEvent()];
   const second = { ...a, startTimeMs: 1 };
@@ -122,7 +122,7 @@ test('slices of a part are stored by one statement, each in a segment of its own
   expect(new Set(terms)).toEqual(new Set(whole.terms.split(',').map(BigInt)));
 });
 
-test('an id whose event was deleted is known for ever: sent again it is neither stored nor billed', async () => {
+test('the id of a deleted event stays known: a resent event is neither stored nor billed', async () => {
   const spaceId = randomUUIDv7();
   const [gone, kept] = [llmEvent(), llmEvent()];
   await insertParts(database, [partOf(spaceId, [gone])]);
@@ -134,7 +134,7 @@ test('an id whose event was deleted is known for ever: sent again it is neither 
   expect(await database.select().from(segments).where(eq(segments.spaceId, spaceId))).toHaveLength(1);
 });
 
-test('statements that overlap, at the same time and in any order, store and bill each event once', async () => {
+test('overlapping statements, concurrent and in any order, store and bill each event once', async () => {
   const spaceIds = [randomUUIDv7(), randomUUIDv7()];
   const sent = someEvents(200);
   const statements = Array.from({ length: 16 }, (_, i) => {
@@ -151,7 +151,7 @@ test('statements that overlap, at the same time and in any order, store and bill
   }
 });
 
-test('a sketch counts each event once and stays short, however its events come', async () => {
+test('a sketch counts each event once and stays short, in any batching of its events', async () => {
   const spaceId = randomUUIDv7();
   const durations = Array.from({ length: 300 }, (_, i) => 1 + (i % 3) * 1_000);
   const sent = durations.map((durationMs) => ({ ...llmEvent({ startTimeMs: 60_000 }), durationMs }));
@@ -176,7 +176,7 @@ test('a sketch counts each event once and stays short, however its events come',
   }
 });
 
-test('a part of an older ingest, without the fields that were added since, is stored', async () => {
+test('a part of an older ingest, without later fields, is stored', async () => {
   const spaceId = randomUUIDv7();
   const part = partOf(spaceId, someEvents(2));
   const ofIngest = part.terms.split(',').map(BigInt);
@@ -185,7 +185,7 @@ test('a part of an older ingest, without the fields that were added since, is st
   Object.assign(part.columns ?? {}, added);
   expect(await insertParts(database, [part])).toBe(2);
   const [segment] = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
-  // The writer computes the terms from the columns then.
+  // The writer then computes the terms from the columns.
   expect(new Set(segment?.terms)).toEqual(new Set(ofIngest));
 });
 
@@ -208,7 +208,7 @@ test('a segment has its terms and the range of its start times', async () => {
   ]);
 });
 
-test('segments cover their events, and no other, when Postgres refuses one in their middle', async () => {
+test('segments have exactly their stored events when Postgres rejects one in their middle', async () => {
   const spaceId = randomUUIDv7();
   await sql`ALTER TABLE events ADD CONSTRAINT poison CHECK (name <> 'poison')`;
   const poison = llmEvent({ startTimeMs: 1_000, properties: { llm: { model: 'poison' } } });
@@ -228,7 +228,7 @@ test('segments cover their events, and no other, when Postgres refuses one in th
   }
 });
 
-test('an event lies in the partition of its week, and in the default partition when the clock was wrong', async () => {
+test('an event is in the partition of its week, or in the default partition when the clock was wrong', async () => {
   const spaceId = randomUUIDv7();
   const [now, later] = [someEvents(1), someEvents(1)];
   const farAhead = randomUUIDv7().replace(/^..../, '7fff');

@@ -20,7 +20,7 @@ const good = {
 };
 const check = (change: Partial<typeof good>) => requireWellFormed(create(PartSchema, { ...good, ...change }));
 
-test('a part as ingest makes it is well-formed', () => {
+test('a part from ingest is well-formed', () => {
   expect(() => check({})).not.toThrow();
   expect(() => check({ terms: '-9223372036854775808,0,12' })).not.toThrow();
   expect(() => check({ eventCount: 1, columns: { id: ids[0] ?? '' } })).not.toThrow();

@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cacheDir, { recursive: true }));
 
-test('two builds at once give one complete build, and a later one uses it', {
+test('two concurrent builds produce one complete build, which a later build reuses', {
   timeout: 120_000,
 }, async () => {
   const [first, second] = await Promise.all([buildWeb({ cacheDir }), buildWeb({ cacheDir })]);
@@ -24,11 +24,11 @@ test('two builds at once give one complete build, and a later one uses it', {
   const script = readFileSync(join(first.directory, entry));
   expect(brotliDecompressSync(readFileSync(join(first.directory, `${entry}.br`)))).toEqual(script);
   expect(gunzipSync(readFileSync(join(first.directory, `${entry}.gz`)))).toEqual(script);
-  // The Content-Security-Policy forbids what is in the page itself.
+  // The Content-Security-Policy forbids inline scripts and styles.
   expect(html).not.toMatch(/<style|<script(?![^>]* src=)| style=| on\w+=/);
 });
 
-test('a start that is stopped leaves no unfinished build', async () => {
+test('an aborted start leaves no unfinished build', async () => {
   const directory = join(cacheDir, 'stopped');
   await expect(buildWeb({ cacheDir: directory, signal: AbortSignal.abort() })).rejects.toThrow();
   expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([]);
