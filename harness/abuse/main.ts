@@ -10,8 +10,8 @@ import { abuses } from './requests.ts';
  *
  * - Memory: hundreds of kinds of abuse through every protocol. Prints how much memory ingest had at most and after ten
  *   idle seconds. `--only` selects the kinds with this text in their name, and omits the second part.
- * - Latency: 2,000 slow connections, compression bombs and invalid keys, beside a well-behaved client. Prints its latency,
- *   beside that of just before, and whether an accepted event was lost.
+ * - Latency: 2,000 slow connections, compression bombs and invalid keys, with a well-behaved client. Prints the client's
+ *   latency during and just before the abuse, and whether an accepted event was lost.
  *
  * It fails when ingest answers a kind with 5xx, exits, uses more memory than `residentBytesMax`, or loses an event.
  */

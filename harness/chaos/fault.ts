@@ -37,7 +37,7 @@ export interface Fault {
   verify?(run: FaultRun): Promise<string[]>;
 }
 
-/** What a fault works with during one injection. */
+/** The dependencies of a fault during one injection. */
 export interface FaultRun {
   system: System;
   load: Load;
@@ -50,6 +50,6 @@ export interface FaultRun {
   log(line: string): void;
   /** Adds a sentence below the table of results: a figure that this fault is about. */
   note(sentence: string): void;
-  /** Aborted when the whole run shall stop. */
+  /** Aborted when the whole run must stop. */
   signal: AbortSignal;
 }

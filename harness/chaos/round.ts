@@ -23,7 +23,7 @@ export interface Round extends Discrepancies {
   /** The whole round, with the start of its system. */
   totalMs: number;
   violations: string[];
-  /** Figures that the fault reports beside the columns. */
+  /** Figures that the fault reports in addition to the columns. */
   notes: string[];
 }
 

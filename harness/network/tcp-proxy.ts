@@ -6,7 +6,7 @@ import { type LinkConditions, startRelay } from './tcp-relay.ts';
  * The network faults that a proxy can inject. As in TCP, bytes are lost only together with their connection.
  */
 export interface ProxyControls {
-  /** Resets every connection, and refuses new ones until `heal`. */
+  /** Resets every connection, and rejects new ones until `heal`. */
   cut(): Promise<void>;
   /** Accepts connections and their bytes, and forwards nothing until `heal`. */
   blackhole(): void;

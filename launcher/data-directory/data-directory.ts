@@ -17,7 +17,7 @@ const natsFileBytesCap = 10 * 1024 ** 3;
 
 interface Layout {
   version: number;
-  /** The last limit that nats-server was started with. It refuses to open a stream that was made under a higher one. */
+  /** The last limit that nats-server was started with. nats-server does not open a stream created under a higher limit. */
   natsFileBytesMax: number;
 }
 

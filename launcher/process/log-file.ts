@@ -5,7 +5,7 @@ export function logBytes(logFile: string): number {
   return statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What a log file holds from an offset on; empty when the file does not exist. */
+/** The content of a log file from an offset on; empty when the file does not exist. */
 export function readLog(logFile: string, fromByte = 0): string {
   if (logBytes(logFile) === 0) return '';
   return readFileSync(logFile).subarray(fromByte).toString('utf8');

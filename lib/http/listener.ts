@@ -50,7 +50,7 @@ export async function openListener(server: Server, options: ListenerOptions): Pr
       if (!(await Promise.race([drained, sleep(requestDrainTimeoutMs, false, { ref: false })]))) {
         options.log.warn({ connections: sockets.size }, drainTimeoutMessage);
       }
-      // What is left: unfinished requests and handshakes, and sockets that have sent nothing.
+      // The remaining sockets have unfinished requests or handshakes, or have sent nothing.
       for (const socket of sockets) socket.destroy();
     },
   };

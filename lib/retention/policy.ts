@@ -24,7 +24,7 @@ export interface SpaceExpiry {
 /**
  * The number of days for which a space's events are kept: its own retention or the global maximum, whichever is shorter.
  *
- * @returns undefined when they are kept for ever.
+ * @returns undefined when they never expire.
  */
 export function effectiveRetentionDays(
   retentionDays: number | null,

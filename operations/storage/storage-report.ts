@@ -106,7 +106,7 @@ export async function reportStorage(
 type Measure = (name: string) => Promise<number>;
 
 interface PartitionContext {
-  /** The effective retention of each space, in days; undefined keeps events for ever. */
+  /** The effective retention of each space, in days; undefined is unlimited. */
   daysOf: ReadonlyMap<string, number | undefined>;
   measure: Measure;
 }

@@ -36,7 +36,7 @@ export interface Load {
   /**
    * Sends one request with these ids, without retries, and records it. The ingests get requests in turn.
    *
-   * @param expected statuses that are correct beside 202 and 503.
+   * @param expected statuses that are correct besides 202 and 503.
    * @returns the status; 0 when there was no response.
    */
   send(tenant: Tenant, ids: readonly string[], expected?: readonly number[]): Promise<number>;

@@ -9,7 +9,7 @@ import { type Grant, grantedId, throwGrantLost } from './grant.ts';
 
 export type { Transaction };
 
-/** Who makes a change, and from where. */
+/** The author of a change, and the network address of the request. */
 export interface Actor {
   /** A user's id, or `operator` for the command line and `npm start`. */
   readonly id: string;

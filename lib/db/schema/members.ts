@@ -30,7 +30,7 @@ export const invitations = pgTable(
       .references(() => spaces.id, { onDelete: 'cascade' }),
     /** SHA-256 of the token in the link. */
     tokenHash: bytea('token_hash').notNull().unique(),
-    /** Who may accept it. In lower case. */
+    /** The address that may accept it. In lower case. */
     email: text('email').notNull(),
     role: text('role', { enum: ['owner', 'admin', 'member', 'viewer'] }).notNull(),
     /** A user's id, or `operator`, as in the audit log. */
