@@ -13,11 +13,11 @@ import { openSso } from './sso/open-sso.ts';
 import { openWeb } from './web/open-web.ts';
 
 /**
- * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. From nats-server it only hears when to
- * look for new events. Tests start it with this function too.
+ * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. nats-server only notifies it of new events.
+ * Tests start it with this function too.
  *
  * @returns the address that it listens on.
- * @throws ConfigError when the configuration lacks a variable, or a port or a directory that it names cannot be used.
+ * @throws ConfigError when a variable is missing, or a configured port or directory cannot be used.
  */
 export async function startDashboardApi({
   config: parsed,
@@ -49,7 +49,7 @@ export async function startDashboardApi({
     log,
   });
   const { url } = resources.use(await serveDashboard({ onRequest, config, log }));
-  // Released first: the listener waits for the requests that have begun.
+  // Released first, because closing the listener waits for open requests.
   resources.use(services.openStreams);
   return { url };
 }

@@ -2,25 +2,25 @@ import type { ServerResponse } from 'node:http';
 import type { TRPCError } from '@trpc/server';
 import type { Logger } from '../../lib/log.ts';
 
-/** Longest path in the log, in characters. Clients choose the path. */
+/** Limit of the path in the log, in characters. Clients choose the path. */
 const pathCharsMax = 200;
 
-/** Who sent a request: what its log lines say of it. */
+/** The sender of a request, for its log lines. */
 export interface Sender {
   /** The network address of the client. */
   readonly address: string;
-  /** The user, when the session was found. */
+  /** The user, once the session was found. */
   userId: string | undefined;
 }
 
 const senders = new WeakMap<ServerResponse, Sender>();
 
-/** Makes the log line of a request name who sent it. */
+/** Adds the sender to the log line of a request. */
 export function noteSender(response: ServerResponse, sender: Sender): void {
   senders.set(response, sender);
 }
 
-/** Logs one line a request, after the response. Without the query, which contains the names and ids of filters. */
+/** Logs one line per request after the response, without the query, which contains filter values and ids. */
 export function logRequest(
   log: Logger,
   request: { method: string | undefined; path: string },
@@ -43,10 +43,10 @@ export function logRequest(
   });
 }
 
-/** Codes of calls that are refused to whoever asks. */
+/** Error codes that deny access. */
 const refusals = new Set<TRPCError['code']>(['UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_REQUESTS']);
 
-/** Logs why a call failed on our side, which clients are not told, and which call was refused to whom. */
+/** Logs internal failures, whose cause clients do not see, and denied calls with their sender. */
 export function logFailure(
   log: Logger,
   path: string | undefined,
@@ -58,7 +58,7 @@ export function logFailure(
   } else if (refusals.has(error.code)) log.info({ path, code: error.code, ...sender }, 'refused');
 }
 
-/** Who sent the request of a response, if its session was looked at. */
+/** The sender of a response's request, if its session was read. */
 export function senderOf(response: ServerResponse): Sender | undefined {
   return senders.get(response);
 }

@@ -36,5 +36,5 @@ export const appRouter = router({
   quarantine,
 });
 
-/** The type for clients. Front ends import this type and nothing else of the service. */
+/** The router's type. Front ends import only this type. */
 export type AppRouter = typeof appRouter;

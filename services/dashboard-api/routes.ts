@@ -21,11 +21,11 @@ export interface RouteDependencies {
   services: Services;
   findUnready: FindUnready;
   answerAfterBody: AnswerAfterBody;
-  /** The built pages by path; without them only the API is served. */
+  /** The built pages by path; undefined when only the API is served. */
   web?: ReadonlyMap<string, WebFile> | undefined;
-  /** DASHBOARD_PUBLIC_URL. */
+  /** The setting DASHBOARD_PUBLIC_URL. */
   publicUrl: string | undefined;
-  /** Undefined when the operator has configured no OpenID provider. */
+  /** Undefined without an OpenID provider. */
   sso?: Sso | undefined;
   log: Logger;
 }
@@ -37,12 +37,12 @@ interface Route {
 
 const trpcPath = '/trpc/';
 
-/** A year. For this host alone: whether its subdomains have TLS is not known. */
+/** One year, without subdomains, because they may not have TLS. */
 const strictTransport = 'max-age=31536000';
 
 /**
- * The paths of the dashboard: tRPC under /trpc/, downloads under /raw/, /export/ and /audit/, /healthz and /readyz, and the pages at all others.
- * Without the pages everything else is 404, or 405.
+ * The paths of the dashboard: tRPC under /trpc/, downloads under /raw/, /export/ and /audit/, /healthz and /readyz, and the pages at
+ * all others. Without the pages, other paths are answered with 404 or 405.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, findUnready, web } = dependencies;
@@ -82,7 +82,7 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
     {
       methods: ['GET'],
       handle: (request, response) => {
-        // Without the query, which has the provider's code.
+        // Without the query, which contains the provider's code.
         logRequest(dependencies.log, { method: request.method, path }, response);
         handle(request, response);
       },
@@ -90,7 +90,7 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
   ]);
   const probes: Record<string, Route> = {
     ...Object.fromEntries(sso),
-    // The process runs. It does not depend on Postgres: a restart would not help.
+    // Liveness does not depend on Postgres: a restart would not help.
     '/healthz': { methods: ['GET', 'HEAD'], handle: (_, response) => sendText(response, 200, 'ok') },
     '/readyz': {
       methods: ['GET', 'HEAD'],
@@ -108,10 +108,10 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
   return (request, response) => {
     if (isHttps) {
       response.setHeader('Strict-Transport-Security', strictTransport);
-      // Browsers use TLS, whatever a proxy forgets to say: session cookies are Secure.
+      // Browsers use TLS even if a proxy does not say so, so session cookies must be Secure.
       request.headers['x-forwarded-proto'] = 'https';
     }
-    // What an HTTP/2 request may hold, nghttp2 checks.
+    // nghttp2 validates HTTP/2 requests.
     const fault = request.httpVersionMajor === 1 ? findHttpFault(request) : undefined;
     const path = pathOf(request);
     const [, tree] = trees.find(([prefix]) => path.startsWith(prefix)) ?? [];
@@ -135,10 +135,10 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
     basePath: trpcPath,
     maxBodySize: dashboardBodyBytesMax,
     maxBatchSize: dashboardCallsMax,
-    // The pages send queries in bodies: addresses are kept in logs of proxies and in histories of browsers.
+    // The pages send queries as POST bodies: proxies log URLs, and browsers keep them in their history.
     allowMethodOverride: true,
     createContext: ({ req, res }) => openContext(services, readRequest(req, res, services.findAddress)),
-    // tRPC lets caches keep a live stream.
+    // tRPC's default would let caches store a live stream.
     responseMeta: ({ type }) =>
       type === 'subscription' ? { headers: { 'cache-control': 'no-store, no-transform' } } : {},
     onError: ({ error, path, ctx }) => logFailure(log, path, { error, sender: ctx?.request.sender }),

@@ -14,8 +14,8 @@ export interface ServerOptions {
 }
 
 /**
- * Serves the dashboard over HTTP/1.1 and HTTP/2: see serveHttp. Browsers use HTTP/2 under TLS only; over HTTP/1.1 they open six
- * connections at most, of which each live stream takes one.
+ * Serves the dashboard over HTTP/1.1 and HTTP/2: see serveHttp. Browsers use HTTP/2 only with TLS; over HTTP/1.1 they open at most
+ * six connections, and each live stream occupies one.
  */
 export async function serveDashboard({ onRequest, config, log }: ServerOptions): Promise<Listener> {
   const http2 = createHttp2({
@@ -37,7 +37,7 @@ function sendText(response: ServerResponse, status: number, text: string): void 
 function createHttp1(onRequest: RequestListener): HttpServers['http1'] {
   const server = createServer(http1Options, onRequest);
   const drain = createHttp1Drain(server);
-  // Node starts its check for slow requests on this event.
+  // This event starts Node's check for slow requests.
   server.emit('listening');
   return {
     server,

@@ -26,13 +26,13 @@ import { OpenStreams } from './live/open-streams.ts';
 import { openSpaceStore } from './spaces/space-store.ts';
 import type { Services } from './trpc/context.ts';
 
-/** The same database through two pools: nobody who reads spaces delays a sign-in, or the check of a session. */
+/** The same database through two pools, so that reads of spaces cannot delay sign-ins or session checks. */
 export interface DashboardDatabases {
   readonly spaces: Database;
   readonly accounts: Database;
 }
 
-/** Opens what the procedures use. Postgres need not be reachable yet. */
+/** Opens the services that procedures use. Postgres need not be reachable yet. */
 export async function openServices(
   { spaces, accounts: database }: DashboardDatabases,
   config: ConfigWith<'API_KEY_PEPPER'>,
@@ -82,7 +82,7 @@ export async function openServices(
   };
 }
 
-/** The limiter as one caller uses it. */
+/** Binds the limiter to one caller. */
 function limitFor(caller: Caller, limiter: FairLimiter): Limiter {
   return (task) => limiter(caller, task);
 }

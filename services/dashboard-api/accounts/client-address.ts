@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** The network address of the client that sent a request: what audit rows show and attempts are limited by. */
+/** Returns the network address of the client that sent a request. It is shown in audit rows, and attempts are limited by it. */
 export type FindAddress = (request: IncomingMessage) => string;
 
 /**
- * Anybody can send X-Forwarded-For. It is believed from these proxies only, and only what they have added: its last address
- * is the one that connected to the proxy nearest to us. If that is one of the proxies too, the address before it counts, and so on.
+ * Any client can send X-Forwarded-For, so only entries added by trusted proxies count. The last entry is the client of the nearest
+ * proxy; while that is a trusted proxy too, the entry before it counts.
  *
- * @param proxies addresses and networks such as `10.0.0.0/8`. Without any, the client is whoever connects.
+ * @param proxies addresses and networks such as `10.0.0.0/8`. Without any, the address of the connection is used.
  */
 export function createFindAddress(proxies: readonly string[]): FindAddress {
   const trusted = new BlockList();
@@ -22,11 +22,11 @@ export function createFindAddress(proxies: readonly string[]): FindAddress {
   return ({ socket, headers }) => {
     let address = plainAddress(socket.remoteAddress ?? '') ?? '';
     if (proxies.length === 0) return address;
-    // Node joins the lines of several headers in their order.
+    // Node joins repeated headers in order.
     const hops = headers['x-forwarded-for']?.toString().split(',') ?? [];
     while (address !== '' && isTrusted(address)) {
       const before = plainAddress(hops.pop() ?? '');
-      // Nothing, or no address: whatever stands before it was not written by a proxy of ours.
+      // Missing or not an address: a trusted proxy did not write the entries before it.
       if (before === undefined) break;
       address = before;
     }
@@ -35,8 +35,8 @@ export function createFindAddress(proxies: readonly string[]): FindAddress {
 }
 
 /**
- * What attempts of one client are counted by: the address, or the first 64 bits of an IPv6 one, because whoever has one such
- * address usually has all that begin alike.
+ * The key by which attempts of one client are counted: the IPv4 address, or the first 64 bits of an IPv6 address, because an IPv6
+ * host usually controls the whole /64.
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
@@ -50,15 +50,15 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The network that one customer of a provider may have: the first 24 bits of an IPv4 address, the first 48 of an IPv6 one. An
- * address that is none of both is its own network.
+ * The network that one customer of a provider may have: the first 24 bits of an IPv4 address, the first 48 of an IPv6 address. Text
+ * that is neither is returned unchanged.
  */
 export function widerNetworkOf(address: string): string {
   if (!isIPv6(address)) return address.replace(/\.\d+$/, '.0/24');
   return `${networkOf(address).split(':').slice(0, 3).join(':')}::/48`;
 }
 
-/** An address in one spelling, without the port that some proxies add; an IPv4 address that is written as IPv6 is IPv4. */
+/** Normalizes an address: removes a port that some proxies add, and converts IPv4-mapped IPv6 to IPv4. */
 function plainAddress(text: string): string | undefined {
   const address = text
     .trim()

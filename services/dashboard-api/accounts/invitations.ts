@@ -10,7 +10,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { invitations, memberships, spaces, users } from '../../../lib/db/schema.ts';
 import { namesOf } from '../../../lib/db/statement.ts';
 
-/** What the holder of an invitation's link sees before accepting it. */
+/** An invitation as shown to the holder of its link before accepting it. */
 export const invitationView = z
   .object({
     spaceName: z.string(),
@@ -18,31 +18,31 @@ export const invitationView = z
     role: z.enum(roles),
     /** ISO 8601. */
     expiresAt: z.iso.datetime(),
-    /** Whether to sign in before accepting; otherwise accepting creates the user, with a password. */
+    /** If true, the invited user must sign in before accepting. Otherwise accepting creates the user, with a password. */
     hasAccount: z.boolean(),
   })
   .meta({ id: 'InvitationView' });
 export type InvitationView = z.infer<typeof invitationView>;
 
-/** The invitation is gone: accepted, revoked, expired, or never made. */
+/** The invitation was accepted or revoked, has expired, or never existed. */
 export type InvitationGone = 'gone';
 
 /** The space that was joined. */
 export interface Accepted {
   spaceId: string;
-  /** The user that was created; null for one who was signed in. */
+  /** The id of the created user; null when a signed-in user accepted. */
   newUserId: string | null;
 }
 
-/** Invitations, for whoever holds their token. */
+/** Operations on invitations for holders of their tokens. */
 export interface Invitations {
   look(token: string): Promise<InvitationView | undefined>;
-  /** Joins the space as a user who is signed in. A role that the user has in the space already stays. */
+  /** Joins the space as a signed-in user. A role that the user already has in the space is kept. */
   acceptAs(
     user: { actor: Actor; email: string },
     token: string,
   ): Promise<Accepted | 'other_email' | InvitationGone>;
-  /** Creates the user that the invitation is for, who joins the space. */
+  /** Creates the invited user, who joins the space. */
   acceptNew(
     token: string,
     password: string | undefined,
@@ -50,7 +50,7 @@ export interface Invitations {
   ): Promise<Accepted | 'has_account' | 'needs_password' | InvitationGone>;
 }
 
-/** SQLSTATE of a unique constraint. */
+/** SQLSTATE of a violated unique constraint. */
 const uniqueViolation = '23505';
 
 export function openInvitations(database: Database): Invitations {
@@ -103,8 +103,8 @@ async function lookAt(database: Database, token: string): Promise<InvitationView
 }
 
 /**
- * One statement: the invitation is used up, the user is created if there is a password, and joins. Of concurrent calls the
- * first one updates the invitation, and the others find it accepted.
+ * In one statement: marks the invitation as accepted, creates the user if there is a password, and adds the membership. Of
+ * concurrent calls the first one updates the invitation, and the others find it accepted.
  *
  * @returns the space; undefined when the invitation is not open.
  */

@@ -4,13 +4,13 @@ import type { Database } from '../../../lib/db/database.ts';
 import { signInLinks } from '../../../lib/db/schema.ts';
 import type { SessionClient, Sessions } from './session.ts';
 
-/** Signs in with the token of a sign-in link, which is used up. @returns the session's token; undefined for a link that is not valid. */
+/** Signs in with the token of a sign-in link and deletes the link. @returns the session's token; undefined when the link is not valid. */
 export type RedeemLink = (token: string, client: SessionClient) => Promise<string | undefined>;
 
 export function openLinkRedemption(database: Database, sessions: Sessions): RedeemLink {
   return async (token, client) => {
     if (!isToken(token)) return undefined;
-    // Deleting it decides: of concurrent calls one gets the row.
+    // Of concurrent calls only one deletes the row and gets it back.
     const [link] = await database
       .delete(signInLinks)
       .where(and(eq(signInLinks.tokenHash, hashToken(token)), gt(signInLinks.expiresAt, sql`now()`)))

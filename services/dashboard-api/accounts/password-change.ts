@@ -9,13 +9,13 @@ import { RateLimiter } from './rate-limiter.ts';
 /** `no_password`: the user signs in with single sign-on only. */
 export type PasswordChangeOutcome = 'changed' | 'wrong' | 'no_password' | 'too_many_attempts' | 'busy';
 
-/** Sets a new password for a user who knows the present one, and ends the user's other sessions and sign-in links. */
+/** Sets a new password if the current one is right, and ends the user's other sessions and sign-in links. */
 export type ChangePassword = (
   user: { actor: Actor; sessionId: string },
   passwords: { current: string; next: string },
 ) => Promise<PasswordChangeOutcome>;
 
-/** Opens the password change of one process. Its attempt counters are in memory. */
+/** Opens the password change of one process. Attempts are counted in memory. */
 export function openPasswordChange(database: Database, now: () => number): ChangePassword {
   const limiter = new RateLimiter({
     attemptsMax: signInAttemptsMax,
@@ -26,7 +26,7 @@ export function openPasswordChange(database: Database, now: () => number): Chang
   let running = 0;
   return async (user, passwords) => {
     if (running >= passwordChangesAtOnceMax) return 'busy';
-    // Whoever found an unlocked browser must not guess on.
+    // Limits guesses at an unlocked browser.
     if (!limiter.take(user.actor.id)) return 'too_many_attempts';
     running += 1;
     try {
@@ -54,13 +54,13 @@ async function changePassword(
   if (!(await verifyPassword(current, verified))) return 'wrong';
   const passwordHash = await hashPassword(next);
   if (!(await replaceHash(database, { verified, passwordHash }, actor))) return 'wrong';
-  // After the change, in a statement of its own: no session opens with the old password any more, and this one sees all that did.
+  // A separate statement after the change: no session can open with the old password any more, and it sees all that were opened.
   await database.delete(sessions).where(and(eq(sessions.userId, userId), ne(sessions.id, sessionId)));
   await database.delete(signInLinks).where(eq(signInLinks.userId, userId));
   return 'changed';
 }
 
-/** @returns whether the hash was still the one that the present password was verified against. */
+/** @returns whether the hash was unchanged since the current password was verified against it. */
 async function replaceHash(
   database: Database,
   { verified, passwordHash }: { verified: string; passwordHash: string },

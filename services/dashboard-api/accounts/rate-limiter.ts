@@ -1,17 +1,17 @@
 export interface RateLimiterOptions {
-  /** Attempts of one key in one window. */
+  /** Allowed attempts per key and window. */
   attemptsMax: number;
   windowMs: number;
-  /** Keys counted at a time. Clients choose the keys, so memory must not grow with them. */
+  /** Limit of the keys counted at a time. Clients choose the keys, so memory must be bounded. */
   keysMax: number;
   /** The clock, in milliseconds. */
   now: () => number;
 }
 
-/** Counts attempts by key in fixed windows, in bounded memory. A window begins with a key's first attempt. */
+/** Counts attempts by key in fixed windows, in bounded memory. A window begins with the first attempt of a key. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
-  /** By key, in the order in which the windows began: a Map keeps it, so the first entry ends first. */
+  /** By key, in the order in which the windows began, which a Map preserves: the first entry ends first. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
   constructor(options: RateLimiterOptions) {
@@ -36,13 +36,13 @@ export class RateLimiter {
     return true;
   }
 
-  /** Takes an attempt back that turned out to be none. */
+  /** Undoes the counting of an attempt that should not count. */
   giveBack(key: string): void {
     const window = this.#windows.get(key);
     if (window !== undefined && window.attempts > 0) window.attempts -= 1;
   }
 
-  /** Resets a key's count, after an attempt that succeeded. */
+  /** Resets a key's count after a successful attempt. */
   clear(key: string): void {
     this.#windows.delete(key);
   }
@@ -54,7 +54,7 @@ export class RateLimiter {
     }
   }
 
-  /** Drops the window with the fewest attempts, the oldest of those: keys that are used once push out no key that is attacked. */
+  /** Drops the window with the fewest attempts, oldest first, so that keys used once cannot displace a key under attack. */
   #dropLeast(): void {
     let least: { key: string; attempts: number } | undefined;
     for (const [key, { attempts }] of this.#windows) {

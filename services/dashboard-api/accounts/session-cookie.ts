@@ -1,23 +1,23 @@
 import { sessionTtlMs } from '../limits.ts';
 
-/** The address that the browser uses, as far as the cookie depends on it. */
+/** The part of the browser's URL that the cookie depends on. */
 export interface CookieSite {
   /** The Host header. */
   host: string | undefined;
-  /** Whether the browser uses TLS. In clear text on loopback it would discard a Secure cookie. */
+  /** Whether the browser uses TLS. Without TLS, a browser would discard a Secure cookie. */
   isSecure: boolean;
 }
 
 /**
- * The cookie's name. It contains the port, because cookies ignore ports: without it two Weirs on one host would sign each
- * other's users out. Under TLS the `__Host-` prefix keeps other subdomains from setting it (RFC 6265bis §4.1.3.2).
+ * The cookie's name. It contains the port, because browsers share cookies between ports: otherwise two Weirs on one host would sign
+ * out each other's users. Under TLS the `__Host-` prefix prevents subdomains from setting it (RFC 6265bis §4.1.3.2).
  */
 export function sessionCookieName({ host, isSecure }: CookieSite): string {
   const port = /:(\d{1,5})$/.exec(host ?? '')?.[1] ?? (isSecure ? '443' : '80');
   return `${isSecure ? '__Host-' : ''}weir_session_${port}`;
 }
 
-/** The `Set-Cookie` value for a session's token. Scripts cannot read the cookie, and other sites' requests do not carry it. */
+/** The `Set-Cookie` value for a session's token. Scripts cannot read the cookie, and requests from other sites do not send it. */
 export function sessionCookie(token: string, site: CookieSite): string {
   return setCookie(token, sessionTtlMs / 1_000, site);
 }

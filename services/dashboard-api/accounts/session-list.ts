@@ -5,32 +5,32 @@ import type { Database } from '../../../lib/db/database.ts';
 import { sessions } from '../../../lib/db/schema.ts';
 import { isLiveSession } from './session.ts';
 
-/** A session as its user sees it. Times are ISO 8601. */
+/** A session as shown to its user. Times are ISO 8601. */
 export const listedSession = z
   .object({
     id: z.guid(),
-    /** The User-Agent header and the network address that it was opened with. */
+    /** The User-Agent header and network address with which it was opened. */
     userAgent: z.string().nullable(),
     address: z.string().nullable(),
     createdAt: z.iso.datetime(),
-    /** At most a minute old while it is used. */
+    /** Updated at most once a minute. */
     lastUsedAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
-    /** Whether it is the session of this call. */
+    /** Whether this call uses the session. */
     isCurrent: z.boolean(),
   })
   .meta({ id: 'ListedSession' });
 export type ListedSession = z.infer<typeof listedSession>;
 
-/** A user's sessions, and what the user may do with them. */
+/** Operations of users on their own sessions. */
 export interface SessionList {
-  /** The sessions that have not expired, the last used first. */
+  /** The sessions that have not expired, most recently used first. */
   list(user: { userId: string; sessionId: string }): Promise<ListedSession[]>;
   /** Ends one session of the user. @returns whether the user had it. */
   revoke(user: Actor, id: string): Promise<boolean>;
-  /** Ends all sessions of the user but the one of the call. @returns how many. */
+  /** Ends all sessions of the user except this one. @returns how many. */
   revokeOthers(user: Actor, sessionId: string): Promise<number>;
-  /** Makes a space the one of calls that name none. */
+  /** Sets the session's default space for calls without a `spaceId`. */
   switchSpace(sessionId: string, spaceId: string): Promise<void>;
 }
 

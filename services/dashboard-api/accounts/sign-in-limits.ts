@@ -8,15 +8,15 @@ import {
 import { networkOf, widerNetworkOf } from './client-address.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
-/** Whose attempts with a password are counted: the e-mail address, normalized, and the network address of the client. */
+/** An attempt with a password is counted by its normalized e-mail address and the network address of the client. */
 export interface Attempt {
   email: string;
   address: string;
 }
 
 /**
- * Counts attempts with a password: of an account from a network, of an account from all networks, and of a wider network with all
- * accounts. Whoever has many networks cannot guess one account's password, and whoever has one cannot try many accounts.
+ * Limits password attempts per account and network, per account over all networks, and per wider network over all accounts. So an
+ * attacker with many networks cannot guess one account's password, and one with a single network cannot try many accounts.
  */
 export class SignInLimits {
   readonly #pairs: RateLimiter;
@@ -32,11 +32,10 @@ export class SignInLimits {
   }
 
   /**
-   * Counts an attempt. One that is refused makes no further windows, so that a network that is over its limit cannot fill the
-   * memory for them.
+   * Counts an attempt. A refused attempt opens no further windows, so a network above its limit cannot fill the memory.
    *
-   * @param isKnown whether the account was signed in to from this network before: then attempts from other networks do not
-   *   count, so that nobody can lock a user out.
+   * @param isKnown whether the account has a session opened from this network. If so, attempts from other networks do not
+   *   count, so that nobody can lock the user out.
    */
   async take(attempt: Attempt, isKnown: () => Promise<boolean>): Promise<boolean> {
     if (!this.#networks.take(widerNetworkOf(attempt.address))) return false;
@@ -44,7 +43,7 @@ export class SignInLimits {
     return this.#accounts.take(attempt.email) || (await isKnown());
   }
 
-  /** The attempt succeeded. It does not count, and the user may mistype again. */
+  /** Removes a successful attempt and resets the count of its account and network. */
   clear(attempt: Attempt): void {
     this.#networks.giveBack(widerNetworkOf(attempt.address));
     this.#pairs.clear(pairOf(attempt));

@@ -11,13 +11,13 @@ import { invitations, memberships, users } from '../../../lib/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../../lib/db/statement.ts';
 import { openInvitationsMax } from '../limits.ts';
 
-/** An open invitation, as the space's admins see it. Times are ISO 8601. */
+/** An open invitation as shown to the space's admins. Times are ISO 8601. */
 export const openInvitation = z
   .object({
     id: z.guid(),
     email: z.string(),
     role: z.enum(roles),
-    /** The e-mail address of who invited; null for one who is no user any more. */
+    /** The e-mail address of the user who created it; null when the user was deleted. */
     createdBy: z.string().nullable(),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
@@ -25,11 +25,11 @@ export const openInvitation = z
   .meta({ id: 'OpenInvitation' });
 export type OpenInvitation = z.infer<typeof openInvitation>;
 
-/** An invitation that was just created. The token is returned here only. */
+/** An invitation that was just created. The token is only returned here. */
 export const createdInvitation = z
   .object({
     id: z.guid(),
-    /** Whoever has it, and the e-mail address, may join. It belongs into the fragment of a link: `/invitation#<token>`. */
+    /** The secret with which the invited person can join. Put it in the fragment of a link: `/invitation#<token>`. */
     token: z.string(),
     expiresAt: z.iso.datetime(),
   })
@@ -43,10 +43,9 @@ export interface NewInvitation {
 }
 
 /**
- * Creates an invitation. It takes the place of one to the same address that is open: the link of that one is good for nothing any
- * more.
+ * Creates an invitation. It replaces an open one to the same address, whose link becomes invalid.
  *
- * @returns why not: the person is a member, or too many invitations are open.
+ * @returns the reason when none was created: the person is a member, or too many invitations are open.
  */
 export async function createInvitation(
   database: Database,
@@ -85,7 +84,7 @@ export async function createInvitation(
     RETURNING ${namesOf(Object.values(returned))}`);
   const [row] = await runAudited(database, created, {
     spaceId: created.spaceId,
-    // The role of whoever asks may have been higher when the call was checked.
+    // The actor may have lost the role since the call was checked, so the statement checks it again.
     actor: withLeastRole(actor, leastToInvite(role)),
     action: 'invitation.create',
     target: created.id,
@@ -100,7 +99,7 @@ function replaced(column: PgColumn): SQL {
   return sql`${nameOf(column)} = excluded.${nameOf(column)}`;
 }
 
-/** The invitations that can be accepted, the newest first. */
+/** The invitations that can still be accepted, newest first. */
 export async function listInvitations(database: Database, spaceId: string): Promise<OpenInvitation[]> {
   const rows = await database
     .select({
@@ -122,7 +121,7 @@ export async function listInvitations(database: Database, spaceId: string): Prom
   }));
 }
 
-/** Makes an open invitation useless. @returns whether the space had it. */
+/** Revokes an open invitation. @returns whether the space had it. */
 export async function revokeInvitation(
   database: Database,
   spaceId: string,

@@ -6,26 +6,26 @@ import type { Database } from '../../../lib/db/database.ts';
 import { apiKeys, usageDays, users } from '../../../lib/db/schema.ts';
 import { apiKeyDaysShown } from '../limits.ts';
 
-/** An API key as the space's admins see it. Times are ISO 8601. */
+/** An API key as shown to the space's admins. Times are ISO 8601. */
 export const listedApiKey = z
   .object({
     id: z.guid(),
     name: z.string(),
-    /** The key begins and ends like this. */
+    /** The first and last characters of the key. */
     prefix: z.string(),
     lastFour: z.string(),
-    /** The e-mail address of who created it; null for the operator, and for one who is no user any more. */
+    /** The e-mail address of the user who created it; null for the operator, or when the user was deleted. */
     createdBy: z.string().nullable(),
     createdAt: z.iso.datetime(),
-    /** At most a minute old. */
+    /** Updated at most once a minute. */
     lastUsedAt: z.iso.datetime().nullable(),
     expiresAt: z.iso.datetime().nullable(),
     revokedAt: z.iso.datetime().nullable(),
     state: z.enum(['active', 'expired', 'revoked']),
-    /** The key that it was rolled from, and the key that was made by rolling it. */
+    /** The key that this one replaced, and the key that replaced this one (`apiKeys.roll`). */
     replaces: z.guid().nullable(),
     replacedBy: z.guid().nullable(),
-    /** Events stored by UTC day of receipt, of the last 30 days, without the days that have none. */
+    /** Stored events by UTC day of receipt, for the last 30 days; days without events are omitted. */
     days: z.array(z.object({ day: z.iso.date(), events: z.number() })),
   })
   .meta({ id: 'ListedApiKey' });
@@ -34,7 +34,7 @@ export type ListedApiKey = z.infer<typeof listedApiKey>;
 const prefix = 'weir_';
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** A space's API keys, revoked and expired ones too, the oldest first. */
+/** A space's API keys including revoked and expired ones, oldest first. */
 export async function listKeys(database: Database, spaceId: string): Promise<ListedApiKey[]> {
   const now = Date.now();
   const [keys, days] = await Promise.all([

@@ -13,12 +13,12 @@ export const member = z
 export type Member = z.infer<typeof member>;
 
 /**
- * Why a member was not changed: `owner_only`: only an owner may change owners or make one. `last_owner`: the space would have
- * no owner.
+ * The outcome of a change. `owner_only`: only an owner may change owners or make one. `last_owner`: the space would be left without
+ * an owner.
  */
 export type MemberChange = 'changed' | 'not_a_member' | 'owner_only' | 'last_owner';
 
-/** A space's members, by e-mail address. */
+/** A space's members, ordered by e-mail address. */
 export async function listMembers(database: Database, spaceId: string): Promise<Member[]> {
   return database
     .select({ userId: users.id, email: users.email, role: memberships.role })
@@ -29,7 +29,7 @@ export async function listMembers(database: Database, spaceId: string): Promise<
 }
 
 /**
- * Changes a member's role. Open invitations by which the member would have more than the role are revoked.
+ * Changes a member's role, and revokes open invitations through which the member could get a higher one.
  *
  * @throws GrantLostError
  */
@@ -61,7 +61,7 @@ export async function changeRole(
 }
 
 /**
- * Removes a member from a space, and revokes the open invitations made by and to the member.
+ * Removes a member from a space, and revokes the open invitations from and to the member.
  *
  * @throws GrantLostError
  */
@@ -84,7 +84,7 @@ export async function removeMember(
   return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role: undefined, actor });
 }
 
-/** A change of a member that the actor asks for. `role` is undefined for a removal. */
+/** A requested change of a member. `role` is undefined for a removal. */
 interface AskedChange {
   userId: string;
   role: Role | undefined;
@@ -92,9 +92,9 @@ interface AskedChange {
 }
 
 /**
- * The condition under which a membership may change, and the part of the statement that it reads: only an owner makes owners or
- * changes one, and one owner stays. That part locks the space's owners, always in the same order: of two owners who remove each
- * other at the same time, the second one waits, and finds that they are no owner any more.
+ * The condition under which a membership may change, and the CTE that it reads: only an owner may make or change owners, and one
+ * owner must remain. The CTE locks the space's owners, always in the same order: when two owners remove each other concurrently, the
+ * second statement waits and then finds that its actor is no longer an owner.
  */
 function guardOwners(database: Database, spaceId: string, { userId, role, actor }: AskedChange) {
   const owners = database.$with('owners').as(

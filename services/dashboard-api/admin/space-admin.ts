@@ -31,8 +31,8 @@ import { type ListedApiKey, listKeys } from './key-list.ts';
 import { changeRole, listMembers, type Member, type MemberChange, removeMember } from './members.ts';
 
 /**
- * What the members of one space may see and change of it, beside its events. As a SpaceStore it holds the space's id, and in
- * addition who asks, so that every change has an audit row.
+ * The settings of one space. Like a SpaceStore it is bound to the space's id, and also to the actor, so that every change has an
+ * audit row.
  */
 export interface SpaceAdmin {
   listMembers(): Promise<Member[]>;
@@ -48,7 +48,7 @@ export interface SpaceAdmin {
   usageMonths(): Promise<UsageMonth[]>;
   listKeys(): Promise<ListedApiKey[]>;
   createKey(key: { name: string; expiresAt: Date | undefined }): Promise<IssuedApiKey | 'too_many'>;
-  /** @returns undefined when the space has no such key in force, or it was rolled before. */
+  /** @returns undefined when the space has no such active key, or when it was rolled before. */
   rollKey(key: { keyId: string; overlapMs: number }): Promise<IssuedApiKey | undefined>;
   /** @returns whether the space has the key. */
   revokeKey(keyId: string): Promise<boolean>;
@@ -57,10 +57,10 @@ export interface SpaceAdmin {
   replay(ids: readonly string[]): Promise<ReplayResult>;
 }
 
-/** What the admins of all spaces share. */
+/** Dependencies shared by the admins of all spaces. */
 export interface SharedAdmin {
   database: Database;
-  /** The secret that API keys are hashed with. */
+  /** The secret used to hash API keys. */
   pepper: string;
 }
 

@@ -4,11 +4,11 @@ import { type CostQuery, type Costs, readCosts } from './costs.ts';
 import { type Histogram, type HistogramQuery, readHistogram } from './histogram.ts';
 import { type CallTokens, type Cost, costOfCall } from './token-prices.ts';
 
-/** Reads what charts show of one space. */
+/** Reads the charts of one space. */
 export interface ChartReader {
   read(query: ChartQuery): Promise<Chart>;
   costs(query: CostQuery): Promise<Costs>;
-  /** What one call of a model cost. */
+  /** The cost of one model call. */
   costOfCall(tokens: CallTokens): Promise<Cost>;
   histogram(query: HistogramQuery): Promise<Histogram>;
 }

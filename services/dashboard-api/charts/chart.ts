@@ -8,11 +8,11 @@ import { type ChartRange, timeBoundaries } from './time-buckets.ts';
 export interface ChartQuery extends ChartRange {
   groupBy: ChartGroup;
   filter: ChartFilter;
-  /** Groups that are shown apart: those with the most events. */
+  /** Number of groups shown separately: those with the most events. */
   groupsMax: number;
 }
 
-/** What is known of the events of one bucket and group, or of a whole group. */
+/** Measures of one bucket and group, or of a whole group. */
 const measures = z
   .object({
     events: z.number(),
@@ -32,31 +32,31 @@ export type Measures = z.infer<typeof measures>;
 
 const chartSeries = z
   .object({
-    /** What the group is called; empty for events without a name, or without a group; null for all others together. */
+    /** The group's value; empty for events without one, or without grouping; null for all remaining groups together. */
     group: z.string().nullable(),
     /** Over the whole range. */
     total: measures,
-    /** The buckets that have events, in order of time. `bucket` is the place in `starts`. */
+    /** The buckets with events, in time order. `bucket` is the index in `starts`. */
     points: z.array(measures.extend({ bucket: z.number() }).meta({ id: 'ChartPoint' })),
   })
   .meta({ id: 'ChartSeries' });
 
 export const chart = z
   .object({
-    /** Where the buckets begin, in milliseconds since the epoch. The range is widened to whole buckets. */
+    /** Starts of the buckets, in milliseconds since the epoch. The range is widened to whole buckets. */
     starts: z.array(z.number()),
-    /** Where the last bucket ends. */
+    /** End of the last bucket. */
     end: z.number(),
-    /** The groups with the most events first; all others last. */
+    /** Groups by descending number of events; the remaining groups together come last. */
     series: z.array(chartSeries),
   })
   .meta({ id: 'Chart' });
 export type Chart = z.infer<typeof chart>;
 
 /**
- * A chart from the statistics, which count every event that was stored, also those that have expired or were erased since.
+ * Reads a chart from statistics, which count every stored event, including events that have since expired or were erased.
  *
- * @throws TRPCError BAD_REQUEST for a range that is empty or has too many buckets, and for what statistics do not know.
+ * @throws TRPCError BAD_REQUEST when the range is empty or has too many buckets, or when statistics do not have the filter.
  */
 export async function readChart(
   database: Database,
@@ -77,13 +77,13 @@ export async function readChart(
     starts: boundaries.slice(0, -1),
     end: boundaries.at(-1) ?? range.to,
     series: groups
-      // Rank 0 is all others.
+      // Rank 0 is the remaining groups.
       .toSorted(([a], [b]) => (a || Infinity) - (b || Infinity))
       .map(([, own]) => toSeries(own)),
   };
 }
 
-/** Statistics by agent are kept apart from those by type, name and source. */
+/** Statistics by agent are separate from those by type, name and source, so they cannot be combined. */
 export function requireKnown(groupBy: ChartGroup, { agentId, ...others }: ChartFilter): void {
   const byAgent = groupBy === 'agent' || agentId !== undefined;
   const byOther = Object.values(others).some((value) => value !== undefined);
@@ -95,7 +95,7 @@ export function requireKnown(groupBy: ChartGroup, { agentId, ...others }: ChartF
   }
 }
 
-/** @param cells those of one group. */
+/** @param cells of one group. */
 function toSeries(cells: readonly Cell[]): z.infer<typeof chartSeries> {
   const [sketch, sum] = [new LatencySketch(), new LatencySketch()];
   const points = cells.map((cell) => {

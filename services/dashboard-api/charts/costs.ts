@@ -19,17 +19,17 @@ const modelCost = cost
 
 export const costs = z
   .object({
-    /** Where the buckets begin, in milliseconds since the epoch. The range is widened to whole buckets. */
+    /** Starts of the buckets, in milliseconds since the epoch. The range is widened to whole buckets. */
     starts: z.array(z.number()),
     end: z.number(),
     total: cost,
-    /** The models with the most events first. A null stands for all models after the first thousand. */
+    /** Models by descending number of events. A null name is all models after the first thousand. */
     models: z.array(modelCost),
   })
   .meta({ id: 'Costs' });
 export type Costs = z.infer<typeof costs>;
 
-/** What models cost, from statistics and the prices of the day (UTC). A space's own prices of a model replace those for all. */
+/** The costs of models, from statistics and the prices of each UTC day. A space's own price for a model replaces the global one. */
 export async function readCosts(
   database: Database,
   spaceId: string,
@@ -37,7 +37,7 @@ export async function readCosts(
 ): Promise<Costs> {
   const boundaries = timeBoundaries(range);
   const prices = Map.groupBy(await listPrices(database, spaceId), ({ model }) => model);
-  // A bucket during which a price changes is read in two parts.
+  // A bucket in which a price changes is read in two parts.
   const parts = splitAtChanges(boundaries, [...prices.values()].flat());
   const cells = await readCells(database, spaceId, {
     boundaries: parts,
@@ -64,7 +64,7 @@ export async function readCosts(
   return { starts, end: boundaries.at(-1) ?? range.to, total: showCost(priced), models };
 }
 
-/** The boundaries, and between them the first instants of days on which a price changes. */
+/** Inserts the starts of days on which a price changes between the boundaries. */
 function splitAtChanges(boundaries: readonly number[], prices: readonly ListedPrice[]): number[] {
   const [first = 0, last = 0] = [boundaries[0], boundaries.at(-1)];
   const changes = prices.map(({ validFrom }) => dayOf(validFrom)).filter((at) => at > first && at < last);

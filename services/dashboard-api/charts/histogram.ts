@@ -12,9 +12,9 @@ import { histogramEventsMax, histogramSampleEvents } from '../limits.ts';
 import { readCells } from './read-cells.ts';
 
 export interface HistogramQuery {
-  /** Without `from` it begins with the first event that the statistics of the space know, at most {@link openDaysMax} days before `to`. */
+  /** Without `from` it begins with the first event in the space's statistics, at most {@link openDaysMax} days before `to`. */
   filter: EventFilter & { to: number };
-  /** How many buckets at most. */
+  /** Limit of the number of buckets. */
   bucketsMax: number;
 }
 
@@ -23,7 +23,7 @@ const histogramBucket = z
     startMs: z.number(),
     events: z.number(),
     errors: z.number(),
-    /** Whether the counts are estimated from the share of the bucket's last events that match. */
+    /** Whether the counts are estimated from the share of matching events among the bucket's newest events. */
     isEstimate: z.boolean(),
   })
   .meta({ id: 'HistogramBucket' });
@@ -31,13 +31,13 @@ type HistogramBucket = z.infer<typeof histogramBucket>;
 
 export const histogram = z
   .object({
-    /** Length of a bucket in milliseconds. Buckets are whole multiples of it in UTC, and whole minutes. */
+    /** Length of a bucket in milliseconds: a whole number of minutes. Buckets start at multiples of it in UTC. */
     bucketMs: z.number(),
-    /** All buckets from the one of `from` to the one of `to`, so that the first and the last may count events outside. */
+    /** All buckets from that of `from` to that of `to`; the first and last may include events outside of the range. */
     buckets: z.array(histogramBucket),
     /**
-     * How the events were counted: `statistics` (exact; they also count events that have expired or were erased), `events`
-     * (exact, one by one), or `estimate` (some buckets are estimated).
+     * How the events were counted: `statistics` (exact; includes events that have since expired or were erased), `events` (exact,
+     * one by one), or `estimate` (some buckets are estimated).
      */
     method: z.enum(['statistics', 'events', 'estimate']),
   })
@@ -51,8 +51,8 @@ const bucketMinutes = [
 ];
 
 /**
- * Counts the events of a list over time, in bounded work: from statistics where they know the filter; otherwise one by
- * one, where few match; otherwise estimated.
+ * Counts the events of a list over time, in bounded work: from statistics if they have the filter's values; otherwise one by one if
+ * few match; otherwise estimated.
  */
 export async function readHistogram(
   database: Database,
@@ -86,11 +86,11 @@ export async function readHistogram(
   return { bucketMs, buckets, method: rest.some(({ isEstimate }) => isEstimate) ? 'estimate' : 'events' };
 }
 
-/** A single event of a wrong clock must not make one bar of all others: five years. */
+/** Five years. Limits the range, so that an event from a wrong clock does not squeeze all others into one bar. */
 const openDaysMax = 5 * 365;
 const hourMs = 60 * minuteMs;
 
-/** The beginning of the first hours with events, by one look into the index of the roll-ups; a day before `to` without any. */
+/** Finds the first hours with events by one look-up in the index of the roll-ups; without any, a day before `to`. */
 async function findFirst(database: Database, spaceId: string, to: number): Promise<number> {
   const { spaceId: ofSpace, spanHours, startHour } = eventStatsRollups;
   const earliest = Math.floor(to / hourMs) - openDaysMax * 24;
@@ -110,7 +110,7 @@ function divide(
 ): { bucketMs: number; boundaries: number[] } {
   if (to <= from) throw new TRPCError({ code: 'BAD_REQUEST', message: 'to: must be later than from.' });
   const sizes = bucketMinutes.map((minutes) => minutes * minuteMs);
-  // One more, because the range is widened to whole buckets.
+  // One less, because the range is widened to whole buckets.
   const bucketMs = sizes.find((size) => (to - from) / size <= bucketsMax - 1) ?? sizes.at(-1) ?? 0;
   const first = Math.floor(from / bucketMs) * bucketMs;
   const count = Math.ceil((to - first) / bucketMs);
@@ -118,7 +118,7 @@ function divide(
   return { bucketMs, boundaries: Array.from({ length: count + 1 }, (_, i) => first + i * bucketMs) };
 }
 
-/** @returns undefined for a filter of which the statistics do not know the values. */
+/** @returns undefined when statistics do not have the values of the filter. */
 async function countByStatistics(
   database: Database,
   spaceId: string,
@@ -128,7 +128,7 @@ async function countByStatistics(
   const { threadId, traceId, agentGroupId, userId, errorCode, minDurationMs, maxDurationMs, text } = filter;
   const unknown = [threadId, traceId, agentGroupId, userId, errorCode, minDurationMs, maxDurationMs, text];
   const byName = [type, name, source].some((value) => value !== undefined);
-  // Statistics have the empty name for events without one, which no filter finds.
+  // Statistics use the empty name for events without one, which no filter matches.
   const isUnknown = name === '' || (byName && agentId !== undefined);
   if (isUnknown || attributes.length > 0 || not.length > 0 || unknown.some((value) => value !== undefined)) {
     return undefined;
@@ -150,7 +150,7 @@ async function countByStatistics(
   });
 }
 
-/** Fills in buckets that are not counted to their end: of the last events of each, the share that matches. */
+/** Completes buckets that were not counted to the end, from the share of matching events among the newest of each. */
 async function estimate(
   database: Database,
   spaceId: string,
@@ -174,10 +174,10 @@ async function estimate(
   const bySpan = new Map(samples.map((sample) => [sample.bucket, sample]));
   for (const [place, bucket] of buckets.entries()) {
     const { examined, matching, errors } = bySpan.get(place) ?? { examined: 0, matching: 0, errors: 0 };
-    // With fewer events than asked for, all of the bucket were examined.
+    // Fewer events than requested means that all events of the bucket were examined.
     const isAll = examined < histogramSampleEvents;
     const factor = isAll ? 1 : Math.max(1, (totals.get(place) ?? 0) / examined);
-    // Some may have been counted one by one, which is a lower bound.
+    // The events already counted one by one are a lower bound.
     bucket.events = Math.max(isAll ? 0 : bucket.events, Math.round(matching * factor));
     bucket.errors = Math.max(isAll ? 0 : bucket.errors, Math.round(errors * factor));
     bucket.isEstimate = !isAll;

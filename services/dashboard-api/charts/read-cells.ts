@@ -5,10 +5,10 @@ import { agentStats, agentStatsRollups, eventStats, eventStatsRollups } from '..
 import { listOf, nameOf } from '../../../lib/db/statement.ts';
 import { coverBuckets, type StatRange } from './stat-ranges.ts';
 
-/** What a chart is split by. */
+/** The dimension by which a chart is split. */
 export type ChartGroup = 'none' | 'type' | 'model' | 'tool' | 'source' | 'agent';
 
-/** Which events a chart counts. Statistics by agent know nothing else of an event. */
+/** Which events a chart counts. Statistics by agent have no other dimension. */
 export interface ChartFilter {
   type?: 'llm' | 'tool' | undefined;
   name?: string | undefined;
@@ -20,24 +20,24 @@ export interface CellQuery {
   readonly boundaries: readonly number[];
   readonly group: ChartGroup;
   readonly filter: ChartFilter;
-  /** The groups with the most events; all others are one group together. */
+  /** Number of groups with the most events; all others form one group. */
   readonly groupsMax: number;
-  /** Whether the sketches of durations are read: they are most of the work. */
+  /** Whether to read the duration sketches, which are most of the work. */
   readonly withDurations: boolean;
 }
 
 /** The sums of one bucket and one group. */
 export interface Cell extends Sums {
   bucket: number;
-  /** The place of the group among those with the most events, from 1; 0 stands for all others. */
+  /** The rank of the group by number of events, from 1; 0 for the remaining groups. */
   rank: number;
-  /** The name of the group; null for all others. */
+  /** The group's name; null for the remaining groups. */
   group: string | null;
-  /** The sketches of the durations, not merged, for `LatencySketch.addBinary`. Empty where they are not read. */
+  /** The unmerged sketches of durations, for `LatencySketch.addBinary`. Empty when they are not read. */
   latency: Uint8Array;
 }
 
-/** Sums of tokens are whole numbers up to 2^53, exactly, where clients send whole numbers. */
+/** Token sums are exact up to 2^53 if clients send integers. */
 export interface Sums {
   events: number;
   errors: number;
@@ -58,17 +58,17 @@ const summed = {
   reasoningTokens: eventStats.reasoningTokens,
 } as const satisfies Record<keyof Sums, PgColumn>;
 
-/** Reads the sums of a chart, from statistics: the work depends on the number of buckets and groups, not on that of events. */
+/** Reads the sums of a chart from statistics: the work depends on the number of buckets and groups, not of events. */
 export async function readCells(database: Database, spaceId: string, query: CellQuery): Promise<Cell[]> {
   const { boundaries, group, withDurations } = query;
   const { events } = summed;
   const sums = Object.values(summed);
-  // Sketches are merged by the reader: in SQL, each of their elements would be a row of its own (ADR 0021).
+  // Sketches are merged here: in SQL, each of their elements would become a row (ADR 0021).
   const [read, latency] = withDurations
     ? [[...sums, eventStats.latency], sql`string_agg(array_send(${nameOf(eventStats.latency)}), ''::bytea)`]
     : [sums, sql`''::bytea`];
-  // The largest groups are found by statistics of the longest spans: keeping the rows of all buckets would take more memory than
-  // Postgres gives a query.
+  // The largest groups are determined from the longest roll-ups: keeping the rows of all buckets would exceed the memory that Postgres
+  // gives a query.
   const ranked =
     group === 'none'
       ? sql`SELECT '' AS grouped, 1 AS rank`
@@ -97,7 +97,7 @@ function toCell(row: Record<string, unknown>): Cell {
   };
 }
 
-/** The rows of each bucket: a part of the union for minutes, and one for each roll-up that is used. */
+/** The rows of each bucket: a UNION branch for minutes, and one for each roll-up in use. */
 function selectSpans(
   spaceId: string,
   { group, filter }: CellQuery,

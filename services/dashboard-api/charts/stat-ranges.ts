@@ -1,25 +1,25 @@
 import { rollupSpansHours } from '../../../lib/event/limits.ts';
 
-/** Statistics that are added up for one bucket: of minutes, or of a roll-up. */
+/** A range of statistics rows to sum for one bucket: minutes, or spans of one roll-up. */
 export interface StatRange {
-  /** The bucket's number, from 0. */
+  /** Index of the bucket, from 0. */
   readonly bucket: number;
-  /** Hours of a roll-up; 0 for minutes. */
+  /** Length of the roll-up in hours; 0 for minutes. */
   readonly spanHours: number;
-  /** In minutes or hours since the epoch. `to` is excluded. */
+  /** In minutes or hours since the epoch; `to` is excluded. */
   readonly from: number;
   readonly to: number;
 }
 
 const minutesPerHour = 60;
-/** The longest first: the last one is a single minute. */
+/** Longest first; the last one is a single minute. */
 const spans = [...rollupSpansHours.toSorted((a, b) => b - a).map((hours) => hours * minutesPerHour), 1];
 
 /**
- * The ranges of statistics that cover each bucket exactly, by as few rows as there are: most of a day by roll-ups of six
- * hours, the rest by those of an hour, and minutes only where a bucket begins in the middle of an hour.
+ * The ranges of statistics that cover each bucket exactly with the fewest rows: six-hour roll-ups for most of a day, one-hour
+ * roll-ups for the rest, and minutes only where a bucket begins within an hour.
  *
- * @param boundaries whole minutes in milliseconds, ascending: bucket n is between the n-th and the next one.
+ * @param boundaries whole minutes in milliseconds, ascending: bucket n lies between the n-th and the next one.
  */
 export function coverBuckets(boundaries: readonly number[]): StatRange[] {
   return boundaries.slice(1).flatMap((end, bucket) => {
@@ -32,7 +32,7 @@ export function coverBuckets(boundaries: readonly number[]): StatRange[] {
   });
 }
 
-/** Yields spans of minutes with their ranges, in minutes. */
+/** Yields the length of each span with its range, in minutes. */
 function* cover(
   from: number,
   to: number,

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { chartBucketsMax } from '../limits.ts';
 
-/** How long a bucket of a chart is. A day has the hours that it has in its time zone. */
+/** The length of a chart's buckets. A day is a calendar day in the time zone, so it may have 23 or 25 hours. */
 export type ChartStep = 'minute' | 'hour' | 'day';
 
 export interface ChartRange {
@@ -16,8 +16,8 @@ export interface ChartRange {
 const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
 /**
- * Where the buckets of a chart begin, in milliseconds since the epoch, and where the last one ends: the range is widened to
- * whole buckets. All are whole minutes.
+ * The starts of a chart's buckets and the end of the last one, in milliseconds since the epoch. The range is widened to whole
+ * buckets. All values are whole minutes.
  *
  * @throws TRPCError BAD_REQUEST for more than {@link chartBucketsMax} buckets, or for an empty range.
  */
@@ -43,12 +43,12 @@ function nextOf(step: ChartStep, at: Temporal.ZonedDateTime): Temporal.ZonedDate
   if (step === 'day') return at.add({ days: 1 }).startOfDay();
   if (step === 'minute') return at.add({ minutes: 1 });
   const later = at.add({ hours: 1 });
-  // Where a zone shifts its clocks by half an hour, the next hour begins in between.
+  // When a zone shifts its clock by half an hour, the next hour begins earlier.
   const floor = floorTo('hour', later);
   return Temporal.ZonedDateTime.compare(floor, at) > 0 ? floor : later;
 }
 
-/** Historic time zone offsets have seconds; statistics are kept by minute. */
+/** Historic zone offsets have seconds, but statistics are kept by minute. */
 function toMinute(ms: number): number {
   return Math.floor(ms / stepMs.minute) * stepMs.minute;
 }

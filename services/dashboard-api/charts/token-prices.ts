@@ -4,20 +4,20 @@ import { costOf, formatCost } from '../../../lib/prices/decimal.ts';
 import { type ListedPrice, listPrices } from '../../../lib/prices/prices.ts';
 import type { Sums } from './read-cells.ts';
 
-/** What tokens cost. Tokens without a price are in no cost: `pricedTokens` of `tokens` have one. */
+/** The cost of tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
 export const cost = z
   .object({
     /** US dollars, an exact decimal; null when no token has a price. */
     cost: z.string().nullable(),
-    /** Input and output tokens that have a price. */
+    /** Number of input and output tokens that have a price. */
     pricedTokens: z.number(),
-    /** All input and output tokens. */
+    /** Number of all input and output tokens. */
     tokens: z.number(),
   })
   .meta({ id: 'Cost' });
 export type Cost = z.infer<typeof cost>;
 
-/** The price of a model at a time: the latest of the space's own, or without one of those for all spaces. */
+/** The price of a model at a time: the latest of the space's own prices, or else of the global ones. */
 export function priceOn(prices: readonly ListedPrice[], atMs: number): ListedPrice | undefined {
   const valid = prices
     .filter(({ validFrom }) => dayOf(validFrom) <= atMs)
@@ -31,12 +31,12 @@ export interface PricedTokens {
   readonly tokens: number;
 }
 
-/** Token counts that have prices. Input tokens include cached ones. */
+/** Priced token counts. Input tokens include cached ones. */
 export type TokenCounts = Pick<Sums, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
 
 /**
- * The cost of token counts. Input tokens include cached ones, and output tokens those of reasoning. A price without cache prices
- * counts cached tokens as input: providers charge for them, and a cost without them would be too low.
+ * The cost of token counts. Input tokens include cached tokens, output tokens include reasoning. Without cache prices, cached tokens
+ * cost as much as input: providers charge for them, so omitting them would understate the cost.
  */
 export function priceTokens(counts: TokenCounts, price: ListedPrice | undefined): PricedTokens {
   const cacheRead = wholeTokens(counts.cacheReadTokens);
@@ -64,7 +64,7 @@ function wholeTokens(tokens: number): number {
   return Math.max(0, Math.round(tokens));
 }
 
-/** The sum, as the API returns it. */
+/** Adds up costs and formats the sum for the API. */
 export function showCost(parts: readonly PricedTokens[]): Cost {
   const pricedTokens = parts.reduce((sum, part) => sum + part.pricedTokens, 0);
   const units = parts.reduce((sum, part) => sum + part.units, 0n);
@@ -75,19 +75,19 @@ export function showCost(parts: readonly PricedTokens[]): Cost {
   };
 }
 
-/** The first instant of a day, UTC. */
+/** Start of a UTC day, in milliseconds since the epoch. */
 export function dayOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`);
 }
 
-/** The tokens of one call of a model. */
+/** The tokens of one model call. */
 export interface CallTokens extends TokenCounts {
   model: string;
-  /** When it started. */
+  /** Start of the call, in milliseconds since the epoch. */
   atMs: number;
 }
 
-/** What one call cost, by the price of its day. */
+/** The cost of one call at the price of its day. */
 export async function costOfCall(
   database: Database,
   spaceId: string,

@@ -14,8 +14,8 @@ import { sendPages } from './paged-response.ts';
 export const auditPath = '/audit/';
 
 /**
- * `GET /audit/:space`: the space's audit log as NDJSON, an AuditRow a line, the newest first, for its admins. It is read page by
- * page, as fast as the client takes it. When it fails on the way, the connection breaks: what the client has is not all.
+ * `GET /audit/:space`: the space's audit log as NDJSON, one AuditRow per line, newest first, for its admins. Pages are read as fast as
+ * the client consumes them. After an error the connection is reset, so that the client notices the missing rest.
  */
 export async function sendAuditLog(
   { services, slots, log }: DownloadDependencies,
@@ -43,7 +43,7 @@ export async function sendAuditLog(
   }
 }
 
-/** The lines of one page at a time. */
+/** Yields the lines of one page at a time. */
 async function* toLines(admin: SpaceAdmin, first: AuditRow[]): AsyncGenerator<string> {
   let rows = first;
   while (rows.length > 0) {

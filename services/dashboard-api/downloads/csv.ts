@@ -1,15 +1,15 @@
-/** CSV as RFC 4180 has it: CRLF, and quotes around whatever needs them. */
+/** CSV as in RFC 4180: CRLF, and quotes around fields that need them. */
 
 /**
- * The places where a spreadsheet would begin a formula, in full width too: a text of a client could then run commands at whoever
- * opens the file. Not only the beginning of a text: where the system's separator of lists is a semicolon or a tab, the file
- * is cut there, and quotes that do not begin such a piece protect nothing.
+ * Positions where a spreadsheet would start a formula, including full-width characters: a client's text could then run commands on
+ * the computer that opens the file. Not only the start of a field: where the list separator of the system is a semicolon or a tab,
+ * the field is split there, and quotes that do not start a piece do not protect it.
  */
 const formulaStarts = /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[ "]{0,8}[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
 const needsQuotes = /[",;\t\r\n]/;
 
-/** A record. Numbers are written as they are; what a spreadsheet would run gets an apostrophe before it. */
+/** Formats a record. Numbers are written unchanged; an apostrophe is inserted before formula starts. */
 export function csvRecord(values: readonly (string | number | null)[]): string {
   return `${values.map(csvField).join(',')}\r\n`;
 }

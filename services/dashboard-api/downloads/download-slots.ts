@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { downloadsMax, downloadsPerSpaceMax, downloadsPerUserMax } from '../limits.ts';
 
-/** Counts the long downloads that run, by user, by space, and of all: one user or space cannot take the place of all others. */
+/** Counts running downloads by user, by space and in total, so that one user or space cannot use all slots. */
 export class DownloadSlots {
   readonly #counts = new Map<string, number>();
 

@@ -17,14 +17,14 @@ import { sendPages } from './paged-response.ts';
 
 export const exportPath = '/export/';
 
-/** The trailer of the response with the number of events that it holds. */
+/** The response trailer with the number of exported events. */
 export const exportRowsTrailer = 'Weir-Export-Rows';
 
 const formats = {
-  /** The columns of an event, a line of JSON each; the last line is the number of events. */
+  /** The columns of each event, one JSON object per line; the last line is the number of events. */
   ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
   csv: { type: 'text/csv; charset=utf-8; header=present', extension: 'csv' },
-  /** The events as they were sent, one a line; the last line is the number of events. */
+  /** The events as sent, one per line; the last line is the number of events. */
   events: { type: 'application/x-ndjson', extension: 'events.ndjson' },
 } as const;
 
@@ -47,9 +47,9 @@ const query = z.object({
 type ExportQuery = z.infer<typeof query>;
 
 /**
- * `GET /export/:space?format=…&filter=…`: all events of a filter, newest first, as an attachment. The response is made as fast as the
- * client takes it, a page at a time, and the user's access is checked before each page. It ends with the number of events; when it
- * fails on the way, the connection breaks.
+ * `GET /export/:space?format=…&filter=…`: all events of a filter, newest first, as an attachment. Pages are read as fast as the
+ * client consumes them, and access is checked before each page. The response ends with the number of events; after an error the
+ * connection is reset.
  */
 export async function sendExport(
   { services, slots, log }: DownloadDependencies,
@@ -90,7 +90,7 @@ async function openPages(
   };
   const pages =
     format === 'events' ? toText(store, filter, count) : toColumns(store, { format, filter }, count);
-  // The first page is read before the headers are sent: what is wrong with the filter is a status.
+  // The first page is read before the headers are sent, so that an invalid filter is answered with a status.
   const first = await pages.next();
   response.writeHead(200, {
     ...downloadHeaders,
@@ -131,7 +131,7 @@ async function* toColumns(
   }
 }
 
-/** In the order in which they are written. */
+/** In output order. */
 const csvColumns = [
   ...(['id', 'type', 'state', 'name', 'source', 'traceId', 'threadId', 'agentId', 'agentGroupId'] as const),
   ...(['userId', 'startTimeMs', 'endTimeMs', 'durationMs', 'inputTokens', 'outputTokens'] as const),

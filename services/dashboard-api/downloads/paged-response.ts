@@ -4,17 +4,17 @@ import { pipeline } from 'node:stream/promises';
 
 export interface PagedResponse {
   response: ServerResponse;
-  /** The body. The next page is read when the client has taken the one before. */
+  /** The body. The next page is read after the client has consumed the previous one. */
   pages: AsyncIterable<string>;
-  /** Called before each page. @throws when the user may not have it any more. */
+  /** Called before each page. @throws when the user has lost access. */
   checkAccess: () => Promise<void>;
-  /** How long the client may take for a page. */
+  /** Milliseconds that the client may take for a page. */
   pageMsMax: number;
 }
 
 /**
- * Sends a body that is made as fast as the client takes it. The connection breaks, so that a part is not taken for all, when a page
- * fails, when its check fails, and when the client takes too long for a page.
+ * Sends a body as fast as the client consumes it. The connection is reset, so that a partial body is not mistaken for a complete one,
+ * when a page or its access check fails, or when the client takes too long for a page.
  */
 export async function sendPages({ response, pages, checkAccess, pageMsMax }: PagedResponse): Promise<void> {
   const stalled = new AbortController();

@@ -13,8 +13,8 @@ import {
 export const rawPath = '/raw/';
 
 /**
- * `GET /raw/:space/:event`: the bytes of an event exactly as they were sent, as an attachment. 401 without a session, 404
- * for what the user's spaces do not have.
+ * `GET /raw/:space/:event`: the bytes of an event exactly as sent, as an attachment. 401 without a session, 404 when none of the
+ * user's spaces has the event.
  */
 export async function sendRawEvent(
   { services, log }: DownloadDependencies,
@@ -41,7 +41,7 @@ export async function sendRawEvent(
     const { caller } = await checkDownload(services, { request, response, spaceId }, 'viewer');
     const found = await services.openSpace(caller).events.get(id);
     if (found === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such event.' });
-    // What ingest accepts is UTF-8, so that the text has the same bytes.
+    // Ingest only accepts UTF-8, so encoding the text gives the same bytes.
     return { id, bytes: Buffer.from(found.event) };
   }
 }

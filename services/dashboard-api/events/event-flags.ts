@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { clockToleranceMs, durationToleranceMs } from '../limits.ts';
 
 /**
- * A contradiction in what an event says. No rule connects these values (docs/api.md §2.8): it is shown, never rejected.
+ * An inconsistency in an event. The contract has no rule between these values (docs/api.md §2.8), so it is shown, not rejected.
  *
  * - `ends_before_start`: the end is before the start.
- * - `duration_mismatch`: the duration is not the end minus the start.
- * - `clock_ahead`: the event ended after it was received, so the clock of the client is ahead of that of ingest. A clock
- *   that is behind looks like an event that was sent late, and cannot be told.
+ * - `duration_mismatch`: the duration differs from end minus start.
+ * - `clock_ahead`: the event ended after it was received, so the client's clock is ahead of ingest's. A clock that is behind
+ *   cannot be distinguished from an event that was sent late.
  * - `token_sum_mismatch`: input and output tokens do not add up to the total.
  */
 export const eventFlag = z.enum([
@@ -18,7 +18,7 @@ export const eventFlag = z.enum([
 ]);
 export type EventFlag = z.infer<typeof eventFlag>;
 
-/** What the flags are computed from. */
+/** The values that determine the flags. */
 export interface FlaggedValues {
   startTimeMs: number;
   endTimeMs: number;

@@ -13,12 +13,11 @@ export interface EventListQuery extends EventFilter {
 export const eventList = z
   .object({
     events: z.array(listedEvent),
-    /** Where the next page begins; null at the end. */
+    /** Start of the next page; null at the end. */
     nextCursor: z.string().nullable(),
     /**
-     * Null for a complete page. A page with fewer events than requested, or none, is incomplete where searching on would
-     * take long: all matching events that start later than this are shown, in milliseconds since the epoch. The search goes
-     * on at `nextCursor`.
+     * Null for a complete page. A page with fewer events than requested is incomplete when further search would take long: it has
+     * all matching events that start later than this time (milliseconds since the epoch). The search continues at `nextCursor`.
      */
     searchedUntilMs: z.number().nullable(),
   })
@@ -26,8 +25,8 @@ export const eventList = z
 export type EventList = z.infer<typeof eventList>;
 
 /**
- * One page of a space's events, newest start first. Following `nextCursor` shows every event that was there at the
- * beginning exactly once.
+ * Reads one page of a space's events, newest start first. Following `nextCursor` shows every event that existed at the start
+ * exactly once.
  */
 export async function listEvents(
   database: Database,

@@ -12,22 +12,22 @@ export interface EventReader {
   list(query: EventListQuery): Promise<EventList>;
   /** @returns undefined when the space has no such event. */
   get(id: string): Promise<WholeEvent | undefined>;
-  /** Whether the space ever stored such an event, which has expired or was erased if `get` does not find it. */
+  /** Whether the space ever stored this event; it has expired or was erased if `get` does not find it. */
   wasStored(id: string): Promise<boolean>;
   /** @returns undefined when the space has no such event. */
   neighbours(id: string, filter: EventFilter): Promise<EventNeighbours | undefined>;
-  /** All events of a filter, a page at a time. */
+  /** Yields all events of a filter, in pages. */
   exportEvents(filter: EventFilter): AsyncGenerator<ExportedEvent[]>;
-  /** The same, as they were sent, a line of JSON each. */
+  /** Yields the same events as sent, one line of JSON each. */
   exportTexts(filter: EventFilter): AsyncGenerator<string[]>;
 }
 
-/** What the readers of all spaces share. */
+/** Dependencies shared by the readers of all spaces. */
 export interface SharedReader {
   database: Database;
-  /** Bounds how many events are opened concurrently, over all spaces, with turns for the user. */
+  /** Limits how many events are opened concurrently over all spaces, fairly between users. */
   openingLimiter: Limiter;
-  /** Bounds how many searches run concurrently, likewise. */
+  /** Limits concurrent searches in the same way. */
   searchLimiter: Limiter;
 }
 

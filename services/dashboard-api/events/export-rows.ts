@@ -11,14 +11,14 @@ import { EventTextsTooLargeError, readEventTexts } from '../../../lib/segment/re
 import { exportPageEvents, exportTextCharsMax } from '../limits.ts';
 import { type ListedEvent, listedColumns, showEvent } from './listed-event.ts';
 
-/** An event of an export: its columns, with all that is kept of its additional properties. */
+/** An exported event: its columns, with all stored additional properties. */
 export interface ExportedEvent extends ListedEvent {
   attributes: Record<string, string | number> | null;
 }
 
 const shownColumns = { ...listedColumns, attributes: events.attributes };
 
-/** Where the text of an event is. */
+/** Location of an event's text. */
 const textColumns = {
   id: events.id,
   startTimeMs: events.startTimeMs,
@@ -26,12 +26,12 @@ const textColumns = {
   segmentIndex: events.segmentIndex,
 };
 
-/** Examines more events in order of time at once than a list: an export reads on, whatever it finds. */
+/** Examines more events in time order than a list before searching by segment: an export reads all pages anyway. */
 const exportLimits = { ...listLimits, firstWalkEvents: 5_000 };
 
 /**
- * Reads all events of a filter, newest first, a page at a time, and one page ahead. Each event that was stored when the export
- * began comes exactly once; one that is stored meanwhile comes once or not at all.
+ * Reads all events of a filter, newest first, in pages, prefetching one page. Every event stored before the export began comes exactly
+ * once; one stored meanwhile comes once or not at all.
  */
 export async function* exportEvents(
   database: Database,
@@ -45,7 +45,7 @@ export async function* exportEvents(
   for await (const rows of pages) yield rows.map(showEvent);
 }
 
-/** As {@link exportEvents}, the events as they were sent, a line of JSON each. */
+/** Like {@link exportEvents}, but yields the events as sent, one line of JSON each. */
 export async function* exportTexts(
   { database, openingLimiter }: { database: Database; openingLimiter: Limiter },
   spaceId: string,
@@ -77,7 +77,7 @@ async function* readPages<Row>(
 ): AsyncGenerator<Row[]> {
   const read = (after: EventCursor | undefined) => {
     const page = readPage({ filter, after, limit: exportPageEvents });
-    // It may fail while the page before is written, or after the client has left: whoever awaits it is told.
+    // Avoids an unhandled rejection while the previous page is written or after the client disconnected; awaiting it still throws.
     page.catch(() => {});
     return page;
   };
@@ -102,9 +102,9 @@ async function readLines(
     const lines: string[] = [];
     for (const [place, row] of rows.entries()) {
       const text = texts[place];
-      // Line breaks of a pretty-printed event are between tokens: inside a string JSON escapes them.
+      // Line breaks of pretty-printed events are between tokens; within strings JSON escapes them.
       if (text !== undefined) lines.push(text.replaceAll(/[\r\n]/g, ' '));
-      // It may have expired since its row was read. Otherwise the data is damaged.
+      // A missing text means that the event expired after its row was read. If its row still exists, the data is damaged.
       else if (await isEventStored(database, spaceId, row.id)) {
         throw new Error(`The segment of event ${row.id} is missing.`);
       }

@@ -3,14 +3,14 @@ import { events } from '../../../lib/db/schema.ts';
 import { eventFlag, flagEvent } from './event-flags.ts';
 
 /**
- * The columns that a list shows. Texts are cut as the columns are; the whole event is in its segment. Attributes are
- * left out: they come with the whole event, exactly as sent.
+ * The columns that a list shows. Long texts are truncated in the columns; the whole event is in its segment. Attributes are omitted:
+ * they are in the whole event, exactly as sent.
  */
 export const listedColumns = {
   id: events.id,
   type: events.type,
   state: events.state,
-  /** The model or the tool. */
+  /** The name of the model or tool. */
   name: events.name,
   source: events.source,
   traceId: events.traceId,
@@ -32,19 +32,19 @@ export const listedColumns = {
   receivedAt: events.receivedAt,
 };
 
-/** The columns of an event, as they are read. */
+/** A row with these columns. */
 export type ListedRow = Pick<typeof events.$inferSelect, keyof typeof listedColumns>;
 
 const text = z.string().nullable();
 const count = z.number().nullable();
 
-/** An event as a list shows it. */
+/** An event in a list. */
 export const listedEvent = z
   .object({
     id: z.guid(),
     type: z.enum(events.type.enumValues),
     state: z.enum(events.state.enumValues),
-    /** The model or the tool. */
+    /** The name of the model or tool. */
     name: text,
     source: z.string(),
     traceId: z.guid().nullable(),
@@ -61,7 +61,7 @@ export const listedEvent = z
     errorCode: text,
     errorHttpStatus: text,
     errorMessage: text,
-    /** The beginning of the input and of the output. */
+    /** The first characters of the input and of the output. */
     inputPreview: text,
     outputPreview: text,
     /** When ingest received it, ISO 8601. */
@@ -71,7 +71,7 @@ export const listedEvent = z
   .meta({ id: 'ListedEvent' });
 export type ListedEvent = z.infer<typeof listedEvent>;
 
-/** An event as a list shows it, with what else the row has. */
+/** Converts a row to a listed event; further columns of the row are kept. */
 export function showEvent<Row extends ListedRow>(row: Row): Omit<Row, keyof ListedEvent> & ListedEvent {
   return { ...row, receivedAt: row.receivedAt.toISOString(), flags: flagEvent(row) };
 }

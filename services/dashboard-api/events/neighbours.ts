@@ -6,12 +6,12 @@ import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { findNeighbours, type Neighbour } from '../../../lib/read/event-neighbours.ts';
 import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvent } from './listed-event.ts';
 
-/** The events beside one, in one list. */
+/** The events next to an event in one list. */
 const shownNeighbours = z
   .object({
     /** The next newer event; null when there is none, or when `isNewerCertain` is false. */
     newer: listedEvent.nullable(),
-    /** False when the search ended before it found one, and there may be one. */
+    /** False when the search stopped at its limit without finding one, so there may be one. */
     isNewerCertain: z.boolean(),
     /** The next older event. */
     older: listedEvent.nullable(),

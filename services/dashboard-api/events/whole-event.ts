@@ -6,10 +6,10 @@ import { isEventStored } from '../../../lib/read/event-existence.ts';
 import { readEventTexts } from '../../../lib/segment/read.ts';
 import { listedColumns, listedEvent, showEvent } from './listed-event.ts';
 
-/** One event with the text that was sent. */
+/** An event with its original text. */
 export const wholeEvent = listedEvent
   .extend({
-    /** The event exactly as it was sent, as JSON text: parsing would round its 64-bit integers. */
+    /** The event exactly as sent, as JSON text: parsing would round its 64-bit integers. */
     event: z.string(),
   })
   .meta({ id: 'WholeEvent' });
@@ -31,9 +31,9 @@ export async function readWholeEvent(
   const { segmentId, segmentIndex, ...columns } = row;
   const [event] = await readEventTexts(database, spaceId, [{ segmentId, segmentIndex }]);
   if (event === undefined) {
-    // It may have expired between the two queries.
+    // It may have expired between the two statements.
     if (!(await isEventStored(database, spaceId, id))) return undefined;
-    // The writer stores both in one statement: a row without its segment means damaged data.
+    // The writer stores both in one statement, so a row without its segment means damaged data.
     throw new Error(`segment ${segmentId} has no event ${segmentIndex}`);
   }
   return { ...showEvent(columns), event };

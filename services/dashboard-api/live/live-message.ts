@@ -5,9 +5,9 @@ import { listedEvent } from '../events/listed-event.ts';
 
 const skippedEvents = z
   .object({
-    /** About how many events were stored meanwhile, before the filter; null when that is not known. */
+    /** Approximate number of events stored in between, before filtering; null when unknown. */
     events: z.number().nullable(),
-    /** Whether there are more: not all of them were counted. */
+    /** Whether counting stopped at its limit, so there are more. */
     isAtLeast: z.boolean(),
     /** The input of `live.since` that reads them. */
     after: z.string(),
@@ -15,23 +15,23 @@ const skippedEvents = z
   })
   .meta({ id: 'SkippedEvents' });
 
-/** A message of a live stream. Its tracked id is the position after it: a client that sends it back misses nothing. */
+/** A message of a live stream. Its tracked id is the position after it: a client that resumes with it misses no event. */
 export const liveMessage = z
   .discriminatedUnion('type', [
-    /** Events in the order in which they were stored, at least one. Each event comes once. */
+    /** One or more events in storage order. Each event comes once. */
     z.object({ type: z.literal('events'), events: z.array(listedEvent) }),
     /**
-     * The stream is up to date at this position; it is sent at the beginning, from time to time, and when `isDelayed` changes.
-     * Delayed: Postgres cannot be read.
+     * The stream is up to date at this position. Sent at the start, periodically, and when `isDelayed` changes. `isDelayed`: Postgres
+     * cannot be read.
      */
     z.object({ type: z.literal('status'), isDelayed: z.boolean() }),
-    /** The stream was too far behind and goes on with the newest events. `live.since` reads what lies between. */
+    /** The stream was too far behind and continues with the newest events. `live.since` reads the skipped ones. */
     z.object({ type: z.literal('skipped'), skipped: skippedEvents }),
   ])
   .meta({ id: 'LiveMessage' });
 export type LiveMessage = z.infer<typeof liveMessage>;
 
-/** The output of a subscription: messages with their ids. Unlike other outputs, each is validated in tests only. */
+/** The output of a subscription: messages with their ids. Unlike other outputs, messages are only validated in tests. */
 export const liveMessages = z.custom<AsyncGenerator<TrackedMessage, void>>().meta({ messages: liveMessage });
 export type TrackedMessage = TrackedEnvelope<LiveMessage>;
 
@@ -39,13 +39,13 @@ export function toTracked(end: TailPosition, message: LiveMessage): TrackedMessa
   return tracked(formatPosition(end), message);
 }
 
-/** How many events a stream has left out; null when that is not known. */
+/** Number of events that a stream has skipped; null when unknown. */
 export interface SkippedCount {
   readonly events: number | null;
   readonly isAtLeast: boolean;
 }
 
-/** Tells that a stream leaves out what was stored after a position, up to another one, and goes on there. */
+/** The message that a stream skips the events stored between two positions and continues after them. */
 export function skippedMessage(
   { after, end }: { after: TailPosition; end: TailPosition },
   { events, isAtLeast }: SkippedCount,

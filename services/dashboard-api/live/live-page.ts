@@ -7,28 +7,28 @@ import { type ListedEvent, listedColumns, showEvent } from '../events/listed-eve
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
 import { type TrackedMessage, toTracked } from './live-message.ts';
 
-/** An event as streams send it. Streams share it. */
+/** An event as streams send it. All streams of the space share the object. */
 export interface LiveEvent {
   readonly event: ListedEvent;
   readonly position: TailPosition;
-  /** About how many bytes it takes in a message. */
+  /** Approximate size in a message. */
   readonly bytes: number;
 }
 
 export interface LivePage {
-  /** How many events were read. */
+  /** Number of events read. */
   readonly count: number;
-  /** Those of them that a filter shows. */
+  /** Selects the events that a filter shows. */
   readonly matching: (predicate: EventPredicate) => LiveEvent[];
-  /** Everything up to here was read. */
+  /** The page covers everything up to this position. */
   readonly end: TailPosition;
   readonly isComplete: boolean;
 }
 
-/** A message of events, while it is queued. */
+/** A queued message of events. */
 export interface EventMessage {
   readonly message: TrackedMessage;
-  /** Everything up to here was sent with it. */
+  /** The position that the client has reached with this message. */
   readonly end: TailPosition;
   readonly bytes: number;
 }
@@ -55,9 +55,9 @@ export function toEventMessages(events: readonly LiveEvent[], end: TailPosition)
 }
 
 /**
- * The next events that a space stored after a position, for predicates of these filters.
+ * Reads the next events that a space stored after a position, with the columns that these filters need.
  *
- * @returns undefined when it is not known what came after the position.
+ * @returns undefined when what follows the position is unknown.
  */
 export async function readLivePage(
   database: Database,
@@ -82,24 +82,24 @@ export async function readLivePage(
 
 export interface MatchingQuery {
   after: TailPosition;
-  /** Nothing after it is returned. */
+  /** Events after this position are not returned. */
   until: TailPosition | undefined;
   filter: EventFilter;
   /** The predicate of the filter. */
   predicate: EventPredicate;
-  /** Most events. */
+  /** Limit of the events. */
   limit: number;
 }
 
 export interface MatchingEvents {
   events: LiveEvent[];
-  /** Everything up to here was examined. */
+  /** Everything up to this position was examined. */
   end: TailPosition;
-  /** Whether nothing else is stored, or `until` is reached. */
+  /** Whether nothing further is stored, or `until` was reached. */
   isComplete: boolean;
 }
 
-/** Reads one page, and the first events of it that match. @returns undefined when it is not known what came after the position. */
+/** Reads one page and returns its first matching events. @returns undefined when what follows the position is unknown. */
 export async function readMatching(
   database: Database,
   spaceId: string,

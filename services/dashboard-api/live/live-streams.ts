@@ -19,15 +19,15 @@ import { SpaceFeed } from './space-feed.ts';
 import { type StreamFilter, StreamQueue } from './stream-queue.ts';
 import { StreamSlots } from './stream-slots.ts';
 
-/** What a subscriber asks for. */
+/** The request of a subscriber. */
 export interface LiveQuery {
   spaceId: string;
   userId: string;
   filter: EventFilter;
-  /** Where it goes on; undefined for what is stored from now on. */
+  /** The position to resume from; undefined to start with events stored from now on. */
   after: TailPosition | undefined;
   signal: AbortSignal;
-  /** Called again and again. @throws TRPCError when the session, the membership or the role are no more. */
+  /** Called periodically. @throws TRPCError when the session, the membership or the role is lost. */
   checkAccess: () => Promise<void>;
 }
 
@@ -46,16 +46,16 @@ export class LiveStreams {
     this.#log = log;
   }
 
-  /** A writer has stored something in the space. */
+  /** Called when a writer has stored events in the space. */
   wake(spaceId: string): void {
     this.#feeds.get(spaceId)?.wake();
   }
 
   /**
-   * The messages of one subscriber, until its signal is aborted. It holds a bounded number of bytes: a subscriber that does
-   * not take its messages is told what it has skipped.
+   * Yields the messages of one subscriber until its signal is aborted. It holds a bounded number of bytes: a subscriber that reads too
+   * slowly gets a `skipped` message.
    *
-   * @throws TRPCError TOO_MANY_REQUESTS beyond the limits; what `checkAccess` throws.
+   * @throws TRPCError TOO_MANY_REQUESTS above the limits; errors of `checkAccess`.
    */
   async *open(query: LiveQuery): AsyncGenerator<TrackedMessage, void> {
     const { spaceId, userId, filter, signal } = query;
@@ -81,7 +81,7 @@ export class LiveStreams {
     }
   }
 
-  /** What was stored between two positions. */
+  /** Yields what was stored between two positions. */
   async *#catchUp(
     spaceId: string,
     stream: StreamFilter,
@@ -100,7 +100,7 @@ export class LiveStreams {
     }
   }
 
-  /** What is stored from now on. */
+  /** Yields what is stored from now on. */
   async *#follow(queue: StreamQueue, { signal, checkAccess }: LiveQuery): AsyncGenerator<TrackedMessage> {
     let checkedAtMs = performance.now();
     let sentAtMs = checkedAtMs;

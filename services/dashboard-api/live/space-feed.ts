@@ -17,17 +17,17 @@ import type { StreamQueue } from './stream-queue.ts';
 
 export interface FeedDependencies {
   readonly database: Database;
-  /** For all spaces. */
+  /** Limits reads over all spaces. */
   readonly reads: Limiter;
   readonly log: Logger;
 }
 
-/** Reads what a space stores, once for all its live streams. It runs while it has any. */
+/** Reads what a space stores, once for all its live streams. It runs while the space has any. */
 export class SpaceFeed {
   readonly #dependencies: FeedDependencies;
   readonly #spaceId: string;
   readonly #queues = new Set<StreamQueue>();
-  /** Everything up to here was read; undefined while the feed does not run. */
+  /** Everything up to here was read; undefined while the feed is stopped. */
   #position: TailPosition | undefined;
   #reading: Promise<void> | undefined;
   #woken = Promise.withResolvers<void>();
@@ -42,14 +42,14 @@ export class SpaceFeed {
   }
 
   /**
-   * Fills the queue with what is stored after a position.
+   * Adds a queue, which receives everything stored after the returned position.
    *
-   * @param edge where the feed begins if it does not run yet.
+   * @param edge where the feed begins if it is not running yet.
    * @returns the position.
    */
   async join(queue: StreamQueue, edge: TailPosition): Promise<TailPosition> {
     this.#queues.add(queue);
-    // A read that is under way is not for this queue: it may lack columns that its predicate needs.
+    // A read in progress does not count for this queue: it may lack columns that its predicate needs.
     await this.#reading;
     if (this.#position === undefined) {
       this.#position = edge;
@@ -64,7 +64,7 @@ export class SpaceFeed {
     if (this.isIdle) this.wake();
   }
 
-  /** Something was stored. */
+  /** Called when events were stored. */
   wake(): void {
     this.#woken.resolve();
   }
@@ -100,7 +100,7 @@ export class SpaceFeed {
     const edge = skipped && (await readEdge(database, this.#spaceId));
     this.#position = edge ?? page?.end ?? after;
     for (const queue of queues) {
-      // The stream may have ended meanwhile.
+      // The stream may have ended while the page was read.
       if (!this.#queues.has(queue)) continue;
       if (page !== undefined) queue.receive(page);
       if (edge !== undefined && skipped !== undefined) queue.skip(edge, skipped);
@@ -109,7 +109,7 @@ export class SpaceFeed {
     if (page?.isComplete === false) this.wake();
   }
 
-  /** How much is stored after a position, if that is too much to read. */
+  /** @returns how much is stored after a position, if it is too much to read; otherwise undefined. */
   async #findFarBehind(after: TailPosition): Promise<TailLag | undefined> {
     const lag = await readLag(this.#dependencies.database, this.#spaceId, after);
     const lagMax = Math.min(lagEventsMax, this.#rowsMax * (liveLagMsMax / liveReadMs));

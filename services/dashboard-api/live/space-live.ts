@@ -9,11 +9,11 @@ import type { TrackedMessage } from './live-message.ts';
 import { readMatching } from './live-page.ts';
 import type { LiveQuery, LiveStreams } from './live-streams.ts';
 
-/** What one space stores, in the order in which it was stored. */
+/** The events of one space in storage order. */
 export interface SpaceLive {
   /** A live stream: see LiveStreams. */
   tail(query: Omit<LiveQuery, 'spaceId'>): AsyncGenerator<TrackedMessage, void>;
-  /** The next events that were stored after a position. */
+  /** Reads the next events stored after a position. */
   since(query: SinceQuery): Promise<StoredSince>;
 }
 
@@ -26,13 +26,13 @@ export interface SinceQuery {
 
 export const storedSince = z
   .object({
-    /** In the order in which they were stored, at most `limit`. There may be more when there are fewer: see `isComplete`. */
+    /** In storage order, at most `limit`. There may be more even when there are fewer: see `isComplete`. */
     events: z.array(listedEvent),
-    /** Where the next call goes on, or a live stream. */
+    /** The position for the next call, or for a live stream. */
     cursor: z.string(),
-    /** Whether nothing else that matches is stored now, or stored before `until`. */
+    /** Whether nothing further that matches is stored now, or was stored before `until`. */
     isComplete: z.boolean(),
-    /** `after` is too old, or of another database: it is not known what was stored since then, up to `cursor`. */
+    /** `after` is too old or from another database: what was stored between it and `cursor` is unknown. */
     hasGap: z.boolean(),
   })
   .meta({ id: 'StoredSince' });

@@ -5,8 +5,8 @@ import { onStoredNotice } from '../../../lib/queue/stored-notice.ts';
 import { noticeConnectMs } from './limits.ts';
 
 /**
- * Listens to what writers report as stored. The dashboard does not need it: without nats-server, live streams look for new
- * events once a second. So it connects in the background, until it succeeds; the connection then reconnects by itself.
+ * Subscribes to the writers' notifications of stored events. They are optional: without nats-server, live streams poll once a second.
+ * So the connection is made in the background, with retries until it succeeds; afterwards it reconnects by itself.
  */
 export function followStoredNotices(
   natsUrl: string,
@@ -21,7 +21,7 @@ export function followStoredNotices(
         onStoredNotice(connection, wake);
         return connection;
       } catch (error) {
-        if (!isLogged) log.warn({ err: error }, 'live events come once a second: no nats-server; retrying');
+        if (!isLogged) log.warn({ err: error }, 'no nats-server: live streams poll once a second; retrying');
         await sleep(noticeConnectMs, undefined, stopping).catch(() => {});
       }
     }
@@ -31,7 +31,7 @@ export function followStoredNotices(
     async [Symbol.asyncDispose]() {
       stopping.abort();
       const connection = await connecting;
-      // Nothing is lost that is still under way, so it is not drained.
+      // Not drained: pending notifications are of no use.
       await connection?.close();
     },
   };

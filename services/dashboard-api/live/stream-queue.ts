@@ -5,16 +5,16 @@ import { liveQueueBytesMax, liveQueuedBytesMax } from './limits.ts';
 import { type SkippedCount, skippedMessage, type TrackedMessage } from './live-message.ts';
 import { type EventMessage, type LivePage, toEventMessages } from './live-page.ts';
 
-/** What one live stream waits for. */
+/** The filter of a live stream. */
 export interface StreamFilter {
   readonly filter: EventFilter;
-  /** The filter as a function. */
+  /** The filter compiled to a function. */
   readonly predicate: EventPredicate;
 }
 
 /**
- * The queue of one live stream: what the feed has read and the client has not. It is bounded. When it is full, what it holds is
- * dropped, and the client is told what it has skipped as soon as it reads on.
+ * The queue of one live stream between feed and client. It is bounded: when it is full, its messages are dropped, and the client gets
+ * a `skipped` message when it reads again.
  */
 export class StreamQueue implements Disposable {
   readonly filter: EventFilter;
@@ -22,19 +22,19 @@ export class StreamQueue implements Disposable {
   readonly #total: { bytes: number };
   readonly #messages: EventMessage[] = [];
   #bytes = 0;
-  /** Everything up to here was taken. */
+  /** Everything up to this position was taken. */
   #taken: TailPosition;
-  /** Everything up to here was taken, is queued, or is skipped. */
+  /** Everything up to this position was taken, is queued, or is skipped. */
   #end: TailPosition;
-  /** Whether what comes after #taken is skipped. */
+  /** Whether everything after #taken is skipped. */
   #isSkipping = false;
-  /** What was read since everything was taken. */
+  /** Events read since the client was last up to date. */
   #behind: SkippedCount = nothing;
   #isDelayed = false;
   #changed = Promise.withResolvers<void>();
 
   /**
-   * @param after what comes up to here is left out.
+   * @param after events up to this position are ignored.
    * @param total the bytes of all queues.
    */
   constructor({ filter, predicate }: StreamFilter, after: TailPosition, total: { bytes: number }) {
@@ -45,7 +45,7 @@ export class StreamQueue implements Disposable {
     this.#end = after;
   }
 
-  /** Everything up to here was taken. */
+  /** Everything up to this position was taken. */
   get position(): TailPosition {
     return this.#taken;
   }
@@ -60,14 +60,14 @@ export class StreamQueue implements Disposable {
     this.notify();
   }
 
-  /** The queue begins here, if that is later: what comes before does not come through it. */
+  /** Moves the start of the queue to a later position; earlier events do not come through it. */
   startAt(position: TailPosition): void {
     if (comparePositions(position, this.#end) <= 0) return;
     this.#taken = position;
     this.#end = position;
   }
 
-  /** Takes in the next events of the space. */
+  /** Adds the next events of the space. */
   receive(page: LivePage): void {
     const start = this.#end;
     if (comparePositions(page.end, start) <= 0) return;
@@ -90,7 +90,7 @@ export class StreamQueue implements Disposable {
     else this.notify();
   }
 
-  /** The feed leaves out what was stored up to a position. */
+  /** Records that the feed skips everything up to a position. */
   skip(end: TailPosition, count: SkippedCount): void {
     this.#end = end;
     this.#addBehind(count);
@@ -112,7 +112,7 @@ export class StreamQueue implements Disposable {
     return message.message;
   }
 
-  /** Resolves when something has changed, or after a time. */
+  /** Resolves when something changed, or after `ms` milliseconds. */
   async wait(ms: number): Promise<void> {
     const timer = setTimeout(() => this.notify(), ms);
     await this.#changed.promise;

@@ -4,7 +4,7 @@ import { emailCharsMax, passwordCharsMax, passwordCharsMin } from '../../../lib/
 import { roles } from '../../../lib/accounts/role.ts';
 import { nameCharsMax } from '../limits.ts';
 
-/** Inputs that several procedures of accounts take. */
+/** Inputs shared by several procedures of accounts. */
 
 /** An e-mail address, normalized. */
 export const email = z
@@ -13,15 +13,15 @@ export const email = z
   .transform(normalizeEmail)
   .refine(isEmail, 'must be an e-mail address');
 
-/** A password as it is chosen. */
+/** A new password. */
 export const newPassword = z.string().min(passwordCharsMin).max(passwordCharsMax);
 
-/** A password as it is verified: it may be one that could not be chosen. */
+/** A password to verify. It may violate the rules for new ones. */
 export const password = z.string().min(1).max(passwordCharsMax);
 
 export const role = z.enum(roles);
 
-/** The token of a link. Whatever it is, a wrong one is answered like one that has expired. */
+/** The token of a link. A malformed token is answered like an expired one. */
 export const token = z.string().max(100);
 
 /** The display name of a space or a key. */
@@ -30,7 +30,7 @@ export const name = z
   .trim()
   .min(1)
   .max(nameCharsMax)
-  // Postgres rejects U+0000, and other control characters would garble a terminal.
+  // Postgres rejects U+0000, and control characters can corrupt a terminal.
   .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters')
   .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
 

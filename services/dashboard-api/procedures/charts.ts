@@ -6,7 +6,7 @@ import { cost } from '../charts/token-prices.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
-/** From 1970 to 2100: the years that charts know. */
+/** The range of times that charts support: 1970 to 2100. */
 const chartTimeMs = z.number().min(0).max(Date.UTC(2100, 0));
 
 const timeZone = z
@@ -28,7 +28,7 @@ const range = {
   timeZone,
 };
 
-/** As the column has it. */
+/** Normalized like the column. */
 const columnText = z.string().transform(asStored);
 
 const chartInput = z.object({
@@ -41,11 +41,11 @@ const chartInput = z.object({
   agentId: columnText.optional(),
 });
 
-/** As a client may claim them. */
+/** Any finite number: clients may report negative or fractional counts. */
 const tokens = z.number().default(0);
 
 export const charts = router({
-  /** Events, errors, percentiles of durations, and tokens, by bucket of time and by group: see Chart. */
+  /** Events, errors, duration percentiles and tokens by time bucket and group: see Chart. */
   events: spaceProcedure('viewer')
     .input(chartInput)
     .output(chart)
@@ -56,7 +56,7 @@ export const charts = router({
       }),
     ),
 
-  /** What models cost, by bucket of time, from the price table: see Costs. */
+  /** Costs of models by time bucket, from the price table: see Costs. */
   costs: spaceProcedure('viewer')
     .input(z.object({ ...range, source: columnText.optional() }))
     .output(costs)
@@ -64,7 +64,7 @@ export const charts = router({
       ctx.space.charts.costs({ from, to, step, timeZone, source }),
     ),
 
-  /** What one call of a model cost, by the price of the day on which it started. Cached tokens are a part of the input. */
+  /** The cost of one model call at the price of the day on which it started. Cached tokens are part of the input. */
   callCost: spaceProcedure('viewer')
     .input(
       z.object({

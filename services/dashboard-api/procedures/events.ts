@@ -27,7 +27,7 @@ const page = z
 
 const histogramInput = z.object({
   ...eventFilter,
-  /** Without it: from the first event that the statistics know, at most five years before `to`. */
+  /** Default: the first event in the space's statistics, at most five years before `to`. */
   from: timeMs.optional(),
   to: timeMs,
   buckets: z.int().min(2).max(histogramBucketsMax).default(histogramBucketsDefault),
@@ -61,8 +61,8 @@ export const events = router({
     .query(({ ctx, input }) => ctx.space.events.list(input)),
 
   /**
-   * One event: its columns, and the JSON text exactly as it was sent. NOT_FOUND says in its message whether the event was
-   * stored once.
+   * One event: its columns, and the JSON text exactly as sent. The message of NOT_FOUND says whether the event was stored
+   * before.
    */
   get: spaceProcedure('viewer')
     .input(z.object({ id: z.guid() }))
@@ -73,7 +73,7 @@ export const events = router({
       throw await notFound(ctx.space.events, input.id);
     }),
 
-  /** Counts the events of a filter over time: see Histogram. `to` is required; without `from` it begins with the space's first events, at most five years before. */
+  /** Counts the events of a filter over time: see Histogram. `to` is required; `from` defaults to the space's first events, at most five years before. */
   histogram: spaceProcedure('viewer')
     .input(histogramInput)
     .output(histogram)
@@ -83,7 +83,7 @@ export const events = router({
 
   /**
    * Searches a text in the payloads of the events of a filter, newest first, for about a second: see SearchPage. The next page
-   * goes on at `nextCursor`; aborting the call ends it.
+   * continues at `nextCursor`; aborting the call stops the search.
    */
   search: spaceProcedure('viewer')
     .input(search)
@@ -93,8 +93,8 @@ export const events = router({
     ),
 
   /**
-   * The events before and after one: in the list of the same filter, in its thread, and in its trace. NOT_FOUND as for
-   * `get`. The event need not match the filter.
+   * The events before and after an event: in the list of the filter, in its thread, and in its trace. NOT_FOUND as for `get`. The
+   * event itself need not match the filter.
    */
   neighbours: spaceProcedure('viewer')
     .input(neighbours)

@@ -4,7 +4,7 @@ import { timeMsMax } from '../../../lib/limits.ts';
 import { parseEventCursor } from '../../../lib/read/event-cursor.ts';
 import { attributeFiltersMax, excludedValuesMax } from '../limits.ts';
 
-/** Milliseconds since the epoch, or of a duration. */
+/** Milliseconds: a time since the epoch, or a duration. */
 export const timeMs = z.number().min(-timeMsMax).max(timeMsMax);
 
 /** A position in a list, as text. */
@@ -25,7 +25,7 @@ const excluded = z.union([
   z.object({ attribute: z.string(), value: z.string() }),
 ]);
 
-/** Which events: the members of every procedure that takes a filter. Each member narrows it; `to` is excluded. */
+/** The filter members that several procedures take. Each restricts the result; `to` is excluded. */
 export const eventFilter = {
   type: z.enum(['llm', 'tool']).optional(),
   state: z.enum(['ok', 'error']).optional(),

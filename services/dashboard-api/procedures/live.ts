@@ -23,7 +23,7 @@ const position = z.string().transform((text, context) => {
 const tailInput = z
   .object({
     ...eventFilter,
-    /** Where to go on: the id of the last message. tRPC's client sets it when it reconnects. */
+    /** The id of the last received message, to resume after it. tRPC's client sets it when it reconnects. */
     lastEventId: position.nullish(),
   })
   .prefault({});
@@ -39,13 +39,13 @@ const sinceInput = z
 
 export const live = router({
   /**
-   * The events that match the filter, as they are stored: a subscription over server-sent events. Each message is a
-   * LiveMessage with an id; a client that reconnects with the id of its last message gets each event exactly once, after a
-   * dropped connection, a restart of this service or of a writer. Without an id it begins with what is stored from now on;
-   * the first message has the id of that position.
+   * The events that match the filter, as they are stored: a subscription over server-sent events. Each message is a LiveMessage with
+   * an id. A client that reconnects with the id of its last message gets each event exactly once, even after a lost connection or a
+   * restart of this service or of a writer. Without an id, the stream begins with events stored from now on, and the first message
+   * has the id of that position.
    *
-   * It ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN when the session, the membership or the role is gone, at most ten
-   * seconds later. TOO_MANY_REQUESTS: the user, the space or the server has too many streams.
+   * It ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN at most ten seconds after the session, the membership or the role is lost.
+   * TOO_MANY_REQUESTS: the user, the space or the server has too many streams.
    */
   tail: spaceProcedure(least)
     .input(tailInput)
@@ -68,9 +68,9 @@ export const live = router({
     }),
 
   /**
-   * The next events that match the filter and were stored after a position, in the order in which they were stored: what a
-   * live stream skipped, or the new events of a list. Without `after` there are none, and `cursor` is the position of now. With
-   * `until` none comes that was stored after it.
+   * The next events that match the filter and were stored after a position, in storage order: those that a live stream skipped, or the
+   * new events of a list. Without `after` there are none, and `cursor` is the current position. With `until`, events stored after that
+   * position are left out.
    */
   since: spaceProcedure(least)
     .input(sinceInput)
@@ -81,7 +81,7 @@ export const live = router({
     }),
 });
 
-/** The check of spaceProcedure again, on what Postgres has now. */
+/** Repeats the check of spaceProcedure with the current state in Postgres. */
 async function checkAccess({ sessions, request }: Context, spaceId: string): Promise<void> {
   requireRole(await requireUser(sessions, request.token), spaceId, least);
 }

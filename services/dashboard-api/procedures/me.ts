@@ -8,13 +8,13 @@ export const ownSpace = z
   .object({ id: z.guid(), name: z.string(), role: z.enum(roles) })
   .meta({ id: 'OwnSpace' });
 
-/** The signed-in user, as the front end shows it. */
+/** The signed-in user as the front end shows it. */
 export const shownUser = z
   .object({
     user: z.object({ id: z.guid(), email: z.string(), hasPassword: z.boolean() }),
     /** The user's spaces, with the role in each. */
     spaces: z.array(ownSpace),
-    /** The space of calls without a `spaceId`; null when they must name one. */
+    /** The space of calls without a `spaceId`; null when `spaceId` is required. */
     currentSpaceId: z.guid().nullable(),
   })
   .meta({ id: 'Me' });

@@ -13,33 +13,33 @@ const price = z
 
 const priceKey = {
   model: z.string().min(1).max(256),
-  /** The first day, UTC. Without it the price holds for all time. */
+  /** The first UTC day of the price. By default the price applies to all time. */
   validFrom: z.iso.date().default('1970-01-01'),
 };
 
 const listedPrice = z
   .object({
-    /** Null: for every space that has no price of its own for the model. */
+    /** Null: the price applies to every space without its own price for the model. */
     spaceId: z.guid().nullable(),
     model: z.string(),
-    /** The first day, UTC. */
+    /** The first UTC day of the price. */
     validFrom: z.iso.date(),
     /** US dollars per million tokens, exact decimals. */
     input: z.string(),
     output: z.string(),
-    /** Of input tokens that were read from a cache, or written to one. Null: they have no price. */
+    /** For input tokens read from, or written to, a cache. Null: no separate price. */
     cacheRead: z.string().nullable(),
     cacheWrite: z.string().nullable(),
   } satisfies Record<keyof ListedPrice, z.ZodType>)
   .meta({ id: 'ListedPrice' });
 
 export const prices = router({
-  /** The prices that hold for the space: its own (`spaceId`), and those that the operator set for all spaces. */
+  /** The prices that apply to the space: its own (`spaceId`), and the operator's for all spaces. */
   list: spaceProcedure('viewer')
     .output(z.array(listedPrice))
     .query(({ ctx }) => ctx.space.prices.list()),
 
-  /** Sets a price of the space's own for a model, from a day on. It replaces the one of the same day. */
+  /** Sets the space's own price for a model from a day on. It replaces a price of the same day. */
   set: spaceProcedure('owner')
     .input(
       z.object({
@@ -56,7 +56,7 @@ export const prices = router({
       await ctx.space.prices.set(ctx.actor, changed);
     }),
 
-  /** Removes a price of the space's own. NOT_FOUND when there is none. */
+  /** Removes one of the space's own prices. NOT_FOUND when there is none. */
   remove: spaceProcedure('owner')
     .input(z.object(priceKey))
     .output(z.void())

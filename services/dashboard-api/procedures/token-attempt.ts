@@ -3,8 +3,8 @@ import { networkOf } from '../accounts/client-address.ts';
 import type { Context } from '../trpc/context.ts';
 
 /**
- * Runs a call that takes the token of a link. Calls with a wrong token, for which `call` returns undefined, are limited by
- * network address.
+ * Runs a call that takes the token of a link. Calls with an invalid token, for which `call` returns undefined, are limited by network
+ * address.
  *
  * @throws TRPCError TOO_MANY_REQUESTS
  */

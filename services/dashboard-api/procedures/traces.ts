@@ -15,7 +15,7 @@ const page = {
 const activity = z.object({ ...page, from: timeMs.optional(), to: timeMs.optional() }).prefault({});
 
 export const traces = router({
-  /** The events of a trace in time, with their parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
+  /** The events of a trace in time order, with their parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
   get: spaceProcedure('viewer')
     .input(z.object({ traceId: z.guid().toLowerCase() }))
     .output(trace)
@@ -27,13 +27,13 @@ export const traces = router({
 });
 
 export const threads = router({
-  /** Threads by their last activity, with counts of the events in the range of time: see ActivityList. */
+  /** Threads by most recent activity, with counts of the events in the time range: see ActivityList. */
   list: spaceProcedure('viewer')
     .input(activity)
     .output(activityList)
     .query(({ ctx, input }) => ctx.space.traces.listActivity('threadId', input)),
 
-  /** One thread in turns, the newest first: see TurnPage. */
+  /** The turns of one thread, newest first: see TurnPage. */
   turns: spaceProcedure('viewer')
     .input(z.object({ ...page, threadId: z.string().transform(asStored) }))
     .output(turnPage)
@@ -43,7 +43,7 @@ export const threads = router({
 });
 
 export const users = router({
-  /** Users by their last activity, as `threads.list`. */
+  /** Users by most recent activity, like `threads.list`. */
   list: spaceProcedure('viewer')
     .input(activity)
     .output(activityList)

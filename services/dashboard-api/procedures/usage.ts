@@ -9,7 +9,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 
 const range = z
   .object({
-    /** Days, UTC, both included. The last 30 days by default. */
+    /** UTC days, both included. Default: the last 30 days. */
     from: z.iso.date().optional(),
     to: z.iso.date().optional(),
   })
@@ -24,13 +24,13 @@ const currentUsage = z
     /** Null is unlimited. */
     monthlyEventLimit: z.number().nullable(),
     billingState: z.enum(['active', 'inactive']),
-    /** What the operator calls its plan. */
+    /** The name of the plan, set by the operator. */
     plan: z.string().nullable(),
-    /** The first instant of the next month, ISO 8601, when the count starts at 0 again. */
+    /** The start of the next month, ISO 8601, when the count is reset to 0. */
     resetsAt: z.iso.datetime(),
-    /** Events at the end of the month; null in the first day of a space. */
+    /** Expected events at the end of the month; null on the first day of a space. */
     forecast: z.number().nullable(),
-    /** When the limit is reached, ISO 8601; null when it is not reached this month, or without a limit or a forecast. */
+    /** When the limit will be reached, ISO 8601; null if not this month, or without a limit or a forecast. */
     limitReachedAt: z.iso.datetime().nullable(),
   } satisfies Record<keyof Usage, z.ZodType>)
   .meta({ id: 'Usage' });
@@ -49,7 +49,7 @@ const usageMonth = z
   .meta({ id: 'UsageMonth' });
 
 export const usage = router({
-  /** The events that the space stored this month, its limit, plan and billing state, and a forecast of the month. */
+  /** The number of events stored this month, the limit, plan and billing state, and a forecast for the month. */
   current: spaceProcedure('viewer')
     .output(currentUsage)
     .query(async ({ ctx }) => {
@@ -58,7 +58,7 @@ export const usage = router({
       return usage;
     }),
 
-  /** Events by UTC day of receipt: stored, and `repeats`, which were known already. Days without any are left out. */
+  /** Events by UTC day of receipt: stored ones, and `repeats` of known ones. Days without events are omitted. */
   daily: spaceProcedure('viewer')
     .input(range)
     .output(z.array(usageDay))
@@ -71,7 +71,7 @@ export const usage = router({
       return ctx.admin.usageDays({ from, to });
     }),
 
-  /** The months with events, this one too, the newest first; at most three years. */
+  /** The months with events including the current one, newest first; at most three years. */
   months: spaceProcedure('viewer')
     .output(z.array(usageMonth))
     .query(({ ctx }) => ctx.admin.usageMonths()),

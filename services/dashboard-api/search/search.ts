@@ -12,7 +12,7 @@ import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
 import { listSearchedSegments, type SearchedSegment } from './searched-segments.ts';
 
 export interface SearchQuery {
-  /** A part of the text of an event, as JSON means it: quotes and escapes are not written. */
+  /** A substring of the JSON values of an event, without JSON quotes and escapes. */
   text: string;
   matchCase: boolean;
   filter: EventFilter;
@@ -21,15 +21,15 @@ export interface SearchQuery {
 
 export const searchPage = z
   .object({
-    /** The events that were found, by segment (a request's events), newest segments first. */
+    /** The matching events, grouped by segment (a request's events), newest segments first. */
     events: z.array(listedEvent),
-    /** Where the search goes on; null when all was searched. */
+    /** Where the search continues; null when everything was searched. */
     nextCursor: z.string().nullable(),
-    /** What this page searched. */
+    /** What this page has searched. */
     progress: z.object({
       segments: z.number(),
       bytes: z.number(),
-      /** No event that starts later is left to be searched; null when all was. */
+      /** All events that start after this time were searched; null when everything was searched. */
       searchedUntilMs: z.number().nullable(),
     }),
   })
@@ -37,8 +37,8 @@ export const searchPage = z
 export type SearchPage = z.infer<typeof searchPage>;
 
 /**
- * Searches a text in the payloads of events, for a bounded time and a bounded number of bytes. Each page goes on where the one
- * before ended; a client that wants no more asks for no more, or aborts.
+ * Searches a text in the payloads of events, for a bounded time and number of bytes. Each page continues where the previous one ended;
+ * a client stops by not requesting the next page, or by aborting.
  */
 export async function searchEvents(
   database: Database,
@@ -64,7 +64,7 @@ export async function searchEvents(
       limit: searchSegmentsListed,
     });
     for (const segment of listed) {
-      // The first is always searched, so that each page comes nearer to the end.
+      // The first segment is always searched, so that each page makes progress.
       const isEnough =
         performance.now() > endAtMs ||
         bytes + segment.rawBytes > searchBytesMax ||
@@ -82,7 +82,7 @@ export async function searchEvents(
   }
 }
 
-/** The events of a segment with these indexes that match the filter. */
+/** The events with these indexes in a segment that match the filter. */
 async function readFound(
   database: Database,
   spaceId: string,

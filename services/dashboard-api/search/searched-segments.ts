@@ -12,10 +12,10 @@ export interface SearchedSegment extends SearchCursor {
 
 const { id, spaceId, maxStartMs, minStartMs, rawBytes } = segments;
 
-/** More segments with the terms of a filter than any space has: the limit keeps their listing a query of its own. */
+/** A limit above the number of segments of any space. It keeps Postgres from merging the subquery into the outer query. */
 const everySegment = 2 ** 40;
 
-/** The next segments that may have events of the filter: by their last start time, newest first. */
+/** Lists the next segments that may have matching events, latest start time first. */
 export async function listSearchedSegments(
   database: Database,
   ofSpace: string,
@@ -37,7 +37,7 @@ export async function listSearchedSegments(
       .orderBy(desc(maxStartMs), asc(id))
       .limit(limit);
   }
-  // As in candidate-segments.ts: with an ordered index at hand the planner would walk it past all segments without the terms.
+  // As in candidate-segments.ts: otherwise the planner would scan an ordered index past all segments without the terms.
   const candidates = database.$with('candidates').as(
     database
       .select({ id, maxStartMs, rawBytes })

@@ -15,8 +15,8 @@ import { type SearchPage, type SearchQuery, searchEvents } from '../search/searc
 import { openTraceReader, type TraceReader } from '../traces/trace-reader.ts';
 
 /**
- * One space's data. It is the only access that procedures have to tenants' rows: it is opened for a member of the space
- * and holds the space's id, so no call can name another space by mistake.
+ * One space's data. Procedures access tenants' rows only through it: it is opened for a member of the space and bound to the space's
+ * id, so a call cannot name another space by mistake.
  */
 export interface SpaceStore {
   readonly spaceId: string;
@@ -24,14 +24,14 @@ export interface SpaceStore {
   readonly live: SpaceLive;
   readonly traces: TraceReader;
   readonly charts: ChartReader;
-  /** Searches payloads; an abort ends it at the next segment. */
+  /** Searches payloads; aborting stops after the current segment. */
   search(query: SearchQuery, signal: AbortSignal | undefined): Promise<SearchPage>;
   readonly prices: SpacePrices;
   /** @returns undefined when the space was deleted meanwhile. */
   readUsage(): Promise<Usage | undefined>;
 }
 
-/** The prices of models. Changes are those of the space's own prices, made by a user. */
+/** The model prices that apply to the space. Users can only change the space's own prices. */
 export interface SpacePrices {
   list(): Promise<ListedPrice[]>;
   set(actor: Actor, price: ModelPrice): Promise<void>;

@@ -8,14 +8,14 @@ import { identities, invitations, sessions, signInLinks, users } from '../../../
 import { namesOf } from '../../../lib/db/statement.ts';
 import type { ProvenIdentity } from './provider.ts';
 
-/** Finds the user of an identity, or lets one in. */
+/** Finds or creates the user of an identity. */
 export type FindIdentityUser = (identity: ProvenIdentity, address: string) => Promise<string | undefined>;
 
 /**
- * Who is let in: an identity that is linked already; else, by an e-mail address that the provider has verified, the user who
- * has it, somebody with an open invitation to it, and everybody of the allowed domains.
+ * Accepts an identity that is already linked; otherwise, by its verified e-mail address, an existing user, a person with an open
+ * invitation, or anyone of the allowed domains.
  *
- * @returns the user's id; undefined for everybody else.
+ * @returns the user's id; undefined when the identity is not accepted.
  */
 export function openIdentityUsers(database: Database, allowedDomains: readonly string[]): FindIdentityUser {
   return async (identity, address) => {
@@ -28,7 +28,7 @@ export function openIdentityUsers(database: Database, allowedDomains: readonly s
     const domain = email.slice(email.lastIndexOf('@') + 1);
     if (!allowedDomains.includes(domain) && !(await isInvited(database, email))) return undefined;
     await create(database, email, { issuer, subject, address });
-    // Somebody else's call may have been first.
+    // A concurrent call may have created or linked it first.
     return findLinked(database, identity);
   };
 }
@@ -45,9 +45,9 @@ async function findLinked(
 }
 
 /**
- * Links an identity to the user with its address, at most one of an issuer: an address that the provider gives to another person
- * later opens nothing. Whoever chose the user's password has not proved that the address is theirs, and the provider has: the
- * password is removed, and every session and sign-in link ends.
+ * Links an identity to the user with its address, at most one per issuer: if the provider later gives the address to another person,
+ * that person cannot sign in as the user. The user's password was set without proof that the address is theirs, while the provider has
+ * verified it: so the password is removed, and every session and sign-in link ends.
  */
 async function link(
   database: Database,
@@ -55,7 +55,7 @@ async function link(
   { issuer, subject, address }: { issuer: string; subject: string; address: string },
 ): Promise<string | undefined> {
   const part = (name: string, statement: SQL) => database.$with(name, {}).as(statement);
-  // The user's row is locked, so that two identities are not linked at the same time.
+  // Locks the user's row, so that two identities cannot be linked concurrently.
   const changed = database.$with('changed').as(
     database
       .update(users)
@@ -98,7 +98,7 @@ async function isInvited(database: Database, email: string): Promise<boolean> {
   return open.length > 0;
 }
 
-/** Creates a user without a password. Does nothing when the e-mail address has a user meanwhile. */
+/** Creates a user without a password. Does nothing if the e-mail address belongs to a user by then. */
 async function create(
   database: Database,
   email: string,

@@ -5,14 +5,14 @@ import { openIdentityUsers } from './identity-users.ts';
 import { openSsoProvider } from './provider.ts';
 import type { Sso } from './sso-routes.ts';
 
-/** Single sign-on as the configuration says; undefined when it names no OpenID provider. */
+/** Opens single sign-on; undefined when no OpenID provider is configured. */
 export function openSso(
   database: Database,
   config: Config,
   { sessions, tokenAttempts, findAddress }: Services,
 ): Sso | undefined {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, DASHBOARD_PUBLIC_URL } = config;
-  // The configuration was checked: these are there together.
+  // The configuration check guarantees that these are set together.
   if (!OIDC_ISSUER || !OIDC_CLIENT_ID || !OIDC_CLIENT_SECRET || !DASHBOARD_PUBLIC_URL) return undefined;
   return {
     publicUrl: DASHBOARD_PUBLIC_URL,

@@ -16,7 +16,7 @@ export interface ActivityQuery {
   limit: number;
 }
 
-/** A thread, or a user, with its events in the range of time. */
+/** A thread or a user with its events in the time range. */
 const activity = z
   .object({
     id: z.string(),
@@ -32,17 +32,17 @@ export type Activity = z.infer<typeof activity>;
 
 export const activityList = z
   .object({
-    /** The one that was active last comes first. */
+    /** Most recently active first. */
     items: z.array(activity),
-    /** Where the next page begins; null at the end. A page may have fewer items than asked for before the end. */
+    /** Start of the next page; null at the end. A page before the end may have fewer items than requested. */
     nextCursor: z.string().nullable(),
-    /** False when some counts are lower bounds, since their events are in too many requests. */
+    /** False when some counts are lower bounds, because their events are in too many requests. */
     areCountsComplete: z.boolean(),
   })
   .meta({ id: 'ActivityList' });
 export type ActivityList = z.infer<typeof activityList>;
 
-/** A page of threads or users, newest activity first. Following `nextCursor` shows each that was there at the beginning. */
+/** A page of threads or users, most recent activity first. Following `nextCursor` shows all that existed at the start. */
 export async function listActivity(
   database: Database,
   spaceId: string,
@@ -58,7 +58,7 @@ export async function listActivity(
   while (!isEnd && items.length < limit && walks < activityWalksMax) {
     const values: string[] = [];
     const missing = limit - items.length;
-    // All values are counted together: that takes longer than finding them.
+    // All values are counted in one go, because that takes longer than finding them.
     while (!isEnd && values.length < missing && walks < activityWalksMax) {
       const walk = await walkValues(database, spaceId, {
         ...{ column, range, after: position, seen, valuesMax: missing - values.length },
@@ -77,7 +77,7 @@ export async function listActivity(
     const byValue = new Map(found.summaries.map((summary) => [summary.value, summary]));
     for (const value of values) {
       const summary = byValue.get(value);
-      // What was active before the cursor was on a page before.
+      // Values that were active before the cursor were on an earlier page.
       if (summary !== undefined && !summary.isShown) items.push(toActivity(summary));
     }
   }

@@ -6,14 +6,14 @@ import { readEventPage } from '../../../lib/read/event-page.ts';
 import { type ListedRow, listedColumns, listedEvent, showEvent } from '../events/listed-event.ts';
 import { eventsPageMax } from '../limits.ts';
 
-/** One call of a model and the tools that ran until the next one. */
+/** One model call and the tools that ran until the next one. */
 const turn = z
   .object({
-    /** In order of time. The first is the LLM event, but where the thread begins with tools, and where `isContinued`. */
+    /** In time order. The first one is the LLM event, unless the thread begins with tools or `isContinued` is set. */
     events: z.array(listedEvent),
     inputTokens: z.number(),
     outputTokens: z.number(),
-    /** Whether the beginning of the turn is on the next page, which a turn with very many events has. */
+    /** Whether the turn has too many events for a page, so that its beginning is on the next page. */
     isContinued: z.boolean(),
   })
   .meta({ id: 'Turn' });
@@ -21,15 +21,15 @@ export type Turn = z.infer<typeof turn>;
 
 export const turnPage = z
   .object({
-    /** The newest turn first. */
+    /** Newest turn first. */
     turns: z.array(turn),
-    /** Where the next page, of older turns, begins; null at the beginning of the thread. */
+    /** Start of the next page, with older turns; null at the beginning of the thread. */
     nextCursor: z.string().nullable(),
   })
   .meta({ id: 'TurnPage' });
 export type TurnPage = z.infer<typeof turnPage>;
 
-/** A page of the turns of a thread. Empty for a thread that the space does not have. */
+/** A page of a thread's turns. Empty when the space has no such thread. */
 export async function readTurns(
   database: Database,
   spaceId: string,
@@ -55,7 +55,7 @@ export async function readTurns(
     if (open.length > 0) turns.push(toTurn(open, false));
     return { turns, nextCursor: null };
   }
-  // A turn of which the page has only the end is left to the next page, unless the page has nothing else.
+  // An incomplete turn is left to the next page, unless the page has no other turn.
   if (turns.length === 0) {
     if (open.length > 0) turns.push(toTurn(open, true));
     return { turns, nextCursor: page.next === undefined ? null : formatEventCursor(page.next) };
@@ -64,7 +64,7 @@ export async function readTurns(
   return { turns, nextCursor: last === undefined ? null : formatEventCursor(last) };
 }
 
-/** @param rows the newest first. */
+/** @param rows newest first. */
 function toTurn(rows: readonly ListedRow[], isContinued: boolean): Turn {
   const sum = (pick: (row: ListedRow) => number | null) =>
     rows.reduce((total, row) => total + toAddend(pick(row) ?? 0), 0);
@@ -76,7 +76,7 @@ function toTurn(rows: readonly ListedRow[], isContinued: boolean): Turn {
   };
 }
 
-/** As the statistics add them up: a client may claim any finite number of tokens. */
+/** Sums with the same bounds as the statistics: a client may report any finite number of tokens. */
 function toAddend(tokens: number): number {
   return Math.max(-addedNumberMax, Math.min(tokens, addedNumberMax));
 }

@@ -6,22 +6,22 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** Where an LLM event has its tool calls. */
+/** The path of the tool calls in an LLM event. */
 const callsPath = ['properties', 'llm', 'output', 'toolCalls'];
 
 export interface CalledTools {
-  /** In the order of the calls, as the column `name` of the tool's events has them. */
+  /** In call order, normalized like the column `name` of the tools' events. */
   readonly names: string[];
-  /** Whether the event has no more calls than were asked for. */
+  /** Whether the event has at most `callsMax` calls. */
   readonly isComplete: boolean;
 }
 
 /**
- * Reads the names of the tools that an LLM event called, at most so many calls, in one pass over its text: 12 ms per MiB at most. Only the
- * names are parsed, so that an event of 4 MiB of small objects takes no 100 MiB of memory.
+ * Reads the names of the first `callsMax` tools that an LLM event called, in one pass over its text: at most 12 ms per MiB. Only the
+ * names are parsed: parsing a 4 MiB event of small objects would take 100 MiB of memory.
  */
 export function readCalledTools(text: string, callsMax: number): CalledTools {
-  // Most events have none.
+  // Fast path: most events have no tool calls.
   if (!text.includes('toolCalls')) return { names: [], isComplete: true };
   const bytes = Buffer.from(text);
   const calls: Range[] = [];
@@ -33,7 +33,7 @@ export function readCalledTools(text: string, callsMax: number): CalledTools {
   };
   const visitMember = (key: Range, start: number, depth: number): number => {
     if (!isKey(bytes, key, callsPath[depth] ?? '')) return skipValue(bytes, start);
-    // A later member of the same name replaces this one.
+    // A duplicate member replaces the earlier one, as in JSON.parse.
     calls.length = 0;
     count = 0;
     const isLast = depth === callsPath.length - 1;
@@ -46,7 +46,7 @@ export function readCalledTools(text: string, callsMax: number): CalledTools {
   return { names, isComplete: count <= callsMax };
 }
 
-/** What may name the tool of a call: its strings of these names, one of them in an object. */
+/** The members that may name the tool of a call: strings with these names, one of them in a nested object. */
 function readNames(bytes: Buffer, at: number): unknown {
   if (bytes[at] !== openBrace) return undefined;
   const found: Record<string, unknown> = {};
@@ -60,7 +60,7 @@ function readNames(bytes: Buffer, at: number): unknown {
   return found;
 }
 
-/** @returns a string, null, or false for any other value. */
+/** @returns a string, null, or false for any other JSON type. */
 function readName(bytes: Buffer, { start, end }: Range): string | null | false {
   const text = () => bytes.toString('utf8', start, end);
   if (bytes[start] === quote) return asStored(String(JSON.parse(text())));

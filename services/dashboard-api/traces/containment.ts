@@ -1,18 +1,18 @@
 import { endOf, type TraceRow } from './trace-events.ts';
 
 /**
- * Finds the shortest event of the same agent group that contains another one and is longer; of the same thread if there is one.
- * Each event takes logarithmic time, however many run at once.
+ * For each event, finds the shortest longer event of the same agent group that contains it in time, preferring the same thread. Each
+ * event takes logarithmic time, however many run concurrently.
  *
- * @param rows in order of time: by start, the longer event first.
- * @returns pairs of ids, of the event and the one that contains it.
+ * @param rows in time order: by start, longer events first.
+ * @returns pairs of ids: the event, and the one that contains it.
  */
 export function* findContaining(rows: readonly TraceRow[]): Generator<[id: string, containerId: string]> {
   const groupOf = ({ agentGroupId }: TraceRow) => agentGroupId;
   const threadOf = ({ agentGroupId, threadId }: TraceRow) => JSON.stringify([agentGroupId, threadId]);
   const groups = openContainers(rows, groupOf);
   const threads = openContainers(rows, threadOf);
-  // Events of the same times contain each other, and neither is longer: they are added together.
+  // Events with equal times contain each other but neither is longer, so they are added together.
   let equal: TraceRow[] = [];
   for (const row of rows) {
     const [first] = equal;
@@ -37,7 +37,7 @@ function openContainers<Key>(rows: readonly TraceRow[], keyOf: (row: TraceRow) =
   );
 }
 
-/** Events by their ends: a Fenwick tree of the shortest one of those that end at a time or later. */
+/** A Fenwick tree over end times: finds the shortest event that ends at a given time or later. */
 class Containers {
   /** Latest first. */
   readonly #ends: readonly number[];
@@ -50,7 +50,7 @@ class Containers {
   }
 
   add(row: TraceRow): void {
-    // The rank of its end, counted from 1.
+    // The rank of its end time, from 1.
     const rank = this.#countEnds((endMs) => endMs >= endOf(row));
     for (let at = rank; at < this.#shortest.length; at += at & -at) {
       const other = this.#shortest[at];
@@ -58,10 +58,10 @@ class Containers {
     }
   }
 
-  /** The shortest of the added events that contains this one; of equally long ones the first. */
+  /** The shortest of the added events that contains this one; among equally long ones the first. */
   find(row: TraceRow): TraceRow | undefined {
     const endMs = endOf(row);
-    // An event without length is in no event that ends when it begins.
+    // An event of zero length is not contained in events that end when it begins.
     const isLasting = endMs > row.startTimeMs;
     let found: TraceRow | undefined;
     for (
@@ -75,7 +75,7 @@ class Containers {
     return found;
   }
 
-  /** How many ends pass, which are the latest ones. */
+  /** Counts the end times that satisfy the condition; these are the latest ones. */
   #countEnds(passes: (endMs: number) => boolean): number {
     let [low, high] = [0, this.#ends.length];
     while (low < high) {

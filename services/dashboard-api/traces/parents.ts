@@ -4,9 +4,9 @@ import { matchToolCalls } from './tool-answers.ts';
 import type { TraceRow } from './trace-events.ts';
 
 /**
- * How the parent of an event is known. `otlp`: the client said so. The others are inferred, since events have no
- * parent (docs/api.md §2.2): `tool_call`, an LLM call asked for the tool and the event is the next of that tool; `containment`, the event lies
- * in the time of the other.
+ * How the parent of an event was determined. `otlp`: the client named it. The others are inferred, since the contract has no parent
+ * (docs/api.md §2.2): `tool_call`: an LLM event called the tool, and this is the next event of that tool; `containment`: the event lies
+ * within the time of the other.
  */
 const parentSource = z.enum(['otlp', 'tool_call', 'containment']);
 type ParentSource = z.infer<typeof parentSource>;
@@ -16,21 +16,21 @@ export const parent = z
   .meta({ id: 'Parent' });
 export type Parent = z.infer<typeof parent>;
 
-/** The additional property in which an event of OTLP names its parent (docs/opentelemetry.md). */
+/** The additional property with the parent of an event from OTLP (docs/opentelemetry.md). */
 const parentAttribute = 'otel.parent_event_id';
 
-/** The parent that the client named, whether the trace has it or not. */
+/** The parent that the client named, whether or not the trace has it. */
 export function namedParentOf({ attributes }: TraceRow): string | undefined {
   const named = attributes?.[parentAttribute];
   return typeof named === 'string' ? named : undefined;
 }
 
 /**
- * Finds the parent of each event, by id. What a client said comes first, then tool calls, then time. No event is above
- * itself, whatever clients say.
+ * Finds the parent of each event, by id: the one that the client named, otherwise by tool calls, otherwise by time. Cycles are
+ * excluded, whatever clients name.
  *
- * @param rows in order of time.
- * @param toolCalls the names of the tools that each LLM event called, by its id.
+ * @param rows in time order.
+ * @param toolCalls the names of the tools that each LLM event called, by event id.
  */
 export function findParents(
   rows: readonly TraceRow[],
@@ -39,7 +39,7 @@ export function findParents(
   const parents = new Map<string, Parent>();
   const ids = new Set(rows.map(({ id }) => id));
   const ancestors = new Map<string, string>();
-  /** The event above all others. Each way that is followed is shortened, so that chains of thousands of events cost little. */
+  /** The root ancestor. Paths are compressed, so that chains of thousands of events cost little. */
   const findTop = (id: string): string => {
     let top = id;
     for (let next = ancestors.get(top); next !== undefined; next = ancestors.get(top)) {

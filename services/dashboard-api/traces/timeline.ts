@@ -8,7 +8,7 @@ export const lane = z
     agentGroupId: z.string().nullable(),
     agentId: z.string().nullable(),
     threadId: z.string().nullable(),
-    /** In order of time. */
+    /** In time order. */
     eventIds: z.array(z.guid()),
     events: z.number(),
     errors: z.number(),
@@ -18,19 +18,19 @@ export const lane = z
   .meta({ id: 'Lane' });
 export type Lane = z.infer<typeof lane>;
 
-/** A time during which no event ran, or several did. */
+/** A time span in which no event ran, or in which several did. */
 export const interval = z.object({ startMs: z.number(), endMs: z.number() }).meta({ id: 'Interval' });
 export type Interval = z.infer<typeof interval>;
 
 export const overlap = interval
   .extend({
-    /** How many ran at once at most. */
+    /** Maximum number of concurrent events. */
     eventsAtOnce: z.number(),
   })
   .meta({ id: 'Overlap' });
 export type Overlap = z.infer<typeof overlap>;
 
-/** The lanes of a trace: agent groups, their agents, and their threads, each in the order in which they begin. */
+/** The lanes of a trace: agent groups, their agents, and their threads, each ordered by first start. */
 export function findLanes(rows: readonly TraceRow[]): Lane[] {
   const firsts = new Map<string, number>();
   const place = (...key: unknown[]) => {
@@ -64,7 +64,7 @@ function toLane(rows: readonly TraceRow[]): Lane {
   };
 }
 
-/** The times between the first start and the last end during which no event ran, at most {@link traceIntervalsMax}. */
+/** The spans between the first start and the last end in which no event ran, at most {@link traceIntervalsMax}. */
 export function findGaps(rows: readonly TraceRow[]): Interval[] {
   const gaps: Interval[] = [];
   let endMs: number | undefined;
@@ -75,7 +75,7 @@ export function findGaps(rows: readonly TraceRow[]): Interval[] {
   return gaps.slice(0, traceIntervalsMax);
 }
 
-/** The times during which at least two of the events ran, at most {@link traceIntervalsMax}. */
+/** The spans in which at least two of the events ran, at most {@link traceIntervalsMax}. */
 export function findOverlaps(rows: readonly TraceRow[]): Overlap[] {
   const turns = rows
     .filter((row) => endOf(row) > row.startTimeMs)
@@ -83,7 +83,7 @@ export function findOverlaps(rows: readonly TraceRow[]): Overlap[] {
       { atMs: row.startTimeMs, change: 1 },
       { atMs: endOf(row), change: -1 },
     ])
-    // Of one instant the ends first: events that follow each other do not overlap.
+    // Ends before starts at the same time: consecutive events do not overlap.
     .toSorted((a, b) => a.atMs - b.atMs || a.change - b.change);
   const overlaps: Overlap[] = [];
   let running = 0;

@@ -1,11 +1,11 @@
 import { endOf, type TraceRow } from './trace-events.ts';
 
 /**
- * Finds the event that answers each call of a tool: the next event of that tool in the thread that starts after the LLM event ended,
- * and that answers no earlier call. Each call takes logarithmic time: clients choose the number of calls.
+ * Finds the event of each tool call: the next event of that tool in the thread that starts after the LLM event ended and belongs to no
+ * earlier call. Each call takes logarithmic time, because clients choose the number of calls.
  *
- * @param rows in order of time.
- * @returns pairs of ids, of the tool event and the LLM event.
+ * @param rows in time order.
+ * @returns pairs of ids: the tool event and the LLM event.
  */
 export function* matchToolCalls(
   rows: readonly TraceRow[],
@@ -29,16 +29,16 @@ export function* matchToolCalls(
   }
 }
 
-/** By the name of the tool. */
+/** Groups the events by tool name. */
 function openAnswers(rows: readonly TraceRow[]): Map<string, FreeRows> {
   const byName = Map.groupBy(rows, ({ name }) => name ?? '');
   return new Map(byName.entries().map(([name, own]) => [name, new FreeRows(own)]));
 }
 
-/** Events in order of time, each of which is taken once. */
+/** Events in time order, each of which can be taken once. */
 class FreeRows {
   readonly #rows: readonly TraceRow[];
-  /** The place of a free row, or a place from which on the search goes on: shortened whenever it is followed. */
+  /** For each row its own index while it is free, otherwise an index to continue the search from; paths are compressed. */
   readonly #next: number[];
 
   constructor(rows: readonly TraceRow[]) {
@@ -46,7 +46,7 @@ class FreeRows {
     this.#next = Array.from({ length: rows.length + 1 }, (_, place) => place);
   }
 
-  /** Takes the first free event that starts at this time or later. */
+  /** Takes the first free event that starts at or after this time. */
   takeFrom(startMs: number): TraceRow | undefined {
     const place = this.#findFree(this.#findStart(startMs));
     const row = this.#rows[place];

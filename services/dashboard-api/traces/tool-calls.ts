@@ -6,15 +6,15 @@ import { readCalledTools } from './called-tools.ts';
 import type { TraceRow } from './trace-events.ts';
 
 export interface ToolCalls {
-  /** The names of the tools that each LLM event called, by its id. */
+  /** The names of the tools that each LLM event called, by event id. */
   names: Map<string, string[]>;
-  /** Whether all calls were read: not of a trace with many LLM events, with large ones, or with one that has very many calls. */
+  /** False when calls were left out, because the trace has many or large LLM events, or one with very many calls. */
   isComplete: boolean;
 }
 
 /**
- * Reads which tools the LLM events of a trace called, in order. The calls are in the events' text only, so few events are
- * read: those that an event of a tool comes after.
+ * Reads the tools that the LLM events of a trace called, in order. Calls are only in the events' texts, so as few events as possible
+ * are read: those that are followed by a tool event.
  */
 export async function readToolCalls(
   database: Database,

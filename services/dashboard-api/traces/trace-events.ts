@@ -5,7 +5,7 @@ import { readEventPage } from '../../../lib/read/event-page.ts';
 import { type ListedRow, listedColumns } from '../events/listed-event.ts';
 import { traceEventsMax, tracePagesMax } from '../limits.ts';
 
-/** An event of a trace, as it is read. */
+/** A row of a trace's event. */
 export interface TraceRow extends ListedRow {
   segmentId: string;
   segmentIndex: number;
@@ -13,9 +13,9 @@ export interface TraceRow extends ListedRow {
 }
 
 export interface TraceRows {
-  /** In order of time: by start, the longer event first. */
+  /** In time order: by start, longer events first. */
   rows: TraceRow[];
-  /** Whether these are all. If not, they are the newest. */
+  /** Whether the trace has no more events. If false, these are the newest. */
   isComplete: boolean;
 }
 
@@ -44,12 +44,12 @@ export async function readTraceRows(
   return { rows: rows.toSorted(compareInTime), isComplete: after === undefined };
 }
 
-/** By start; of events that start together the longer one first, since it may contain the other. */
+/** Compares by start; of events with equal starts the longer one comes first, since it may contain the other. */
 export function compareInTime(a: TraceRow, b: TraceRow): number {
   return a.startTimeMs - b.startTimeMs || endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1);
 }
 
-/** When an event ended, also where it says that it ended before it began. */
+/** The end of an event, or its start if it claims to have ended before it began. */
 export function endOf({ startTimeMs, endTimeMs, durationMs }: TraceRow): number {
   return endTimeMs >= startTimeMs ? endTimeMs : startTimeMs + Math.max(0, durationMs);
 }

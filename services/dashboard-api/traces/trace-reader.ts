@@ -15,7 +15,7 @@ export interface TraceReader {
 
 export function openTraceReader({ database, openingLimiter }: SharedReader, spaceId: string): TraceReader {
   return {
-    // It reads the text of events.
+    // Limited, because it reads the text of events.
     get: (traceId) => openingLimiter(() => readTrace(database, spaceId, traceId)),
     listActivity: (column, query) => listActivity(database, spaceId, { column, query }),
     turns: (query) => readTurns(database, spaceId, query),

@@ -10,7 +10,7 @@ import { readTraceRows, type TraceRow } from './trace-events.ts';
 const traceEvent = listedEvent
   .extend({
     parent: parent.nullable(),
-    /** The parent that the client named, where the trace does not have it (yet). */
+    /** The parent that the client named, if the trace does not have it (yet). */
     missingParentId: z.string().nullable(),
   })
   .meta({ id: 'TraceEvent' });
@@ -18,19 +18,19 @@ export type TraceEvent = z.infer<typeof traceEvent>;
 
 export const trace = z
   .object({
-    /** In order of time: by start, the longer event first. */
+    /** In time order: by start, longer events first. */
     events: z.array(traceEvent),
-    /** Most events that are shown. */
+    /** Limit of the events that are shown. */
     eventsMax: z.number(),
-    /** False when the trace has more: then the newest are shown. */
+    /** False when the trace has more events: then the newest are shown. */
     isComplete: z.boolean(),
-    /** False when some tool calls of LLM events were not read: then some inferred parents are missing. */
+    /** False when some tool calls were not read: then some inferred parents are missing. */
     areToolCallsComplete: z.boolean(),
-    /** By agent group, agent and thread, each in the order in which they begin. */
+    /** By agent group, agent and thread, each ordered by first start. */
     lanes: z.array(lane),
-    /** When nothing ran. */
+    /** Spans in which no event ran. */
     gaps: z.array(interval),
-    /** When several events without children ran at once. */
+    /** Spans in which several events without children ran. */
     overlaps: z.array(overlap),
   })
   .meta({ id: 'Trace' });

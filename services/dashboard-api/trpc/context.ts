@@ -13,7 +13,7 @@ import type { OpenStreams } from '../live/open-streams.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
 import type { RequestFacts } from './request.ts';
 
-/** What every call can use. Not Postgres itself: the data of a space is reached through its SpaceStore only. */
+/** Dependencies of all calls. They exclude direct access to Postgres: a space's data is only reached through its SpaceStore. */
 export interface Services {
   sessions: Sessions;
   signIn: SignIn;
@@ -21,29 +21,29 @@ export interface Services {
   changePassword: ChangePassword;
   redeemLink: RedeemLink;
   invitations: Invitations;
-  /** Whether people sign in and choose passwords here; not with SSO_REQUIRED. */
+  /** Whether passwords can be used and set; false with SSO_REQUIRED. */
   arePasswordsAllowed: boolean;
-  /** What people call the OpenID provider; undefined when there is none. */
+  /** The display name of the OpenID provider; undefined when there is none. */
   ssoName: string | undefined;
-  /** The network address of the client that sent a request. */
+  /** Returns the network address of the client that sent a request. */
   findAddress: FindAddress;
-  /** Attempts with tokens of links, by network address. */
+  /** Counts attempts with tokens of links by network address. */
   tokenAttempts: RateLimiter;
-  /** Opens a space's data for a user. Their statements wait for their turn (lib/fair-limiter.ts). */
+  /** Opens a space's data for a user. Statements are queued fairly between users (lib/fair-limiter.ts). */
   openSpace: (caller: Caller) => SpaceStore;
-  /** The responses that are live streams. */
+  /** The open responses of live streams. */
   openStreams: OpenStreams;
-  /** Events were stored in the space: its live streams read them now. */
+  /** Makes the live streams of a space read events that were just stored. */
   wakeStreams: (spaceId: string) => void;
   openSpaceAdmin: (spaceId: string, actor: Actor) => SpaceAdmin;
-  /** Creates a space whose owner is the actor. @returns its id. */
+  /** Creates a space with the actor as owner. @returns its id. */
   createSpace: (name: string, owner: Actor) => Promise<string>;
 }
 
-/** What the calls of one HTTP request can use. */
+/** The context of the calls of one HTTP request. */
 export interface Context extends Services {
   request: RequestFacts;
-  /** The user who is signed in. Looked up once for all calls of the request. */
+  /** Finds the signed-in user. Looked up once for all calls of the request. */
   findUser: () => Promise<SessionUser | undefined>;
 }
 

@@ -1,10 +1,10 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
-/** Most mistakes of an input that a response lists. */
+/** Limit of the validation errors that a response lists. */
 const mistakesMax = 3;
 
-/** The message that a client gets: the error's own when it was written for clients, nothing of an unexpected error. */
+/** The message sent to the client: the error's own if it was written for clients, a general one for an unexpected error. */
 export function publicMessage(error: TRPCError): string {
   if (error.code === 'INTERNAL_SERVER_ERROR') return 'Something went wrong on our side.';
   if (!(error.cause instanceof z.ZodError)) return error.message;

@@ -5,21 +5,21 @@ import { userAgentCharsMax } from '../limits.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
 import { noteSender, type Sender } from '../request-log.ts';
 
-/** What procedures know of the HTTP request that carries their call, and what they may set on its response. */
+/** What procedures read from the HTTP request of their call, and what they may set on its response. */
 export interface RequestFacts {
-  /** What the log says of who sent the request. The user is noted when it is known. */
+  /** The sender for the log. The user is added once known. */
   sender: Sender;
-  /** The session's token, from the cookie. */
+  /** The session's token from the cookie. */
   token: string | undefined;
-  /** The network address of the client; behind a proxy that is not trusted, that of the proxy. */
+  /** The network address of the client, or of an untrusted proxy in front of it. */
   address: string;
-  /** The User-Agent header, as far as it is kept. */
+  /** The User-Agent header, truncated. */
   userAgent: string | null;
-  /** Whether a page of another site made the request. */
+  /** Whether a page of another site sent the request. */
   isCrossSite: boolean;
   /** Sets the browser's session cookie; undefined deletes it. */
   setSession(token: string | undefined): void;
-  /** Makes the response one of the open streams. @throws TRPCError when the service is stopping. */
+  /** Registers the response as an open stream. @throws TRPCError when the service is stopping. */
   beginStream(streams: OpenStreams): void;
 }
 
@@ -28,7 +28,7 @@ export function readRequest(
   response: ServerResponse,
   findAddress: FindAddress,
 ): RequestFacts {
-  // A proxy that terminates TLS sends X-Forwarded-Proto. A client that forges it only loses its own cookie.
+  // A proxy that terminates TLS sends X-Forwarded-Proto. A client that forges it only affects its own cookie.
   const isSecure =
     'encrypted' in request.socket || request.headers['x-forwarded-proto']?.toString() === 'https';
   const site = { host: hostOf(request), isSecure };
@@ -50,8 +50,8 @@ export function readRequest(
 }
 
 /**
- * Browsers send Origin with every request that could change something, and Sec-Fetch-Site. Other clients send neither,
- * and cannot be made to send a user's cookies.
+ * Browsers send Origin with every request that may change data, and Sec-Fetch-Site. Other clients send neither, and cannot be made to
+ * send a user's cookies.
  */
 function isCrossSite(request: IncomingMessage): boolean {
   const { headers } = request;
@@ -61,7 +61,7 @@ function isCrossSite(request: IncomingMessage): boolean {
   return !URL.canParse(headers.origin) || new URL(headers.origin).host !== hostOf(request)?.toLowerCase();
 }
 
-/** The host and port that the client asked for. HTTP/2 has it in a pseudo-header. */
+/** The requested host and port. HTTP/2 has them in a pseudo-header. */
 function hostOf({ headers }: IncomingMessage): string | undefined {
   return headers[':authority']?.toString() ?? headers.host;
 }

@@ -2,10 +2,10 @@ import { type Config, ConfigError } from '../../../lib/config.ts';
 import { readWebFiles, type WebFile } from './web-files.ts';
 
 /**
- * Reads the pages that the configuration names.
+ * Reads the built pages from the configured directory.
  *
- * @returns undefined when it names none: then only the API is served.
- * @throws ConfigError when there is no build of the pages.
+ * @returns undefined when none is configured: then only the API is served.
+ * @throws ConfigError when the directory has no build of the pages.
  */
 export function openWeb(
   config: Pick<Config, 'DASHBOARD_WEB_DIR' | 'INGEST_URL' | 'INGEST_HOST' | 'INGEST_PORT' | 'TLS_CERT_FILE'>,
@@ -20,7 +20,7 @@ export function openWeb(
   }
 }
 
-/** The address that the pages tell people to send events to. */
+/** The ingest URL that the pages show. */
 function ingestUrlOf(config: Parameters<typeof openWeb>[0]): string {
   const scheme = config.TLS_CERT_FILE === undefined ? 'http' : 'https';
   const host = config.INGEST_HOST.includes(':') ? `[${config.INGEST_HOST}]` : config.INGEST_HOST;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { indexPath, type WebFile } from './web-files.ts';
 
-/** What the pages may do: scripts and styles of this origin, images from it and from data, and nothing else. */
+/** The pages may only use scripts and styles of this origin, and images of this origin and data URLs. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,14 +19,14 @@ const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
-  // Addresses hold the ids of users.
+  // URLs of the dashboard contain ids of users.
   'Referrer-Policy': 'no-referrer',
   Vary: 'Accept-Encoding',
 };
 
 /**
- * Finds what a browser gets for a path: the file there, or the page that draws every address of the dashboard itself. A
- * missing asset is not found, so that a browser with an older page notices.
+ * Finds the file for a path, or the index page, which handles all addresses of the dashboard. A missing asset is not found, so that a
+ * browser with an outdated page notices.
  */
 export function findWebFile(
   files: ReadonlyMap<string, WebFile>,
@@ -38,7 +38,7 @@ export function findWebFile(
   return isPage ? files.get(indexPath) : undefined;
 }
 
-/** Answers a GET or HEAD with a file, compressed as the browser likes it, or with 304 when the browser has it. */
+/** Sends a file in response to GET or HEAD, compressed as the browser accepts it, or 304 when the browser has it. */
 export function sendWebFile(file: WebFile, request: IncomingMessage, response: ServerResponse): void {
   const cacheControl = file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache';
   const common = { ...headers, ETag: file.etag, 'Cache-Control': cacheControl };
@@ -64,7 +64,7 @@ function chooseEncoding(file: WebFile, accepted: string): { body: Buffer; encodi
   return { body: file.plain };
 }
 
-/** Whether an `Accept-Encoding` names the encoding, and not with `q=0`. */
+/** Whether an `Accept-Encoding` header accepts the encoding, considering `q=0`. */
 function takes(accepted: string, encoding: string): boolean {
   return accepted.split(',').some((one) => {
     const [name, ...parameters] = one.trim().split(/\s*;\s*/);

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-/** A file of the built pages, as it is sent. */
+/** A file of the built pages, ready to send. */
 export interface WebFile {
   type: string;
   etag: string;
-  /** Its name has a hash of its content: a browser never has to ask for it again. */
+  /** Its name contains a hash of its content, so browsers may cache it for ever. */
   isImmutable: boolean;
   plain: Buffer;
   br: Buffer | undefined;
@@ -21,24 +21,24 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.json': 'application/json',
-  // The TypeScript SDK, which npm installs from here.
+  // The TypeScript SDK, which npm can install from this server.
   '.tgz': 'application/gzip',
 };
 
-/** Files that stand for others in the same directory: they are sent in their place, and have no path. */
+/** Extensions of compressed variants, which are sent in place of the original and have no path of their own. */
 const compressed = ['.br', '.gz'];
 
 export const indexPath = '/index.html';
 
-/** Texts that the built `index.html` has a place for: `<meta name="…" content="">`. */
+/** Texts for the placeholders in the built `index.html`: `<meta name="…" content="">`. */
 export interface PageFacts {
   'weir-ingest-url': string;
 }
 
 /**
- * Reads a build of the pages into memory. Compressed forms are taken from the files with `.br` and `.gz` beside them.
+ * Reads the built pages into memory. Compressed variants are read from `.br` and `.gz` files.
  *
- * @returns the files by their path in the address.
+ * @returns the files by URL path.
  * @throws Error when the directory has no `index.html`, or a file of an unknown type.
  */
 export function readWebFiles(directory: string, facts: PageFacts): ReadonlyMap<string, WebFile> {

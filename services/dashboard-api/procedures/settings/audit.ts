@@ -7,7 +7,7 @@ import { plainText } from '../account-inputs.ts';
 const page = z
   .object({
     limit: z.int().min(1).max(auditPageMax).default(auditPageDefault),
-    /** The nextCursor of the page before. */
+    /** The nextCursor of the previous page. */
     cursor: z.guid().optional(),
     action: plainText.optional(),
     /** A user's id, or `operator`. */
@@ -16,7 +16,7 @@ const page = z
   .prefault({});
 
 export const audit = router({
-  /** A page of the space's audit log, the newest rows first. `GET /audit/<spaceId>` downloads all of it. */
+  /** A page of the space's audit log, newest rows first. `GET /audit/<spaceId>` downloads all of it. */
   list: spaceProcedure('admin')
     .input(page)
     .output(z.object({ rows: z.array(auditRow), nextCursor: z.guid().nullable() }))

@@ -9,7 +9,7 @@ const position = z.object({ quarantinedAt: z.iso.datetime(), id: z.guid() });
 const page = z
   .object({
     limit: z.int().min(1).max(quarantinePageMax).default(quarantinePageMax),
-    /** The nextCursor of the page before. */
+    /** The nextCursor of the previous page. */
     cursor: position.optional(),
   })
   .prefault({});
@@ -22,7 +22,7 @@ const quarantineEntry = z
     receivedAt: z.iso.datetime(),
     quarantinedAt: z.iso.datetime(),
     eventCount: z.number(),
-    /** Why Postgres refused it. */
+    /** Why Postgres rejected it. */
     sqlstate: z.string(),
     message: z.string(),
   } satisfies Record<keyof QuarantineEntry, z.ZodType>)
@@ -33,11 +33,11 @@ const replayResult = z.object({
   failed: z.array(z.object({ id: z.guid(), sqlstate: z.string(), message: z.string() })),
 } satisfies Record<keyof ReplayResult, z.ZodType>);
 
-/** Events that Postgres refused, kept whole until they are replayed. */
+/** Events that Postgres rejected. They are kept completely until they are replayed. */
 export const quarantine = router({
   /**
-   * A page of them, the oldest first, with the reason: Postgres' SQLSTATE and its message. `id` is the event's. The event itself is not
-   * shown.
+   * A page of them, oldest first, with the reason: the SQLSTATE and message of Postgres. `id` is the event's id. The event itself is
+   * not included.
    */
   list: spaceProcedure('admin')
     .input(page)
@@ -56,8 +56,8 @@ export const quarantine = router({
     }),
 
   /**
-   * Stores entries, after the cause was removed. Each event counts once, in the month in which it was received. `replayed` are
-   * stored, `failed` were refused again and stay; an id that is in neither was not in quarantine.
+   * Stores entries after the cause was removed. Each event counts once, in the month in which it was received. `replayed` were
+   * stored, `failed` were rejected again and stay in quarantine; ids in neither list were not in quarantine.
    */
   replay: spaceProcedure('admin')
     .input(z.object({ ids: z.array(z.guid()).min(1).max(replayedAtOnceMax) }))

@@ -11,21 +11,21 @@ const shownSpace = z
   .object({
     id: z.guid(),
     name: z.string(),
-    /** Events a month; null is unlimited. */
+    /** Events per month; null is unlimited. */
     monthlyEventLimit: z.number().nullable(),
     billingState: z.enum(['active', 'inactive']),
     createdAt: z.iso.datetime(),
-    /** Days for which events are kept; null is for ever. */
+    /** Days for which events are kept; null keeps them for ever. */
     retentionDays: z.number().nullable(),
     plan: z.string().nullable(),
   } satisfies Record<keyof Space, z.ZodType>)
   .meta({ id: 'Space' });
 
 export const spaces = router({
-  /** The user's spaces, with the role in each. */
+  /** The user's spaces with the role in each. */
   list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces),
 
-  /** The space, with what its operator has set: plan, limit, billing state and retention. */
+  /** The space with the settings of its operator: plan, limit, billing state and retention. */
   get: spaceProcedure('viewer')
     .output(shownSpace.extend({ role: z.enum(roles) }))
     .query(async ({ ctx }) => {
@@ -34,7 +34,7 @@ export const spaces = router({
       return { ...showSpace(space), role: ctx.role };
     }),
 
-  /** Creates a space whose owner is the user. Its limit is the operator's NEW_SPACE_MONTHLY_EVENTS. */
+  /** Creates a space with the user as owner. Its limit is the operator's NEW_SPACE_MONTHLY_EVENTS. */
   create: anySpaceProcedure('owner')
     .input(z.object({ name }))
     .output(z.object({ spaceId: z.guid() }))
@@ -54,7 +54,7 @@ export const spaces = router({
       return showSpace(space);
     }),
 
-  /** Makes the space the one of calls without a `spaceId`, in this session. */
+  /** Selects the space for calls without a `spaceId` in this session. */
   switch: spaceProcedure('viewer')
     .output(z.void())
     .mutation(async ({ ctx }) => {
