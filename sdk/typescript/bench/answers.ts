@@ -1,4 +1,4 @@
-/** About 6 KB, as an answer in one piece and as 60 chunks. */
+/** A response of about 6 KB, whole and as a stream of 60 chunks. */
 const text = 'It is 21 °C in Bern. '.repeat(280);
 
 export const answer = JSON.stringify({
@@ -21,7 +21,7 @@ export const stream = [
 const encoder = new TextEncoder();
 const pieces = { whole: [encoder.encode(answer)], stream: stream.map((event) => encoder.encode(event)) };
 
-/** A provider in this process: no socket's cost, and no socket's noise. */
+/** A provider in this process, so that sockets add neither cost nor noise. */
 export const answerHere: typeof fetch = async (_input, init) => {
   const isStream = String(init?.body).includes('"stream":true');
   const rest = [...(isStream ? pieces.stream : pieces.whole)];

@@ -1,4 +1,4 @@
-// Fills the SDK to its bounds while Weir is away, and tells how much more memory the process holds. Run with --expose-gc.
+// Fills the SDK to its bounds while Weir is unreachable, and prints how much more memory the process uses. Run with --expose-gc.
 
 import process from 'node:process';
 import { Weir } from '../src/index.ts';
@@ -14,7 +14,7 @@ const collect = () => {
 const weir = new Weir({ url: 'http://127.0.0.1:9', apiKey: 'key', flushOnExit: false });
 const before = collect();
 while (weir.stats().droppedByReason.queue_full === undefined) weir.record(benchEvent(size));
-// A request that fails is the largest body and its packed form.
+// The failed request allocates the largest body and its compressed form.
 await weir.flush({ timeoutMs: 1_000 });
 const { pending } = weir.stats();
 process.send?.({ pending, bytes: collect() - before, residentBytes: process.memoryUsage.rss() });

@@ -10,21 +10,21 @@ import { benchEvent } from './event.ts';
 export type SdkFigures = {
   /** `record()` itself. */
   recordMicroseconds: number;
-  /** All work of the event loop for an event, with its share of a request. */
+  /** CPU time on the event loop for one event, including its share of a request. */
   eventMicroseconds: number;
-  /** What observing a call adds: an answer of 6 KB, in one piece and as a stream of 60 chunks. */
+  /** CPU time that observing adds to a call with a response of 6 KB: whole, and as a stream of 60 chunks. */
   callMicroseconds: number;
   streamMicroseconds: number;
-  /** What observing adds to the time until the first chunk, median. */
+  /** Median time that observing adds until the first chunk. */
   firstChunkMs: number;
-  /** Memory that the SDK holds at its bounds: many small events, and large ones. */
+  /** Memory of the SDK at its bounds: with many small events, and with large ones. */
   smallBoundBytes: number;
   largeBoundBytes: number;
 };
 
 const eventBytes = 6 * 1024;
 
-/** Measures the cost of the SDK in a process that does nothing else; Weir and the provider are another one. */
+/** Measures the cost of the SDK in this process. Weir and the provider run in another one. */
 export async function measureSdk(): Promise<SdkFigures> {
   const peer = fork(pathOf('peer.ts'));
   const [port] = await once(peer, 'message');
@@ -64,7 +64,7 @@ async function recordMany(weir: Weir, count: number) {
   return { recordMicroseconds: recorded / count, eventMicroseconds: all / count };
 }
 
-/** CPU time of this thread: other processes of the machine and the compression, on other threads, do not count. */
+/** CPU time of this thread, without other processes and without compression, which runs on other threads. */
 function threadMicroseconds(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
@@ -72,7 +72,7 @@ function threadMicroseconds(): number {
 
 type Send = typeof fetch;
 
-/** The median of the differences of five alternating pairs. */
+/** The median difference of five alternating pairs. */
 async function compare(
   measure: (send: Send) => Promise<number>,
   bare: Send,
@@ -84,12 +84,12 @@ async function compare(
   return differences.sort((a, b) => a - b)[2] ?? Number.NaN;
 }
 
-/** @returns the work of the event loop for a call, in microseconds. */
+/** @returns the CPU time on the event loop for a call, in microseconds. */
 async function callMany(url: string, send: Send, stream: boolean, count: number): Promise<number> {
   const start = threadMicroseconds();
   for (let call = 0; call < count; call++) {
     await (await post(url, send, stream)).text();
-    // The provider in this process never lets the event loop turn, as sockets do.
+    // Yield to the event loop: the provider in this process never does, unlike sockets.
     if (call % 100 === 0) await new Promise(setImmediate);
   }
   return (threadMicroseconds() - start) / count;

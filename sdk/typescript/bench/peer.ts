@@ -1,4 +1,4 @@
-// The other side of the benchmark, in a process of its own: a Weir that accepts everything, and a provider.
+// The servers of the benchmark, in a separate process: a Weir that accepts everything, and a provider.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => stub.close());
 
-/** Observed below as well: each call must be recorded once. */
+/** The models are observed below the AI SDK as well: each call must still be recorded once. */
 const models: [name: string, create: () => (model: string) => LanguageModel][] = [
   ['openai.chat', () => createOpenAI({ baseURL: provider.url, apiKey: 'k', fetch: weir.fetch() }).chat],
   ['openai.responses', () => createOpenAI({ baseURL: provider.url, apiKey: 'k', fetch: weir.fetch() })],
@@ -69,38 +69,43 @@ test('it has the type of a telemetry integration', () => {
   expectTypeOf(weirTelemetry).returns.toExtend<Telemetry>();
 });
 
-test.each(models)('%s: an agent loop is its calls and tools in one trace', async (_name, create) => {
-  const result = await generateText({ ...call(create()('agent')), tools, stopWhen: isStepCount(5) });
-  expect(result.text).toBe(text);
-  const events = await recorded();
-  expect(
-    events.map(({ type, properties }) => [type, properties.llm?.output?.mode ?? properties.tool?.name]),
-  ).toEqual([
-    ['llm', 'tool_calls'],
-    expect.arrayContaining(['tool']),
-    expect.arrayContaining(['tool']),
-    ['llm', 'text'],
-  ]);
-  expect(new Set(events.map(({ traceId }) => traceId)).size).toBe(1);
-  const [first, , , last] = events;
-  expect(first?.properties.llm).toMatchObject({
-    model: 'agent',
-    input: { system: 'Be brief.', prompt: 'How warm is it?', tools: [{}, {}] },
-    finishReason: 'tool-calls',
-    usage: { totalTokens: 150, inputTokenDetails: { cacheReadTokens: 64 } },
-  });
-  expect(last?.properties.llm?.output).toEqual({ mode: 'text', response: text, toolCalls: [] });
-  const byName = new Map(events.map((event) => [event.properties.tool?.name, event]));
-  expect(byName.get('get_weather')).toMatchObject({
-    status: { state: 'ok' },
-    additionalProperties: { functionId: 'my-agent' },
-    properties: { tool: { callId: 'call_1', input: { city: 'Bern' }, output: { city: 'Bern', warm: true } } },
-  });
-  expect(byName.get('get_rate')?.status).toEqual({
-    state: 'error',
-    error: { code: 'RangeError', message: 'No such currency.' },
-  });
-});
+test.each(models)(
+  '%s: an agent loop is recorded as model calls and tool calls in one trace',
+  async (_name, create) => {
+    const result = await generateText({ ...call(create()('agent')), tools, stopWhen: isStepCount(5) });
+    expect(result.text).toBe(text);
+    const events = await recorded();
+    expect(
+      events.map(({ type, properties }) => [type, properties.llm?.output?.mode ?? properties.tool?.name]),
+    ).toEqual([
+      ['llm', 'tool_calls'],
+      expect.arrayContaining(['tool']),
+      expect.arrayContaining(['tool']),
+      ['llm', 'text'],
+    ]);
+    expect(new Set(events.map(({ traceId }) => traceId)).size).toBe(1);
+    const [first, , , last] = events;
+    expect(first?.properties.llm).toMatchObject({
+      model: 'agent',
+      input: { system: 'Be brief.', prompt: 'How warm is it?', tools: [{}, {}] },
+      finishReason: 'tool-calls',
+      usage: { totalTokens: 150, inputTokenDetails: { cacheReadTokens: 64 } },
+    });
+    expect(last?.properties.llm?.output).toEqual({ mode: 'text', response: text, toolCalls: [] });
+    const byName = new Map(events.map((event) => [event.properties.tool?.name, event]));
+    expect(byName.get('get_weather')).toMatchObject({
+      status: { state: 'ok' },
+      additionalProperties: { functionId: 'my-agent' },
+      properties: {
+        tool: { callId: 'call_1', input: { city: 'Bern' }, output: { city: 'Bern', warm: true } },
+      },
+    });
+    expect(byName.get('get_rate')?.status).toEqual({
+      state: 'error',
+      error: { code: 'RangeError', message: 'No such currency.' },
+    });
+  },
+);
 
 test.each(models)('%s: a stream', async (_name, create) => {
   const result = streamText(call(create()('text')));
@@ -123,7 +128,7 @@ test.each(models)('%s: errors are recorded once, with the provider’s code', as
   ]);
 });
 
-test('an error in a stream is an error, with what came before it', async () => {
+test('a stream with an error is recorded with the error and the text before it', async () => {
   const [, create] = models[0] ?? [];
   const result = streamText({ ...call(create?.()('error-in-stream') ?? 'none'), onError: () => {} });
   for await (const _ of result.textStream);
@@ -159,7 +164,7 @@ test('nested generations belong to the trace of the tool around them', async () 
   expect(new Set(events.map(({ traceId }) => traceId)).size).toBe(1);
 });
 
-test('a model below the AI SDK that is observed by its fetch alone is recorded as well', async () => {
+test('a model of the AI SDK that is observed only by its fetch is recorded', async () => {
   const openai = createOpenAI({ baseURL: provider.url, apiKey: 'k', fetch: weir.fetch() });
   await generateText({ model: openai.chat('tools'), prompt: 'Hi' });
   expect((await recorded())[0]?.properties.llm?.output?.toolCalls).toEqual(expectedToolCalls);

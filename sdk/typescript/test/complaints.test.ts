@@ -13,8 +13,8 @@ import { text } from './support/provider-bodies.ts';
 import { WeirStub } from './support/weir-stub.ts';
 
 /*
- * What users of other observability SDKs complained about, each as a test of ours. Most of them are also held by the
- * comparison of observed with bare clients in `differential/`.
+ * One test for each complaint of users about other observability SDKs. The comparison of observed with bare clients in
+ * `differential/` covers most of them as well.
  */
 
 let provider: Provider;
@@ -71,7 +71,7 @@ test('4 messages.stream().on is broken (sentry-javascript#17734)', async () => {
 });
 
 test('5 a stream is buffered (sentry-javascript#18962)', async () => {
-  // The provider never ends this stream: a chunk arrives only if nobody waits for the end.
+  // The provider never ends this stream: the chunk would not arrive if the SDK waited for the end.
   for await (const chunk of await openai.chat.completions.create(chatStream('slow'))) {
     if (chunk.choices[0]?.delta.content) break;
   }
@@ -97,7 +97,7 @@ describe('8 the tokens of a stream are missing (openllmetry#627)', () => {
     expect(usages).toEqual([150, 150]);
   });
 
-  test('with includeUsage those of a chat are requested, and the application sees the stream that it asked for', async () => {
+  test('with includeUsage the usage of a chat is requested, and the application gets the same stream as without it', async () => {
     const observed = weir.observe(new OpenAI({ baseURL: provider.url, apiKey: 'k' }), { includeUsage: true });
     const bare = new OpenAI({ baseURL: provider.url, apiKey: 'k' });
     const read = async (client: OpenAI) =>
@@ -156,7 +156,7 @@ describe('13 events are lost at the freeze or exit (sentry-javascript#23087, ana
     await expect(weir.lambda(() => Promise.reject(new Error('no')))(undefined)).rejects.toThrow('no');
   });
 
-  test('waitUntil is given what delivers them', async () => {
+  test('waitUntil gets a promise that resolves after delivery', async () => {
     const waiting: Promise<unknown>[] = [];
     weir.context({ waitUntil: (promise) => waiting.push(promise) }, () => {
       weir.record(llmEvent());
@@ -204,14 +204,14 @@ test('15 unhandled rejections and circular values (analytics-node#326, langsmith
   expect(await weir.flush({ timeoutMs: 200 })).toMatchObject({ pending: 1 });
   await new Promise(setImmediate);
   expect(unhandled).not.toHaveBeenCalled();
-  // The application's own rejections stay its own.
+  // Unhandled rejections of the application are still reported.
   void openai.chat.completions.create(chat('bad-request'));
   weir.tool('fail', () => Promise.reject(new Error('of the tool')))();
   await eventually(() => expect(unhandled).toHaveBeenCalledTimes(2));
   process.off('unhandledRejection', unhandled);
 });
 
-test('a server that closes the connection in mid-answer does not end the process', async () => {
+test('a server that closes the connection during a response does not end the process', async () => {
   stub.respond = (_, response) => {
     response.writeHead(202, { 'content-length': '100' });
     response.write('{');
@@ -222,7 +222,7 @@ test('a server that closes the connection in mid-answer does not end the process
   expect(await weir.flush({ timeoutMs: 200 })).toMatchObject({ pending: 1 });
 });
 
-test('a call whose own maxRetries forbid a repetition is over at once', async () => {
+test('a failed call with maxRetries 0 is recorded at once', async () => {
   const options = { timeout: 100, maxRetries: 0 };
   await openai.chat.completions.create(chat('hang'), options).catch(() => {});
   await anthropic.messages.create(message('hang'), options).catch(() => {});

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Weir } from '../src/index.ts';
 import { WeirStub } from './support/weir-stub.ts';
 
-/* Answers as providers, proxies and applications' own fetch functions give them: none may be lost, changed or slow. */
+/* Unusual responses of providers, proxies and custom fetch functions: none may be lost, changed or slow. */
 
 let stub: WeirStub;
 let weir: Weir;
@@ -24,7 +24,7 @@ const chunk = (delta: object, index = 0, reason: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c1', model: 'm', choices: [{ index, delta, finish_reason: reason }] })}\n\n`;
 const end = `${chunk({}, 0, 'stop')}data: [DONE]\n\n`;
 
-/** A fetch that answers with these pieces. */
+/** A fetch whose response has these chunks. */
 function answering(pieces: readonly string[], headers: Record<string, string> = sse): typeof fetch {
   return async () => new Response(streamOf(pieces), { headers });
 }
@@ -35,7 +35,7 @@ function streamOf(pieces: readonly string[]): ReadableStream<Uint8Array> {
   return ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece)));
 }
 
-/** Reads an answer as an application does, and returns what was recorded. */
+/** Reads a response as an application does. @returns the recorded event. */
 async function record(base: typeof fetch, options: { includeUsage?: boolean } = {}) {
   const text = await (await weir.fetch(options, base)(address, request)).text();
   await weir.shutdown();
@@ -73,7 +73,7 @@ describe('a stream whose response object is collected before its end is recorded
 });
 
 describe('numbers of a provider', () => {
-  test('a huge index of a choice or a tool call costs nothing', async () => {
+  test('a huge index of a choice or a tool call costs no time', async () => {
     const call = { index: 400_000_000, id: 'a', function: { name: 'f', arguments: '{}' } };
     const pieces = [chunk({ content: 'far' }, 300_000_000), chunk({ tool_calls: [call] }), end];
     const { llm } = await record(answering(pieces));
@@ -81,7 +81,7 @@ describe('numbers of a provider', () => {
     expect(llm?.output?.otherResponses).toEqual(['far']);
   });
 
-  test('a gap between choices loses neither their texts nor the usage', async () => {
+  test('with a gap between choices their texts and the usage are recorded', async () => {
     const usage = 'data: {"id":"c1","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n';
     const done = [chunk({}, 1, 'stop'), chunk({}, 3, 'stop'), usage, 'data: [DONE]\n\n'];
     const { llm } = await record(
@@ -92,7 +92,7 @@ describe('numbers of a provider', () => {
     expect(llm?.finishReason).toBe('stop');
   });
 
-  test('parallel tool calls with one index stay apart', async () => {
+  test('parallel tool calls with the same index are kept apart', async () => {
     const call = (id: string | undefined, text: string) =>
       chunk({ tool_calls: [{ index: 0, id, function: { name: id && 'f', arguments: text } }] });
     const { llm } = await record(
@@ -116,7 +116,7 @@ describe('the form of a stream', () => {
   });
 
   test.each(['text/plain', 'application/x-ndjson', 'TEXT/EVENT-STREAM', ''])(
-    'the content type %j hides nothing',
+    'a stream with the content type %j is recorded',
     async (type) => {
       const { llm, status } = await record(
         answering([chunk({ content: 'seen' }), end], type === '' ? {} : { 'content-type': type }),
@@ -125,7 +125,7 @@ describe('the form of a stream', () => {
     },
   );
 
-  test('a long event in many pieces is joined once: no piece is searched again for the next', async () => {
+  test('a long event in many chunks is joined once, and no chunk is searched twice', async () => {
     const image = 'x'.repeat(3_000_000);
     const event = chunk({ content: image });
     const pieces = event.match(/[\s\S]{1,256}/g) ?? [];
@@ -133,7 +133,7 @@ describe('the form of a stream', () => {
     expect(String(llm?.output?.response).length).toBe(image.length);
   }, 20_000);
 
-  test('an event that is no JSON is the error of the call', async () => {
+  test('an event that is not JSON is recorded as the error of the call', async () => {
     const observed = weir.fetch(
       {},
       answering([chunk({ content: 'a' }), 'data: {"choices":[\n\n', chunk({})]),
@@ -205,7 +205,7 @@ describe('reasoning and audio are recorded', () => {
   });
 });
 
-test('a client that observe() does not know is returned as it is, with one warning', () => {
+test('a client that observe() does not know is returned unchanged, with one warning', () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   class Unknown {}
   const client = new Unknown();
@@ -215,7 +215,7 @@ test('a client that observe() does not know is returned as it is, with one warni
   warn.mockRestore();
 });
 
-describe('a body that is no answer', () => {
+describe('a body that is not a response of the API', () => {
   test('malformed JSON with a status of 200', async () => {
     const { status } = await record(answering(['{"choices":[{'], { 'content-type': 'application/json' }));
     expect(status).toMatchObject({ state: 'error', error: { code: 'malformed_answer' } });
@@ -231,10 +231,10 @@ describe('a body that is no answer', () => {
   });
 });
 
-describe("a fetch of one's own", () => {
+describe('a custom fetch', () => {
   const answer = '{"id":"c1","model":"m","choices":[{"message":{"content":"own"},"finish_reason":"stop"}]}';
 
-  test('a plain object in the place of a response is returned as it is, and recorded', async () => {
+  test('a plain object instead of a Response is returned unchanged and recorded', async () => {
     const own = { ok: true, status: 200, headers: new Headers(), json: async () => JSON.parse(answer) };
     const response = await weir.fetch({}, async () => own as unknown as Response)(address, request);
     expect(response).toBe(own);
@@ -243,7 +243,7 @@ describe("a fetch of one's own", () => {
     expect(stub.events[0]?.properties.llm?.output?.response).toBe('own');
   });
 
-  test('a class of its own keeps its methods and its stream', async () => {
+  test('a response of a custom class keeps its methods and its stream', async () => {
     class NativeResponse {
       readonly ok = true;
       readonly status = 200;
@@ -273,7 +273,7 @@ describe("a fetch of one's own", () => {
     expect(responses).toEqual(['native', 'native']);
   });
 
-  test('what it returns is the same to the application: own properties, headers, the lock of its body', async () => {
+  test('the application gets an equal response: own properties, headers, the lock of its body', async () => {
     const own = Object.assign(new Response(streamOf([answer])), { attempts: 3 });
     const response = await weir.fetch({}, async () => own)(address, request);
     expect(response).toMatchObject({ attempts: 3 });

@@ -16,7 +16,7 @@ let archive: string;
 beforeAll(async () => {
   stub = await WeirStub.start();
   directory = mkdtempSync(join(tmpdir(), 'weir-test-package-'));
-  // Builds the package first, by its own script.
+  // `npm pack` builds the package first, by its prepack script.
   execFileSync('npm', ['pack', '--pack-destination', directory], { cwd: packageRoot, stdio: 'pipe' });
   archive = join(directory, 'weir-sdk-0.1.0.tgz');
 });
@@ -30,22 +30,19 @@ const programs = {
   commonjs: `const { Weir } = require('@weir/sdk'); const { fileSpool } = require('@weir/sdk/spool');`,
 };
 
-test.each(Object.entries(programs))(
-  'installed into a project of type %s, it works',
-  async (type, imports) => {
-    const project = join(directory, type);
-    mkdirSync(project);
-    writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type }));
-    execFileSync('npm', ['install', '--offline', archive], { cwd: project, stdio: 'pipe' });
-    writeFileSync(
-      join(project, 'main.js'),
-      `${imports}
+test.each(Object.entries(programs))('the package works in a project of type %s', async (type, imports) => {
+  const project = join(directory, type);
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type }));
+  execFileSync('npm', ['install', '--offline', archive], { cwd: project, stdio: 'pipe' });
+  writeFileSync(
+    join(project, 'main.js'),
+    `${imports}
 const weir = new Weir({ url: '${stub.url}', apiKey: 'key', spool: fileSpool({ directory: 'spool' }) });
 weir.record({ type: 'tool', properties: { tool: { name: '${type}' } } });
 `,
-    );
-    const child = spawn(execPath, ['main.js'], { cwd: project, stdio: 'inherit' });
-    expect((await once(child, 'exit'))[0]).toBe(0);
-    expect(stub.events.at(-1)?.properties.tool?.name).toBe(type);
-  },
-);
+  );
+  const child = spawn(execPath, ['main.js'], { cwd: project, stdio: 'inherit' });
+  expect((await once(child, 'exit'))[0]).toBe(0);
+  expect(stub.events.at(-1)?.properties.tool?.name).toBe(type);
+});

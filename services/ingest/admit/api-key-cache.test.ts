@@ -22,10 +22,10 @@ afterAll(() => stack.disposeAsync());
 test('look-ups of unknown keys leave connections of the pool free', async () => {
   const cache = new ApiKeyCache(openDatabase(sql), pepper);
   let settled = 0;
-  // Opens the pool's four connections: that takes longer than anything below.
+  // Open the pool's four connections first: that takes longer than the look-ups below.
   await Promise.all(Array.from({ length: 4 }, () => sql`SELECT pg_sleep(0.1)`));
   const { flood } = await other.begin(async (locking) => {
-    // Every look-up waits for this lock.
+    // Every look-up has to wait for this lock.
     await locking`LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`;
     const found = Array.from({ length: 50 }, () => Promise.allSettled([cache.find(createApiKey())]));
     for (const one of found) void one.then(() => (settled += 1));
@@ -60,7 +60,7 @@ test('after a restart a key that existed before does not wait behind a flood of 
   const flood = Array.from({ length: 2_000 }, () => Promise.allSettled([cache.find(createApiKey())]));
   for (const one of flood) void one.then(() => (settled += 1));
   expect(await cache.find(apiKey)).toMatchObject({ spaceId });
-  // Two look-ups at a time: the flood has only begun.
+  // With two look-ups at a time, most of the flood is still waiting.
   expect(settled).toBeLessThan(flood.length / 2);
   await Promise.all(flood);
 });

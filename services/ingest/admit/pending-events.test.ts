@@ -22,7 +22,7 @@ test('events stay pending until every stream has stored the messages that hold t
   expect([pending.count, pending.positions()]).toEqual([0, []]);
 });
 
-test('what was stored is dropped although later events keep arriving', () => {
+test('stored events are dropped although later events keep arriving', () => {
   const pending = new PendingEvents();
   for (let sequence = 1; sequence <= 100; sequence++) {
     pending.add(10, { stream: 'a', sequence });

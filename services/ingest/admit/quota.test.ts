@@ -21,7 +21,7 @@ test('a request that waits over the end of the month is counted in the new one',
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-12-31T23:59:59.900Z') });
   const quota = new Quota({
     database,
-    // What is queued is stored, and uses the last of the old month, as the new one begins.
+    // The pending events are stored, and reach the limit of the old month, when the new month begins.
     storedPosition: {
       read: async () => new Map(),
       async reaches() {

@@ -34,7 +34,7 @@ interface Published {
   fail(error: Error): void;
 }
 
-/** A committer, and a broker that acknowledges only when told to. */
+/** A committer, and a broker whose acknowledgements the test triggers. */
 function openCommitter(payloadBytesMax = payloadBytesMin) {
   const published: Published[] = [];
   const publish = (payload: Uint8Array, messageId: string) =>
@@ -66,7 +66,7 @@ async function heaviestBatch() {
 
 const unavailable = { status: 'rejected', reason: { id: 'ingest_unavailable' } };
 
-test('batches that arrive while a publish is in flight share a message, and are answered by its PubAck', async () => {
+test('batches that arrive while a publish is in flight share a message, and resolve with its PubAck', async () => {
   const { published, message, committer } = openCommitter();
   const answered: string[] = [];
   const commit = async (name: string) => {
@@ -157,7 +157,7 @@ test('a batch in several messages is durable when all of them are acknowledged',
   expect(new Set(published.map(({ messageId }) => messageId)).size).toBe(2);
 });
 
-test('a batch of which one message is not acknowledged is unavailable, and is published again as the same', async () => {
+test('a batch with an unacknowledged message is unavailable, and its retry publishes the same messages', async () => {
   const { published, message, committer } = openCommitter();
   const batch = await heaviestBatch();
   const failed = Promise.allSettled([committer.commit(batch)]);
@@ -204,7 +204,7 @@ test('without a PubAck every batch of the message is unavailable, and the next m
   expect(await next).toMatchObject([{ eventCount: 1, position: { stream: 'queue', sequence: 2 } }]);
 });
 
-test('batches that wait behind a silent queue are unavailable at once, and are not published', async () => {
+test('batches that wait behind a publish that timed out are unavailable at once, and are not published', async () => {
   const { published, message, committer } = openCommitter();
   const [one, two] = [await batchOf('a', llmEvent()), await batchOf('b', llmEvent())];
   const first = committer.commit(one);

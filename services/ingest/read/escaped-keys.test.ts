@@ -8,24 +8,24 @@ import { createBatchReaders } from './batch-readers.ts';
 const readers = createBatchReaders('weir', unlimited);
 const encodings = ['json', 'protobufJson'] as const satisfies BatchEncoding[];
 
-/** V8 remembers keys for the life of the process: each test has a first key of its own. */
+/** V8 caches keys for the life of the process: each test uses another first key. */
 let first: string;
 let tests = 0;
 beforeEach(() => {
   first = `first${tests++}`;
 });
 
-/** An object that makes JSON.parse read the key that follows `first` as a back-slash, when it is escaped. */
+/** An object after which JSON.parse reads an escaped key that follows `first` as a back-slash. */
 const poison = () => `{"${first}":0,"\\\\":0}`;
 
-/** An event whose additional properties are named `first` and é, written as Python writes them: ASCII only. */
+/** An event with additional properties named `first` and é, in ASCII with escapes, as Python writes them. */
 const eventWith = (other: Record<string, unknown>) =>
   JSON.stringify(llmEvent({ additionalProperties: { [first]: 1, HERE: 2 }, ...other })).replace(
     'HERE',
     '\\u00e9',
   );
 
-/** The event as protobuf's JSON has it: the payload is a member of its own. */
+/** The event in the form of the encoding. In protobuf's JSON the payload is a member of the event. */
 const inEncoding = (encoding: BatchEncoding, event: string) => {
   if (encoding === 'json') return event;
   const { type, properties, status, ...common } = JSON.parse(event.replace('\\u00e9', 'HERE'));
@@ -57,7 +57,7 @@ test.each(encodings)('%s: a key of an earlier event of the batch', (encoding) =>
   expect(namesRead(encoding, poisoning, eventWith({}))).toEqual([first, 'é']);
 });
 
-test('json: a key beside the events, or in the same event', () => {
+test('json: a key outside of the events, or in the same event', () => {
   const event = eventWith({ unknown: 'HERE' }).replace('"HERE"', poison());
   expect(namesRead('json', event)).toEqual([first, 'é']);
   readers.json(Buffer.from(`{"more":${poison()},"events":[${event}]}`));

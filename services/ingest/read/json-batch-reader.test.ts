@@ -14,7 +14,7 @@ import { parseBody } from './parse-body.ts';
 const readJson = createJsonBatchReader(compileBatchRules('weir'), unlimited);
 const readBatch = (bytes: Buffer) => readJson(bytes).projection;
 const { validateBatch } = compileBatchRules('weir');
-/** The reference: the whole body parsed at once. */
+/** The reference: parses the whole body at once. */
 const readWhole = (bytes: Buffer) => projectEvents(validateBatch(parseBody(bytes)));
 
 function outcomeOf(read: (bytes: Buffer) => unknown, bytes: Buffer): unknown {
@@ -46,11 +46,11 @@ const member = fc.oneof(
 );
 const body = objectText(fc.array(member, { maxLength: 3 }));
 
-test('a body is read event by event as it is read whole', () => {
+test('reading event by event equals reading the whole body', () => {
   fc.assert(fc.property(body, expectSame), { numRuns: 2_000 });
 });
 
-test('so is a damaged body', () => {
+test('a damaged body is rejected with the same error', () => {
   const damage = fc.tuple(
     body,
     fc.nat(),

@@ -26,7 +26,7 @@ test('the .proto documents the code of every error', () => {
   expect(Object.fromEntries(told)).toEqual(Object.fromEntries(thrown.map((id) => [id, upper(id)])));
 });
 
-test('an error carries that of the JSON API, and Retry-After where a retry helps', () => {
+test('an error contains the error of the JSON API, and Retry-After if a retry helps', () => {
   const error = toConnectError(new IngestError('ingest_unavailable', 'Retry later.'), {
     protocol: 'grpc',
     isJson: false,

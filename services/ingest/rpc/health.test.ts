@@ -18,7 +18,7 @@ function open() {
   return { state, health };
 }
 
-/** A Watch stream: what it was sent so far, and how it ended. */
+/** A Watch stream: the messages so far, and how it ended. */
 function watch(health: HealthService, request = anyService) {
   const client = new AbortController();
   const sent: Status[] = [];
@@ -40,7 +40,7 @@ test('all watchers share one check a second', async () => {
   for (const { sent } of watchers) expect(sent).toEqual([Status.SERVING, Status.NOT_SERVING]);
 });
 
-test('nobody watches, nothing is checked; and the next watcher sees no old status', async () => {
+test('without watchers nothing is checked, and the next watcher gets no old status', async () => {
   const { state, health } = open();
   const first = watch(health);
   await vi.advanceTimersByTimeAsync(0);
@@ -55,7 +55,7 @@ test('nobody watches, nothing is checked; and the next watcher sees no old statu
   expect(second.sent).toEqual([Status.NOT_SERVING]);
 });
 
-test('a watcher past the limit is RESOURCE_EXHAUSTED, and a place is free again when a client leaves', async () => {
+test('a watcher beyond the limit gets RESOURCE_EXHAUSTED, until another client disconnects', async () => {
   const { health } = open();
   const watchers = Array.from({ length: healthWatchersMax }, () => watch(health));
   await vi.advanceTimersByTimeAsync(0);
@@ -70,7 +70,7 @@ test('a watcher past the limit is RESOURCE_EXHAUSTED, and a place is free again 
   expect(next.sent).toEqual([Status.SERVING]);
 });
 
-test('disposing ends every stream, with NOT_SERVING for those that were told SERVING', async () => {
+test('disposing ends every stream, after NOT_SERVING if its last status was SERVING', async () => {
   const { health } = open();
   const [known, unknown] = [watch(health), watch(health, { service: 'unknown' })];
   await vi.advanceTimersByTimeAsync(0);

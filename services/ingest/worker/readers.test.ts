@@ -47,7 +47,7 @@ function fullOfKeys(before: string, key: (index: number) => string, after: strin
 const notAnObject = 'events[0] must be an object';
 const noType = 'events[0].type is required';
 
-/** The bodies that need most memory, for each byte or in one piece, and what the reader finds in them. */
+/** The bodies that need most memory, and the result of reading them. */
 const heaviest: [string, Buffer, unknown][] = [
   ['empty lists', fullOf('{"events":[[[]', ',[]', ']]}'), notAnObject],
   ['empty objects', fullOf('{"events":[[{}', ',{}', ']]}'), notAnObject],
@@ -102,7 +102,7 @@ test.each(encodings)(
   },
 );
 
-test.each(encodings)('a costly invalid batch in %s is rejected as any other', async (encoding) => {
+test.each(encodings)('a costly invalid batch in %s is rejected like any other', async (encoding) => {
   const bytes = encodeBatch(encoding, [llmEvent({ id: 'no id' }), withValues(badBytesMax)]);
   expectCostly(onLoop[encoding], bytes);
   const outcome = await outcomeOf(readers[encoding], bytes);
@@ -145,7 +145,7 @@ test.each(heaviest)('4 MiB of %s are read on the worker, within its memory', asy
   }
 });
 
-test('costly batches at the same time have their own outcomes, and one too many is rejected', async () => {
+test('simultaneous costly batches get their own results, and one too many is rejected', async () => {
   const events = Array.from({ length: costlyBatchesMax + 1 }, (_, index) => withValues(valuesMax + index));
   const outcomes = await Promise.all(
     events.map((event) => outcomeOf(readers.json, encodeBatch('json', [event]))),
@@ -170,7 +170,7 @@ test('when the worker ends its batch is unavailable, and the next one is read by
   }
 });
 
-test('a worker that was used and is idle is replaced, and the next batch is read', async () => {
+test('a used worker is replaced when it is idle, and the next batch is read', async () => {
   const started: Worker[] = [];
   const onWorker = (worker: Worker) => started.push(worker);
   process.on('worker', onWorker);

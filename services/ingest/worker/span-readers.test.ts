@@ -19,22 +19,25 @@ const spanId = (index: number) => (index + 1).toString(16).padStart(16, '0');
 test.each([
   ['otlp', toProtobuf],
   ['otlpJson', toOtlpJson],
-] as const)('a request as %s that is costly is read elsewhere, to the same', async (encoding, toBytes) => {
-  const list = Array.from({ length: 3 * readOnLoop.valuesMax }, (_, index) => index);
-  const bytes = toBytes({
-    spans: [
-      { attributes: { ...chat, list: encoding === 'otlp' ? list : list.slice(0, readOnLoop.valuesMax) } },
-      { spanId: spanId(1), attributes: { 'http.request.method': 'GET' } },
-      { spanId: 'abcd', attributes: chat },
-    ],
-  });
-  expect(() => onLoop[encoding](bytes)).toThrow(CostlyBatchError);
-  const read = await readers[encoding](bytes);
-  expect(read).toEqual(patient[encoding](bytes));
-  expect(read.counts).toEqual({ stored: 1, rejected: 1, filtered: { not_genai: 1 } });
-});
+] as const)(
+  'a costly request in %s is read on the worker, with the same result',
+  async (encoding, toBytes) => {
+    const list = Array.from({ length: 3 * readOnLoop.valuesMax }, (_, index) => index);
+    const bytes = toBytes({
+      spans: [
+        { attributes: { ...chat, list: encoding === 'otlp' ? list : list.slice(0, readOnLoop.valuesMax) } },
+        { spanId: spanId(1), attributes: { 'http.request.method': 'GET' } },
+        { spanId: 'abcd', attributes: chat },
+      ],
+    });
+    expect(() => onLoop[encoding](bytes)).toThrow(CostlyBatchError);
+    const read = await readers[encoding](bytes);
+    expect(read).toEqual(patient[encoding](bytes));
+    expect(read.counts).toEqual({ stored: 1, rejected: 1, filtered: { not_genai: 1 } });
+  },
+);
 
-test('a request of more than 4 MiB is read elsewhere: long texts take their time, too', async () => {
+test('a request of more than 4 MiB is read on the worker, because long texts take time, too', async () => {
   const text = 'x'.repeat(600 * 1024);
   const bytes = toProtobuf({
     spans: Array.from({ length: 25 }, (_, index) => ({
@@ -70,13 +73,13 @@ const jsonSpan = {
 };
 const jsonBefore = '{"resourceSpans":[{"scopeSpans":[{"spans":[';
 
-/** As many times `unit` as a request may hold. */
+/** Repeats `unit` as often as it fits into a request. */
 function jsonFullOf(before: string, unit: string, after: string): Buffer {
   const count = Math.floor((otlpBodyBytesMax - before.length - after.length) / unit.length);
   return Buffer.from(before + unit.repeat(count) + after);
 }
 
-/** Of all that a request may have, these need most memory or make most JSON. */
+/** The requests that need most memory or produce most JSON. */
 const heaviest: [string, SpanEncoding, () => Buffer, { stored?: number; rejected?: number }][] = [
   [
     'attributes of different names',
@@ -160,7 +163,7 @@ const heaviest: [string, SpanEncoding, () => Buffer, { stored?: number; rejected
 ];
 
 test.each(heaviest)(
-  '%s, as many as a request may have, are read within the memory of the thread',
+  'as many %s as fit into a request are read within the memory of the thread',
   { timeout: 120_000 },
   async (_, encoding, toBytes, counts) => {
     const bytes = toBytes();
@@ -168,7 +171,7 @@ test.each(heaviest)(
     const batch = await readers[encoding](bytes);
     expect(batch.counts).toMatchObject(counts);
     const made = batch.parts.reduce((sum, { body }) => sum + body.length, 0);
-    // The event that is one too many is known after it was made.
+    // The event that exceeds the limit is only detected after it is made.
     expect(made).toBeLessThanOrEqual(eventsBytesMax + 4 * 1024 ** 2);
   },
 );

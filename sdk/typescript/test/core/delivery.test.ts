@@ -19,7 +19,7 @@ const open = (options: WeirOptions = {}) =>
 const record = (weir: Weir, count: number, prompt?: string) =>
   Array.from({ length: count }, () => weir.record(llmEvent(prompt)));
 
-/** Answers the first requests with these statuses, and accepts those after them. */
+/** Responds to the first requests with these statuses, and accepts all later ones. */
 function answerOnce(
   ...answers: [status: number, details?: string, headers?: Record<string, string>][]
 ): void {
@@ -55,7 +55,7 @@ test('events are sent after a second, in one request, with everything that the c
   });
 });
 
-test('an event that has to be truncated first is sent without another one after it', async () => {
+test('an event that has to be truncated is sent even if no other event follows', async () => {
   const weir = open();
   record(weir, 1, 'x'.repeat(5 * 1024 ** 2));
   await eventually(async () => {
@@ -109,7 +109,7 @@ test('batches hold at most 500 events and 4 MiB', async () => {
   expect(stub.requests.map(({ events }) => events.length)).toEqual([500, 500, 102, 2, 1]);
 });
 
-test.each([1, 10])('a body of %i events is gzipped: its checksum tells damage', async (count) => {
+test.each([1, 10])('a body of %i events is gzipped, so that its checksum detects damage', async (count) => {
   const weir = open();
   record(weir, count);
   await weir.flush();
@@ -128,7 +128,7 @@ test.each([408, 429, 500, 502, 503, 504, 200])('%i is retried with the same ids'
   expect(stub.requests.map(({ events }) => events.map(({ id }) => id))).toEqual([ids, ids]);
 });
 
-test('waits grow up to 30 s, at random below that', async () => {
+test('waits are random, and grow up to 30 s', async () => {
   const weir = open();
   stub.respond = (_, response) => refuse(response, 503);
   record(weir, 1);
@@ -168,7 +168,7 @@ test('a connection that breaks is retried', async () => {
   await eventually(() => expect(weir.stats().accepted).toBe(1));
 });
 
-test('a bad event that the answer names is dropped, and the rest is sent again', async () => {
+test('a bad event that the response names is dropped, and the rest is sent again', async () => {
   const reports: DropReport[] = [];
   const weir = open({ onDrop: (report) => reports.push(report) });
   const ids = record(weir, 20);
@@ -201,7 +201,7 @@ test('many bad events, or bad ones that are not named, are found by bisection', 
   expect(stub.events.map(({ id }) => id)).toEqual(ids.filter((id) => !bad.has(id)));
 });
 
-test('bodies that are damaged on their way, again and again, cost no event', async () => {
+test('repeated damage of bodies in transit loses no event', async () => {
   const weir = open();
   stub.respond = (_, response) =>
     stub.requests.length % 8 ? refuse(response, 400, 'The body is not valid gzip data.') : undefined;
@@ -210,7 +210,7 @@ test('bodies that are damaged on their way, again and again, cost no event', asy
   expect(stub.events.map(({ id }) => id)).toEqual(ids);
 });
 
-test('413 of a proxy halves the batch, and drops an event that it refuses alone', async () => {
+test('a 413 of a proxy halves the batch, and drops a single event that is still too large', async () => {
   const weir = open();
   record(weir, 6);
   weir.record(llmEvent('x'.repeat(20_000)));
@@ -222,45 +222,45 @@ test('413 of a proxy halves the batch, and drops an event that it refuses alone'
 test.each([
   [401, 'unauthorized'],
   [402, 'quota'],
-] as const)(
-  '%i drops and pauses; each minute an empty batch asks whether it is over',
-  async (status, reason) => {
-    const weir = open();
-    stub.respond = (_, response) => refuse(response, status);
-    record(weir, 700);
-    expect(await weir.flush()).toEqual({ accepted: 0, dropped: 700, pending: 0 });
-    // The second asks whether it is true.
-    expect(stub.requests.map(({ events }) => events.length)).toEqual([500, 0]);
-    record(weir, 1);
-    expect(weir.stats().droppedByReason).toEqual({ [reason]: 701 });
-    await runtime.advance(0);
-    for (let probe = 3; probe <= 4; probe++) {
-      await eventually(() => expect(runtime.nextTimerMs).toBe(60_000));
-      await runtime.advance(60_000);
-      await requestsAre(probe);
-      expect(stub.requests.at(-1)?.events).toEqual([]);
-    }
-    stub.respond = () => undefined;
+] as const)('%i drops and pauses; an empty batch probes every minute', async (status, reason) => {
+  const weir = open();
+  stub.respond = (_, response) => refuse(response, status);
+  record(weir, 700);
+  expect(await weir.flush()).toEqual({ accepted: 0, dropped: 700, pending: 0 });
+  // The second request is the probe.
+  expect(stub.requests.map(({ events }) => events.length)).toEqual([500, 0]);
+  record(weir, 1);
+  expect(weir.stats().droppedByReason).toEqual({ [reason]: 701 });
+  await runtime.advance(0);
+  for (let probe = 3; probe <= 4; probe++) {
     await eventually(() => expect(runtime.nextTimerMs).toBe(60_000));
     await runtime.advance(60_000);
+    await requestsAre(probe);
+    expect(stub.requests.at(-1)?.events).toEqual([]);
+  }
+  stub.respond = () => undefined;
+  await eventually(() => expect(runtime.nextTimerMs).toBe(60_000));
+  await runtime.advance(60_000);
+  await eventually(async () => {
+    record(weir, 1);
+    expect(await weir.flush()).toEqual({ accepted: 1, dropped: 0, pending: 0 });
+  });
+});
+
+test.each([401, 402, 400])(
+  'a single %i, the response to a damaged request, drops nothing',
+  async (status) => {
+    const weir = open();
+    answerOnce([status, 'It is damaged.']);
+    record(weir, status === 400 ? 1 : 3);
     await eventually(async () => {
-      record(weir, 1);
-      expect(await weir.flush()).toEqual({ accepted: 1, dropped: 0, pending: 0 });
+      await runtime.advance(1_000);
+      expect(weir.stats()).toMatchObject({ pending: 0, dropped: 0 });
     });
   },
 );
 
-test.each([401, 402, 400])('a single %i, as a damaged request gets it, drops nothing', async (status) => {
-  const weir = open();
-  answerOnce([status, 'It is damaged.']);
-  record(weir, status === 400 ? 1 : 3);
-  await eventually(async () => {
-    await runtime.advance(1_000);
-    expect(weir.stats()).toMatchObject({ pending: 0, dropped: 0 });
-  });
-});
-
-test('what a wrong address answers is not dropped at once', async () => {
+test('events are not dropped at once when the URL is wrong', async () => {
   const weir = open();
   answerOnce([404]);
   record(weir, 1);
@@ -314,7 +314,7 @@ test('onDrop is called at most once in ten seconds', async () => {
   expect(reports.map(({ dropped }) => dropped.masked)).toEqual([1, 9, 10]);
 });
 
-test('receipts tell which events are durable', async () => {
+test('receipts list the durable events', async () => {
   const receipts: Receipt[] = [];
   const weir = open({ onAccepted: (receipt) => receipts.push(receipt) });
   const eventIds = record(weir, 2);
@@ -338,7 +338,7 @@ test.each([
   [{ apiKey: '' }, /WEIR_API_KEY/],
   [{ apiKey: 'k\n' }, /characters/],
   [{ url: 'nowhere' }, /not a URL/],
-])('without a usable key and address nothing is recorded, and it is said once', async (options, message) => {
+])('without a valid key and URL nothing is recorded, with one warning', async (options, message) => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   const weir = open(options);
   record(weir, 2);

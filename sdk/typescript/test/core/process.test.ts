@@ -21,27 +21,27 @@ const variables = () => ({ WEIR_URL: stub.url, WEIR_API_KEY: 'key' });
 const start = (deed: string, extra: Record<string, string> = {}) =>
   startProgram(deed, { ...variables(), ...extra });
 
-/** The ids that the stub has accepted, each of them once. */
+/** The ids that the stub has accepted. Expects that each was accepted once. */
 function acceptedOnce(): Set<string> {
   expect([...stub.deliveries.values()].every((count) => count === 1)).toBe(true);
   return new Set(stub.accepted.keys());
 }
 
-test('a program that ends delivers what it recorded', async () => {
+test('a program that ends delivers its events', async () => {
   const program = start('end');
   const { ids } = await program.says();
   expect(await program.ended).toBe(0);
   expect(acceptedOnce()).toEqual(new Set(ids as string[]));
 });
 
-test('a program that ends while Weir is away ends, too', async () => {
+test('a program exits although Weir is unreachable', async () => {
   stub.respond = (_, response) => refuse(response, 503);
   expect(await start('end').ended).toBe(0);
   expect(stub.requests.length).toBeGreaterThan(1);
 });
 
-test('a program that ends while a request is not answered ends, and counts what it loses', async () => {
-  // Never answers: the request would wait for 30 s.
+test('a program exits although a request has no response, and counts the lost events', async () => {
+  // No response is sent: the request would wait for 30 s.
   stub.respond = () => new Promise<boolean>(() => {});
   const program = start('end-later');
   const startedMs = performance.now();
@@ -52,7 +52,7 @@ test('a program that ends while a request is not answered ends, and counts what 
   expect(performance.now() - startedMs).toBeLessThan(25_000);
 }, 60_000);
 
-test('a program that ends while Weir is slow ends, and the next process delivers the rest', async () => {
+test('a program exits although Weir is slow, and the next process delivers the rest', async () => {
   const count = 10_000;
   // Each request succeeds; all of them would take 16 s.
   stub.respond = () => sleep(800, false);
@@ -68,7 +68,7 @@ test('a program that ends while Weir is slow ends, and the next process delivers
 test.each([
   ['exit', 0],
   ['throw', 1],
-])('%s: what was recorded is in the spool, and the next process delivers it', async (deed, code) => {
+])('%s: the events are in the spool, and the next process delivers them', async (deed, code) => {
   const program = start(deed, { SPOOL: spool });
   const { ids } = await program.says();
   expect(await program.ended).toBe(code);

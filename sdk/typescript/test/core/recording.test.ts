@@ -22,7 +22,7 @@ async function send(input: unknown, options?: WeirOptions): Promise<WeirEvent | 
   return stub.accepted.get(id);
 }
 
-test('an event is what it was when it was recorded', async () => {
+test('changes after record() do not change the event', async () => {
   const weir = open();
   const messages = [{ role: 'user', content: 'Hi' }];
   weir.record({ type: 'llm', properties: { llm: { input: { messages } } } });
@@ -58,7 +58,7 @@ test('values that JSON cannot hold are replaced, and the event is kept', async (
   });
 });
 
-test('deep nesting is cut off below the depth that Weir accepts', async () => {
+test('deep nesting is cut off before the depth that Weir rejects', async () => {
   let deep: unknown = 1n;
   for (let level = 0; level < 5_000; level++) deep = [deep];
   expect(JSON.stringify((await send(deep))?.properties)).toContain('[Too deep]');
@@ -85,7 +85,7 @@ test('an event that is too large in small pieces is dropped and counted', async 
   expect(weir.stats().droppedByReason).toEqual({ too_large: 1 });
 });
 
-test('the mask sees each event before anything else does', async () => {
+test('the mask is called with each event before the event is stored or sent', async () => {
   const mask: Mask = (event) => ({ ...event, context: {}, properties: { tool: { name: 'masked' } } });
   const event = await send('secret', { mask });
   expect(event?.properties).toEqual({ tool: { name: 'masked' } });
@@ -131,7 +131,7 @@ test.each(failing)('a mask that %s fails closed: no content leaves the process',
   expect(weir.stats().maskFailures).toBe(1);
 });
 
-test('content: metadata leaves out what was said', async () => {
+test('content: metadata leaves out prompts, responses, arguments and results', async () => {
   const weir = open({ content: 'metadata' });
   weir.record({
     type: 'llm',

@@ -60,7 +60,7 @@ async function drain(spool: SpoolStore): Promise<string[]> {
   return ids;
 }
 
-test('4,000 events/s of 6 KB against a silent Weir: none is dropped while the disk has room', async () => {
+test('4,000 events/s of 6 KB while Weir does not respond: none is dropped while the disk has room', async () => {
   stub.respond = () => new Promise<boolean>(() => {});
   const weir = open(openSpool());
   const prompt = 'x'.repeat(6_000);
@@ -75,7 +75,7 @@ test('4,000 events/s of 6 KB against a silent Weir: none is dropped while the di
   await weir.shutdown({ timeoutMs: 0 });
 });
 
-test('with a spool the batch of a request that is not answered is pending', async () => {
+test('with a spool the batch of a request without a response is pending', async () => {
   stub.respond = () => new Promise<boolean>(() => {});
   const weir = open(openSpool());
   record(weir, 700);
@@ -86,7 +86,7 @@ test('with a spool the batch of a request that is not answered is pending', asyn
   await stub.close();
 });
 
-test('while Weir is away events are on disk; when it is back, each is delivered once', async () => {
+test('while Weir is unreachable events are on disk; afterwards each is delivered once', async () => {
   await stub.close();
   const weir = open(openSpool());
   const ids = record(weir, 1_200);
@@ -132,7 +132,7 @@ test('shutdown leaves undelivered events to the next process', async () => {
   await stub.close();
   const first = open(openSpool());
   const ids = record(first, 7);
-  // Nothing passes the time but this: the flush gives up when the clock says so.
+  // Time only passes in `advance`: the flush stops at its time-out.
   const closing = first.shutdown({ timeoutMs: 100 });
   await eventually(() => expect(first.stats().spooled).toBe(7));
   await runtime.advance(200);
@@ -143,7 +143,7 @@ test('shutdown leaves undelivered events to the next process', async () => {
   expect([...stub.accepted.keys()]).toEqual(ids);
 });
 
-test('a live owner’s files are left alone, and so is a second adopter’s prey', async () => {
+test('files of a live owner are not adopted, nor files that another process has adopted', async () => {
   const first = openSpool();
   first.append(queued(3));
   const second = openSpool();
@@ -153,7 +153,7 @@ test('a live owner’s files are left alone, and so is a second adopter’s prey
   expect([third.events, fourth.events]).toEqual([3, 0]);
 });
 
-test('a spool of a process that is gone, and of one whose pid is another’s now, is adopted', async () => {
+test('the spool of a process that has ended is adopted, also when its pid was reused', async () => {
   const first = openSpool();
   first.append(queued(2));
   const [name = ''] = readdirSync(directory);
@@ -183,7 +183,7 @@ test.runIf(existsSync('/proc/self/stat'))(
   },
 );
 
-test('a line that a crash cut off is left out, and the others are read', async () => {
+test('a line that a crash truncated is left out, and the others are read', async () => {
   const first = openSpool();
   const events = queued(3);
   first.append(events);
@@ -207,7 +207,7 @@ test('a file that cannot be read is counted as damaged, and does not stop the ot
   expect(batch?.events.map(({ id }) => id)).toEqual(later.map(({ id }) => id));
 });
 
-test('the disk is bounded; what does not fit stays in memory, and is dropped when that is full too', async () => {
+test('the disk is bounded; further events stay in memory, and are dropped when memory is full', async () => {
   const spool = openSpool({ bytesMax: 10_000 });
   expect(spool.append(queued(100, 400))).toBeLessThan(25);
   expect(spool.bytes).toBeLessThanOrEqual(10_000);
@@ -233,7 +233,7 @@ test('events older than the limit are dropped as expired', async () => {
   expect(spool.events).toBe(0);
 });
 
-test('with onQuota: spool, a 402 holds events until the quota starts anew', async () => {
+test('with onQuota: spool, events are kept after a 402 until the quota resets', async () => {
   stub.respond = (_, response) => refuse(response, 402, 'Used up.', { 'weir-quota-reset': '90' });
   const weir = open(openSpool(), { onQuota: 'spool' });
   const ids = record(weir, 5);
@@ -248,7 +248,7 @@ test('with onQuota: spool, a 402 holds events until the quota starts anew', asyn
   expect(new Set(stub.accepted.keys())).toEqual(new Set(ids));
 });
 
-test('401 keeps events on disk for a process with a good key', async () => {
+test('after a 401 events stay on disk for a process with a valid key', async () => {
   stub.respond = (_, response) => refuse(response, 401);
   const first = open(openSpool());
   record(first, 5);
@@ -273,20 +273,20 @@ test('a bad event in the spool is dropped once, and the others are delivered', a
   expect(weir.stats().droppedByReason).toEqual({ rejected: 1 });
 });
 
-test('an hour without Weir at 10 events/s: nothing is dropped, and then everything is delivered once', async () => {
-  // With 100 events/s of 6 KB it is part of `npm run sdk`.
+test('an hour without Weir at 10 events/s: no event is dropped, and each is delivered once', async () => {
+  // `npm run sdk` runs the same with 100 events/s of 6 KB.
   const outage = await runOutage({ stub, directory, eventsPerSecond: 10, prompt: 'Hi' });
   expect(outage).toMatchObject({ recorded: 36_000, delivered: 36_000, duplicates: 0, dropped: 0 });
   expect(files()).toEqual([]);
 });
 
-test('a directory that cannot be made is an error at the start', () => {
+test('a directory that cannot be created is an error at the start', () => {
   writeFileSync(join(directory, 'file'), '');
   expect(() => fileSpool({ directory: join(directory, 'file', 'spool') })).toThrow();
   expect(existsSync(join(directory, 'file', 'spool'))).toBe(false);
 });
 
-test('what another user left in a shared directory is not adopted', async () => {
+test('segments of another user in a shared directory are not adopted', async () => {
   const left = openSpool();
   left.append(queued(2));
   left.close();
@@ -301,7 +301,7 @@ test('what another user left in a shared directory is not adopted', async () => 
   own.close();
 });
 
-test('a packed segment that would unpack into much more than a segment is dropped', async () => {
+test('a compressed segment that would decompress to much more than a segment is dropped', async () => {
   const left = openSpool();
   left.append(queued(1));
   left.close();

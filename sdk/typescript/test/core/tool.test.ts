@@ -23,7 +23,7 @@ test('a synchronous tool stays synchronous', async () => {
   expect(await recorded()).toEqual([{ status: { state: 'ok' }, name: 'add', input: [1, 2], output: 3 }]);
 });
 
-test('an asynchronous tool is recorded when it is done, with the arguments that it was given', async () => {
+test('an asynchronous tool is recorded at its end, with its original arguments', async () => {
   const lookUp = weir.tool('look_up', async (query: { city: string }) => {
     const { city } = query;
     query.city = 'changed';
@@ -40,7 +40,7 @@ test('an asynchronous tool is recorded when it is done, with the arguments that 
   ]);
 });
 
-test('errors pass as they are, and are recorded', async () => {
+test('errors are passed on unchanged and recorded', async () => {
   const error = Object.assign(new Error('No answer.'), { code: 'ETIMEDOUT', status: 504 });
   const fail = weir.tool('fail', () => {
     throw error;
@@ -58,7 +58,7 @@ test('errors pass as they are, and are recorded', async () => {
 test('a lazy thenable is not started by the recording', async () => {
   let starts = 0;
   const query = weir.tool('query', () => ({
-    // biome-ignore lint/suspicious/noThenProperty: as query builders have it.
+    // biome-ignore lint/suspicious/noThenProperty: query builders have such a `then`.
     then(resolve: (rows: number[]) => void) {
       starts++;
       resolve([1]);

@@ -93,7 +93,7 @@ export const messagesScenarios: Scenario<Anthropic>[] = [
     events: [{ state: 'error', code: 'aborted' }],
   },
   {
-    name: 'abort by the caller’s signal before the answer',
+    name: 'abort by the caller’s signal before the response',
     run: async (client, provider) => {
       const controller = new AbortController();
       const settled = settle(() => client.messages.create(request('hang'), { signal: controller.signal }));
@@ -188,7 +188,7 @@ export const messagesScenarios: Scenario<Anthropic>[] = [
     isPossible: (client) => typeof client.beta.messages.toolRunner === 'function',
   },
   {
-    name: 'models.list passes untouched',
+    name: 'models.list passes unchanged',
     run: (client) => settle(async () => (await client.models.list()).data),
     events: [],
   },

@@ -28,7 +28,7 @@ const ways: [way: string, createObserved: (weir: Weir) => Anthropic][] = [
   ],
 ];
 
-describe.each(ways)('%s shows the application what a bare client does', (_way, createObserved) => {
+describe.each(ways)('%s behaves like a bare client', (_way, createObserved) => {
   test.each(messagesScenarios)('$name', async (scenario) => {
     expect(await runScenario(scenario, { ...harness, createBare: create, createObserved })).toBe('run');
   });

@@ -1,15 +1,15 @@
 import type { WeirEvent } from '../../src/event/event.ts';
 
-/** What an application sees of a call, as plain data: two of these are compared. */
+/** The observable result of a call, as plain data that can be compared. */
 export type Observation = unknown;
 
-/** Headers that differ from answer to answer. */
+/** Headers that differ between responses. */
 const volatile = ['date', 'connection', 'keep-alive'];
 
 export function describeResponse(response: Response): Observation {
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !volatile.includes(name)));
   const { status, statusText, ok, redirected, type, bodyUsed, url } = response;
-  // Bare and wrapped clients talk to the same provider: the address is the same.
+  // The URL is comparable, because bare and wrapped clients use the same provider.
   return {
     status,
     statusText,
@@ -23,7 +23,7 @@ export function describeResponse(response: Response): Observation {
   };
 }
 
-/** An error as an application may look at it. */
+/** The properties of an error that an application may use. */
 export function describeError(error: unknown): Observation {
   if (!(error instanceof Error)) return { thrown: error };
   const { status, code, error: body, request_id: requestId } = error as Error & Record<string, unknown>;
@@ -57,7 +57,7 @@ export async function collect(stream: AsyncIterable<unknown>): Promise<Observati
   return { chunks, end };
 }
 
-/** Properties that are not enumerable, such as `_request_id`, are part of what an application sees. */
+/** Includes properties that are not enumerable, such as `_request_id`, because applications use them. */
 function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Response) return describeResponse(value);
@@ -66,7 +66,7 @@ function plain(value: unknown): unknown {
   return requestId === undefined ? data : { data, requestId };
 }
 
-/** What is compared of a recorded event. */
+/** The compared fields of a recorded event. */
 export function summarize({ status, properties, instrumentation }: WeirEvent) {
   const { llm } = properties;
   return {

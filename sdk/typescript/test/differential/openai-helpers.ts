@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts';
 const messages = [{ role: 'user' as const, content: 'How warm is it?' }];
 const ok = { state: 'ok', mode: 'text', response: text } as const;
 
-/** In version 4 the helpers are below `beta`. */
+/** The helpers; in version 4 they are in `beta`. */
 function helpersOf(client: OpenAI): OpenAI['chat']['completions'] {
   const { completions } = client.chat;
   if (typeof completions.stream === 'function') return completions;
@@ -18,7 +18,7 @@ const format = {
   json_schema: { name: 'city', schema: { type: 'object', properties: { city: { type: 'string' } } } },
 };
 
-/** Callbacks of a helper, in order. */
+/** Records the callbacks of a helper, in order. */
 function record(
   stream: { on(event: never, listener: (...args: unknown[]) => void): unknown },
   events: string[],

@@ -15,7 +15,7 @@ const tools = ['get_weather', 'get_rate'].map((name) => ({
 const chat = (model: string, extra: object = {}) => ({ model, messages, ...extra });
 const streaming = (model: string) => ({ ...chat(model), stream: true as const });
 
-/** What four pieces of five characters hold. */
+/** The first four chunks, of five characters each. */
 const beginning = text.slice(0, 20);
 
 const ok = { state: 'ok', sourceFunction: 'chat.completions.create', mode: 'text', response: text } as const;
@@ -153,7 +153,7 @@ export const chatScenarios: Scenario<OpenAI>[] = [
     events: [{ state: 'error', code: 'aborted' }],
   },
   {
-    name: 'abort by the caller’s signal before the answer',
+    name: 'abort by the caller’s signal before the response',
     run: async (client, provider) => {
       const controller = new AbortController();
       const settled = settle(() =>
@@ -216,7 +216,7 @@ export const chatScenarios: Scenario<OpenAI>[] = [
     events: [1, 2, 3].map(() => ({ ...ok, retries: 1 })),
   },
   {
-    name: 'models.list passes untouched',
+    name: 'models.list passes unchanged',
     run: (client) => settle(async () => (await client.models.list()).data),
     events: [],
   },

@@ -20,7 +20,7 @@ const create = (options: object = {}) =>
 
 const scenarios = [...chatScenarios, ...responsesScenarios, ...openaiHelperScenarios];
 
-describe('a client that is observed shows the application what a bare one does', () => {
+describe('an observed client behaves like a bare one', () => {
   test.each(scenarios)('$name', async (scenario) => {
     const observed: Harness<OpenAI>['createObserved'] = (weir) => weir.observe(create());
     const outcome = await runScenario(scenario, { ...harness, createBare: create, createObserved: observed });
@@ -28,7 +28,7 @@ describe('a client that is observed shows the application what a bare one does',
   });
 });
 
-describe('so does a client with an observed fetch', () => {
+describe('a client with an observed fetch behaves like a bare one', () => {
   test.each(scenarios)('$name', async (scenario) => {
     const observed: Harness<OpenAI>['createObserved'] = (weir) => create({ fetch: weir.fetch() });
     await runScenario(scenario, { ...harness, createBare: create, createObserved: observed });

@@ -5,33 +5,33 @@ import type { Provider } from '../support/provider.ts';
 import type { WeirStub } from '../support/weir-stub.ts';
 import { type Observation, summarize } from './observe.ts';
 
-/** A use of a client: it is run with a bare and with an observed one, and both must see the same. */
+/** A use of a client. It runs with a bare and with an observed client, and both must have the same result. */
 export interface Scenario<C> {
   name: string;
   run(client: C, provider: ProviderView): Promise<Observation>;
   /** The events that the observed run records, in any order. */
   events: Partial<ReturnType<typeof summarize>>[];
-  /** True where a time-out decides whether the provider sees a request. */
+  /** True when a time-out decides whether the provider receives a request. */
   isRace?: boolean;
-  /** False where a version of the client does not have what is used. */
+  /** Returns false when the version of the client lacks a method of the scenario. */
   isPossible?(client: C): boolean;
 }
 
-/** What a scenario may wait for. */
+/** Events of the provider that a scenario may wait for. */
 export interface ProviderView {
-  /** The next request has arrived. */
+  /** Resolves when the next request arrives. */
   nextRequest(): Promise<void>;
 }
 
 export interface Harness<C> {
   provider: Provider;
   stub: WeirStub;
-  /** A client without and with observation. */
+  /** Creates a client, without and with observation. */
   createBare(): C;
   createObserved(weir: Weir): C;
 }
 
-/** Runs a scenario both ways, and compares what the application sees and what Weir receives. */
+/** Runs a scenario with both clients, and compares the results, the requests to the provider and the recorded events. */
 export async function runScenario<C>(
   scenario: Scenario<C>,
   harness: Harness<C>,
@@ -59,16 +59,16 @@ export async function runScenario<C>(
   return 'run';
 }
 
-/** The requests since the scenario began. Sorted: those of calls at the same time come in any order. */
+/** The requests since the start of the scenario, sorted because simultaneous calls arrive in any order. */
 function takeRequests(provider: Provider, from: number) {
   const requests = provider.requests.splice(from).map(comparable);
   return requests.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** What the provider sees of a request. */
+/** The comparable parts of a request. */
 function comparable({ path, text, headers }: Provider['requests'][number]) {
   const { host, ...others } = headers;
-  // Chosen at random for each call by some versions.
+  // Some versions create a random one for each call.
   delete others['idempotency-key'];
   return { path, text, headers: others };
 }

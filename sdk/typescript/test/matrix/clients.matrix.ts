@@ -19,7 +19,7 @@ afterAll(async () => {
   await harness.stub.close();
 });
 
-// Typed as the newest version: what an older one does not have, a scenario declares impossible.
+// Typed as the newest version. A scenario declares itself impossible for versions that lack its methods.
 const openaiVersions = ['openai-4', 'openai-5', 'openai-6', 'openai-7'];
 const anthropicVersions = ['anthropic-0.50', 'anthropic-0.70', 'anthropic-0.101', 'anthropic-1'];
 

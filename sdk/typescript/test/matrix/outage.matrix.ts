@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { runOutage } from '../support/outage.ts';
 import { WeirStub } from '../support/weir-stub.ts';
 
-test('an hour without Weir at 100 events/s of 6 KB: bounded in memory and on disk, then all are delivered once', async () => {
+test('an hour without Weir at 100 events/s of 6 KB: memory and disk stay bounded, and each event is delivered once', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-test-outage-'));
   await using stub = await WeirStub.start();
   stub.isCounting = true;

@@ -22,12 +22,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test('publint finds nothing', async () => {
+test('publint reports no problem', async () => {
   const { stdout } = await run(commandOf('publint'), ['--strict', packageRoot]);
   expect(stdout).toContain('All good!');
 });
 
-test('attw finds nothing', async () => {
+test('attw reports no problem', async () => {
   const { stdout } = await run(commandOf('attw'), [archive, '--profile', 'esm-only', '--format', 'json']);
   const { analysis } = JSON.parse(stdout);
   const entries = ['.', './core', './openai', './anthropic', './ai', './spool', './package.json'];
@@ -43,7 +43,7 @@ const sizesMax: [entry: string, bytesMax: number][] = [
   ['anthropic', 10 * 1024],
   ['ai', 10 * 1024],
   ['spool', 10 * 1024],
-  // The core, three APIs, and answers of every form.
+  // The core, and the adapters of three APIs for whole responses and streams.
   ['index', 17 * 1024],
 ];
 
@@ -51,7 +51,7 @@ test.each(sizesMax)('%s has at most %i bytes', async (entry, bytesMax) => {
   const output = join(directory, `${entry}.js`);
   const platform = entry === 'spool' ? 'node' : 'browser';
   const options = ['--bundle', '--minify', '--format=esm', `--platform=${platform}`, `--outfile=${output}`];
-  // It fails if anything but the spool imports a module of Node.
+  // Bundling fails if an entry other than the spool imports a module of Node.
   await run(commandOf('esbuild'), [join(dist, `${entry}.js`), ...options]);
   expect(gzipSync(readFileSync(output)).length).toBeLessThanOrEqual(bytesMax);
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the package. */
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What the package is built into. */
+/** The output folder of the build. */
 export const dist = join(packageRoot, 'dist');
 
 /** The folder where the versions and runtimes are installed. */

@@ -32,7 +32,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** What the scenario returns on every runtime. */
+/** The result of the scenario on every runtime. */
 const outcome = {
   result: { accepted: 5, dropped: 0, pending: 0 },
   hasContext: true,
@@ -51,7 +51,7 @@ function expectEvents(hasAsyncContext: boolean): void {
 }
 
 const runtimes: [name: string, command: string, args: string[]][] = [
-  // The Node that the package is for at least, if the machine has it.
+  // The oldest supported Node, if the machine has it.
   ['the Node of this run', execPath, []],
   ['the Node of the machine', lastOnPath('node'), []],
   ['Bun', commandOf('bun'), []],
@@ -114,7 +114,7 @@ test('a browser: across origins, and at the end of the page', async () => {
   await once(server.close(), 'close');
 });
 
-/** The last of the commands of this name: before it on the path may be the one that runs the tests. */
+/** The last command of this name on the path: an earlier one may be the Node that runs the tests. */
 function lastOnPath(name: string): string {
   return execFileSync('which', ['-a', name], { encoding: 'utf8' }).trim().split('\n').at(-1) ?? name;
 }
@@ -155,7 +155,7 @@ const worker :Workerd.Worker = (
 }
 
 function serve(command: string, args: string[]): Disposable & { child: ChildProcess } {
-  // A group of its own: the command is a script of npm, which would leave the server that it starts behind.
+  // Start a process group: the command is a script of npm, and killing only the script would leave the server running.
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   const end = () => void (child.pid !== undefined && kill(-child.pid, 'SIGKILL'));
   return { child, [Symbol.dispose]: end };
@@ -169,10 +169,10 @@ async function firstLine(child: ChildProcess): Promise<string> {
     const line = output.split('\n').find((part) => part.includes('"listen"'));
     if (line !== undefined) return line;
   }
-  throw new Error(`It never listened: ${output}`);
+  throw new Error(`workerd never listened: ${output}`);
 }
 
-/** The answers of Weir to a page of another origin: INGEST_ALLOWED_ORIGINS. */
+/** Adds Weir's CORS headers for a page of another origin, like INGEST_ALLOWED_ORIGINS. */
 function allowOrigins(weir: WeirStub): void {
   weir.respond = (request, response) => {
     response.setHeader('access-control-allow-origin', '*');
@@ -184,7 +184,7 @@ function allowOrigins(weir: WeirStub): void {
   };
 }
 
-/** The provider, for a page. */
+/** A proxy of the provider with CORS headers, for a page. */
 async function proxyWithCors(target: string) {
   const server = createServer(async (request, response) => {
     response.setHeader('access-control-allow-origin', '*');
@@ -199,7 +199,7 @@ async function proxyWithCors(target: string) {
     try {
       for await (const chunk of answer.body ?? []) response.write(chunk);
     } catch {
-      // The page went away.
+      // The page was closed.
     }
     return response.end();
   });

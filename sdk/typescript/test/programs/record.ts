@@ -1,5 +1,5 @@
-// Records events as an application would, and tells its parent how far it is: one JSON line each.
-// Arguments: what it does. Environment: WEIR_URL, WEIR_API_KEY, SPOOL (a directory), COUNT.
+// Records events like an application, and reports progress to its parent as JSON lines.
+// Argument: the name of a case below. Environment: WEIR_URL, WEIR_API_KEY, SPOOL (a directory), COUNT.
 
 import process, { argv, env } from 'node:process';
 import { Worker } from 'node:worker_threads';
@@ -14,11 +14,11 @@ const open = () => new Weir({ ...(env.SPOOL && { spool: fileSpool({ directory: e
 const record = (weir: Weir) => Array.from({ length: count }, () => weir.record(llmEvent()));
 
 switch (deed) {
-  // Ends by itself, without a flush.
+  // Exits without a flush.
   case 'end':
     say({ ids: record(open()) });
     break;
-  // Ends while a request is under way; tells at the end what was counted.
+  // Exits while a request is in flight, and prints the counters at the end.
   case 'end-later': {
     const weir = new Weir({ onDrop: ({ dropped }) => say({ dropped }) });
     record(weir);
@@ -33,7 +33,7 @@ switch (deed) {
   case 'throw':
     say({ ids: record(open()) });
     throw new Error('on purpose');
-  // Tells when everything is on disk, and then waits to be killed.
+  // Prints a line when all events are on disk, and then waits to be killed.
   case 'wait': {
     const weir = open();
     const ids = record(weir);
@@ -45,11 +45,11 @@ switch (deed) {
     }, 20);
     break;
   }
-  // Every thread has a spool directory of its own.
+  // Every thread has its own directory in the spool.
   case 'threads':
     for (let thread = 0; thread < 3; thread++) new Worker(new URL(import.meta.url), { argv: ['end'], env });
     break;
-  // Delivers what others left behind.
+  // Delivers the events of processes that have ended.
   case 'deliver':
     say(await open().shutdown());
 }

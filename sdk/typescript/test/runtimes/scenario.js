@@ -1,6 +1,6 @@
-// What the SDK must do on every runtime. Plain JavaScript: Bun, Deno, workerd and browsers load it as it is.
+// The scenario that must work on every runtime. Plain JavaScript, so that Bun, Deno, workerd and browsers load it directly.
 
-/** @returns what happened, as plain data. */
+/** @returns the results, as plain data. */
 export async function runScenario({ Weir, weirUrl, providerUrl, waitUntil }) {
   const weir = new Weir({ url: weirUrl, apiKey: 'key', ...(waitUntil && { waitUntil }) });
   const observed = weir.fetch();

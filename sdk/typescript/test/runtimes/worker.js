@@ -1,8 +1,8 @@
-// A worker for workerd: answers with what the scenario did; `?background` records and leaves the rest to waitUntil.
+// A worker for workerd. It responds with the results of the scenario; `?background` records and delivers in waitUntil.
 import { Weir } from '../../dist/index.js';
 import { runScenario } from './scenario.js';
 
-// At the top level, as applications do: workerd allows no input, output, timer or chance here.
+// Created at the top level, as in applications: workerd allows no I/O, timers or random numbers here.
 const shared = new Weir({ url: 'http://127.0.0.1:1', apiKey: 'key', enabled: false });
 let background;
 

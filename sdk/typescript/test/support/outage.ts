@@ -8,7 +8,7 @@ import type { WeirStub } from './weir-stub.ts';
 
 export interface OutageOptions {
   stub: WeirStub;
-  /** Of the spool. */
+  /** The directory of the spool. */
   directory: string;
   eventsPerSecond: number;
   prompt: string;
@@ -19,14 +19,14 @@ export interface Outage {
   delivered: number;
   duplicates: number;
   dropped: number;
-  /** Most events outside of the spool, and most bytes in it, at any second. */
+  /** The maxima, sampled every second, of events outside of the spool and of bytes in it. */
   memoryEventsMax: number;
   spoolBytesMax: number;
 }
 
 const outageSeconds = 3_600;
 
-/** Takes Weir away for an hour of virtual time while events are recorded, and waits until everything is delivered. */
+/** Makes Weir unreachable for an hour of virtual time while events are recorded, and waits until all are delivered. */
 export async function runOutage({
   stub,
   directory,

@@ -8,13 +8,13 @@ const path = fileURLToPath(new URL('../programs/record.ts', import.meta.url));
 
 export interface Program {
   child: ChildProcess;
-  /** The next line that it says. @throws when it ends before it says one. */
+  /** The next line of output. @throws Error when the program ends before it prints one. */
   says(): Promise<Record<string, unknown>>;
-  /** Waits for its end: the exit code, or the signal. */
+  /** Resolves at the end with the exit code or the signal. */
   ended: Promise<number | string>;
 }
 
-/** Runs `programs/record.ts` as a process of its own. */
+/** Runs `programs/record.ts` in a separate process. */
 export function startProgram(deed: string, variables: Record<string, string>): Program {
   const child = spawn(execPath, [path, deed], {
     env: { PATH: env.PATH, ...variables },
@@ -31,7 +31,7 @@ export function startProgram(deed: string, variables: Record<string, string>): P
     ended,
     async says() {
       const { value, done } = await lines.next();
-      if (done) throw new Error(`It ended without a word.\n${errors}`);
+      if (done) throw new Error(`The program ended without output.\n${errors}`);
       return JSON.parse(value);
     },
   };

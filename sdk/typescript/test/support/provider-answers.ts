@@ -6,20 +6,20 @@ import { streams } from './provider-streams.ts';
 
 type Answer = (request: ProviderRequest) => Promise<void> | void;
 
-/** How the provider answers, by the first word of the model's name. */
+/** The provider's responses, by the first word of the model's name. */
 export const answers: Record<string, Answer> = {
   text: (request) => answer(request, 'text'),
   tools: (request) => answer(request, 'tools'),
   json: (request) => answer(request, 'json'),
-  // An agent: the first answer calls two tools, the one after their results is text.
+  // For agents: the first response calls two tools, the response after their results is text.
   agent: (request) => answer(request, hasToolResults(request) ? 'text' : 'tools'),
   crlf: (request) => send(request, (text) => [text.replaceAll('\n', '\r\n')]),
-  // Cuts multi-byte characters and events in two.
+  // Sends single bytes, which splits characters and events.
   bytes: (request) => send(request, (text) => Buffer.from(text)),
   slow: async ({ response, api }) => {
     startStream(response);
     for (const event of streams[api].text.slice(0, 5)) response.write(event);
-    // The caller is expected to go away.
+    // Wait until the caller disconnects.
     await once(response, 'close');
   },
   'no-end-mark': ({ response, api }) => {

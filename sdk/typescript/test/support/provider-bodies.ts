@@ -1,4 +1,4 @@
-/** Larger than a double can hold: it must reach Weir with all its digits. */
+/** More digits than a double can hold: Weir must receive all of them. */
 export const bigInteger = '9007199254740993123';
 
 export const text = 'It is 21 °C in Zürich 🌤.';
@@ -36,7 +36,7 @@ const toolUse = (id: string, name: string, args: string) =>
 
 const textBlock = (content: string) => `{"type":"text","text":${JSON.stringify(content)}}`;
 
-/** Whole answers, as text, by API and kind. */
+/** Whole responses, as JSON text, by API and kind. */
 export const bodies = {
   chat: {
     text: chat(`{"role":"assistant","content":${JSON.stringify(text)},"refusal":null}`, 'stop'),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** What a test asks of the provider, by the first word of the model's name. */
+/** A request to the provider. Tests choose the response by the first word of the model's name. */
 export interface ProviderRequest {
   api: 'chat' | 'responses' | 'messages';
   body: { model: string; stream?: boolean; messages?: unknown[]; input?: unknown; stream_options?: unknown };

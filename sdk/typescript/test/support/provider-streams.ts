@@ -2,7 +2,7 @@ import { bodies, expectedToolCalls, text, usages } from './provider-bodies.ts';
 
 const json = '{"city":"Bern"}';
 
-/** In pieces of five characters, as models write. */
+/** Splits a text into chunks of five characters. */
 const pieces = (whole: string) => whole.match(/[\s\S]{1,5}/gu) ?? [];
 
 const chatChunk = (delta: object, reason: string | null = null) =>
@@ -14,7 +14,7 @@ const chatChunk = (delta: object, reason: string | null = null) =>
     choices: [{ index: 0, delta, finish_reason: reason }],
   })}\n\n`;
 
-/** Sent only if `stream_options.include_usage` asks for it. */
+/** Sent only with `stream_options.include_usage`. */
 const chatUsageChunk = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"gpt-test-2026","choices":[],"usage":${usages.chat}}\n\n`;
 
 const chatText = (content: string) => [
@@ -40,7 +40,7 @@ let sequence = 0;
 const named = (event: { type: string; [field: string]: unknown }) =>
   `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: sequence++ })}\n\n`;
 
-/** Ends with the whole response, as text: its digits must survive. */
+/** The last event, with the whole response as JSON text, to keep all digits. */
 const completed = (body: string) =>
   `event: response.completed\ndata: {"type":"response.completed","sequence_number":${sequence++},"response":${body}}\n\n`;
 
@@ -159,7 +159,7 @@ const toolBlocks = expectedToolCalls.flatMap(({ id, name, arguments: args }, ind
   ),
 );
 
-/** Streams, event by event, by API and kind. */
+/** The events of streams, by API and kind. */
 export const streams = {
   chat: { text: chatText(text), json: chatText(json), tools: chatTools },
   responses: {

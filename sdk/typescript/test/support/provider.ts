@@ -7,13 +7,13 @@ import type { ProviderRequest } from './provider-request.ts';
 
 export interface Provider extends AsyncDisposable {
   readonly url: string;
-  /** The bodies that came, and what paths they came to. */
+  /** The received requests. */
   readonly requests: { path: string; text: string; headers: IncomingMessage['headers'] }[];
 }
 
 const apis = { '/chat/completions': 'chat', '/responses': 'responses', '/messages': 'messages' } as const;
 
-/** A provider on loopback that speaks the three APIs. The model's name chooses the answer: `provider-answers.ts`. */
+/** A provider on loopback that implements the three APIs. The model's name chooses the response: `provider-answers.ts`. */
 export async function startProvider(): Promise<Provider> {
   const requests: Provider['requests'] = [];
   const server = createServer(async (request, response) => {

@@ -5,9 +5,9 @@ interface VirtualTimer {
   callback: () => void;
 }
 
-/** Clock and timers that stand still until a test moves them: hours pass in milliseconds. */
+/** A clock and timers that only tests advance, so that hours pass in milliseconds. */
 export class VirtualRuntime implements Runtime {
-  /** What `random()` returns. */
+  /** The result of `random()`. */
   chance = 0.5;
   #nowMs = 0;
   readonly #startMs = Date.now();
@@ -37,7 +37,7 @@ export class VirtualRuntime implements Runtime {
     return times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
   }
 
-  /** Lets time pass: runs the timers that become due, in order, and what they cause without input or output. */
+  /** Advances the clock: runs the timers that become due, in order, and the promises that they resolve. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     for (;;) {

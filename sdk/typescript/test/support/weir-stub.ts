@@ -12,23 +12,23 @@ export interface StubRequest {
   events: WeirEvent[];
 }
 
-/** Answers a request; undefined accepts it. */
+/** Responds to a request; undefined accepts it. */
 export type Respond = (
   request: StubRequest,
   response: ServerResponse,
 ) => boolean | undefined | Promise<boolean>;
 
-/** A server in the place of Weir, which records what it accepted. Its port stays the same while it is closed. */
+/** A stub of Weir that records the accepted events. Its port stays the same while it is closed. */
 export class WeirStub implements AsyncDisposable {
-  /** All requests that came, in order. */
+  /** All received requests, in order. */
   readonly requests: StubRequest[] = [];
-  /** The events that were answered with 202; of one id only the first, as in Weir. */
+  /** The accepted events; of one id only the first, as in Weir. */
   readonly accepted = new Map<string, WeirEvent>();
   /** How often each id was accepted. */
   readonly deliveries = new Map<string, number>();
-  /** Keep no events and requests, only counts: for runs that are larger than memory. */
+  /** Keep only counts, without events and requests, for runs that are larger than memory. */
   isCounting = false;
-  /** Returns true when it has answered. */
+  /** Returns true when it has sent a response. */
   respond: Respond = () => undefined;
   #server: Server | undefined;
   #port = 0;
@@ -82,7 +82,7 @@ export class WeirStub implements AsyncDisposable {
   }
 }
 
-/** Answers with an error in the shape of docs/api.md §7. */
+/** Sends an error in the shape of docs/api.md §7. */
 export function refuse(
   response: ServerResponse,
   status: number,

@@ -4,7 +4,7 @@ import { sliceElements, sliceMembers } from '../../src/wire/json-slice.ts';
 
 const spaces = fc.constantFrom(undefined, 1, 2, '\t', '\r\n');
 
-test('members and elements are what JSON.parse finds', () => {
+test('members and elements equal those of JSON.parse', () => {
   const json = fc.jsonValue({ depthSize: 'medium' });
   fc.assert(
     fc.property(fc.dictionary(fc.string(), json), spaces, (object, space) => {
@@ -21,7 +21,7 @@ test('members and elements are what JSON.parse finds', () => {
   );
 });
 
-test('text stays as it is: digits, escapes and spaces', () => {
+test('digits, escapes and spaces are unchanged', () => {
   const members = sliceMembers(
     ' { "a" : 9007199254740993123 , "b\\u0020" : [ 1.0 , "\\"}" ] , "a" : -0.10e+5 } ',
   );

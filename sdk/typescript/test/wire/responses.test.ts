@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { responses } from '../../src/openai/responses.ts';
 
-test('of a stream that is cut off, what a remote tool was asked is no text of the answer', () => {
+test('in a stream that is cut off, the arguments of a remote tool are not text of the response', () => {
   const stream = responses.openStream();
   const push = (event: object) => stream.push({ event: '', data: JSON.stringify(event) });
   push({

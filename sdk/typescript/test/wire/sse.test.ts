@@ -18,7 +18,7 @@ const stream = fc
   .array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r')))
   .map((lines) => lines.map((parts) => parts.join('')).join(''));
 
-test('where the text is cut does not matter', () => {
+test('the result does not depend on how the text is split', () => {
   fc.assert(
     fc.property(stream, fc.array(fc.nat(40)), (text, cuts) => {
       const parts: string[] = [];

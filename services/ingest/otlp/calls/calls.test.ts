@@ -9,7 +9,7 @@ const idOf = (letter: string) => letter.repeat(16);
 const second = 1_000_000_000n;
 const startNs = 1_760_000_000_000_000_000n;
 
-/** A span of a call of a model that takes the seconds from one to the other. */
+/** A span of a model call with this start and end, in seconds. */
 function span(
   letter: string,
   attributes: SpanInit['attributes'],
@@ -36,7 +36,7 @@ const rich = {
 };
 const scope = (name: string, ...spans: SpanInit[]) => ({ scope: { name }, spans });
 
-test('an empty span of the client below a rich one of an instrumentation is one event with everything', () => {
+test('an empty span of the client below a rich span of an instrumentation is one event with all data', () => {
   const inner = span(
     'b',
     { ...client, 'gen_ai.response.id': 'msg_1' },
@@ -66,7 +66,7 @@ test('an empty span of the client below a rich one of an instrumentation is one 
   ]);
 });
 
-test('a span above several calls, or above a tool or a run between, is their sum', () => {
+test('a span above several calls, or with a tool or an agent run between, is their sum', () => {
   const below = (letter: string, at: [number, number]) =>
     span(letter, client, { parentSpanId: idOf('a'), at });
   const several = mapRequests(
@@ -97,7 +97,7 @@ describe('two instrumentations of one call', () => {
     expect(mapRequests(scope('x', one), scope('y', other)).counts.stored).toBe(2);
   });
 
-  test('in two traces, by the id of the answer; the event is in the trace of the application', () => {
+  test('in two traces, by the response id; the event is in the trace of the application', () => {
     const inTrace = span('a', { ...rich, 'output.value': '{"id":"msg_1"}' }, { parentSpanId: idOf('f') });
     const root = span('b', { ...client, 'gen_ai.response.id': 'msg_1' }, { traceId: '1'.repeat(32) });
     const { events, counts } = mapRequests(scope('y', root), scope('x', inTrace));
@@ -107,7 +107,7 @@ describe('two instrumentations of one call', () => {
     expect(mapRequests(scope('y', another), scope('x', inTrace)).counts.stored).toBe(2);
   });
 
-  test('three simultaneous equal calls stay three, seen by one instrumentation or by two', () => {
+  test('three simultaneous equal calls stay three, with one instrumentation or with two', () => {
     const calls = (letters: string, attributes: SpanInit['attributes']) =>
       [...letters].map((letter) => span(letter, attributes, { parentSpanId: idOf('f') }));
     expect(mapRequests(scope('x', ...calls('abc', client))).counts.stored).toBe(3);
@@ -115,13 +115,13 @@ describe('two instrumentations of one call', () => {
     expect(counts).toEqual({ stored: 3, rejected: 0, filtered: { merged: 3 } });
   });
 
-  test('what shares no id is never one across traces', () => {
+  test('spans without a common id are never grouped across traces', () => {
     const root = span('b', client, { traceId: '1'.repeat(32) });
     expect(mapRequests(scope('y', root), scope('x', span('a', rich))).counts.stored).toBe(2);
   });
 });
 
-test('the id of an answer is found in what clients and LangChain send', () => {
+test('the response id is found in responses of the clients and of LangChain', () => {
   const langChain = (kwargs: object) =>
     JSON.stringify({ generations: [[{ message: { kwargs } }]], llm_output: {} });
   expect(responseIdIn('{"id":"chatcmpl-1"}')).toBe('chatcmpl-1');
@@ -130,7 +130,7 @@ test('the id of an answer is found in what clients and LangChain send', () => {
   expect(responseIdIn('text')).toBeUndefined();
 });
 
-test('many equal calls at one time cost no more than their number', () => {
+test('the cost of many equal simultaneous calls is linear', () => {
   const many = Array.from({ length: 5_000 }, (_, index) => ({
     ...span('a', client, { parentSpanId: idOf('f') }),
     spanId: (index + 1).toString(16).padStart(16, '0'),

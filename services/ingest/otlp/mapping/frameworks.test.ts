@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { mapRequests, mapSpan } from '../../../../test/support/otlp/mapped-spans.ts';
 
-/** Spans as the instrumentations of OpenInference, OpenLLMetry, Vercel's AI SDK and Langfuse send them. */
+/** Spans in the formats of OpenInference, OpenLLMetry, Vercel's AI SDK and Langfuse. */
 
 const call = { id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern","station":9007199254740993}' };
 const tool = { type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } };
@@ -78,7 +78,7 @@ describe('OpenInference', () => {
     });
   });
 
-  test('a call that failed has the model that it asked for', () => {
+  test('a failed call has the requested model', () => {
     const event = mapSpan({
       status: { code: 2, message: '400' },
       attributes: {
@@ -91,7 +91,7 @@ describe('OpenInference', () => {
     expect(mapSpan({ attributes: unknown }).properties.llm).not.toHaveProperty('model');
   });
 
-  test('a call whose messages are in its request only', () => {
+  test('a call whose messages are only in its request', () => {
     const event = mapSpan({
       attributes: {
         'openinference.span.kind': 'LLM',
@@ -109,7 +109,7 @@ describe('OpenInference', () => {
     });
   });
 
-  test('a call of a tool below a run of an agent', () => {
+  test('a tool call below an agent run', () => {
     const { events } = mapRequests({
       spans: [
         {
@@ -142,7 +142,7 @@ describe('OpenInference', () => {
     ]);
   });
 
-  test('retrievers, chains and embeddings are no events', () => {
+  test('retrievers, chains and embeddings are not events', () => {
     const kinds = ['CHAIN', 'RETRIEVER', 'RERANKER', 'EMBEDDING', 'GUARDRAIL'];
     const { counts } = mapRequests({
       spans: kinds.map((kind, index) => ({
@@ -208,7 +208,7 @@ describe('OpenLLMetry', () => {
     });
   });
 
-  test('a call of a tool; tasks and workflows are no events', () => {
+  test('a tool call; tasks and workflows are not events', () => {
     const entity = (kind: string, spanId: string) => ({
       spanId,
       name: `get_weather.${kind}`,
@@ -274,7 +274,7 @@ describe("Vercel's AI SDK", () => {
     'ai.usage.totalTokens': 27,
   };
 
-  test('a step is an event; what sums the steps up is none', () => {
+  test('a step is an event; the sum of the steps is not', () => {
     const { events, counts } = mapRequests({
       spans: [
         { spanId: '00000000000000a1', name: 'ai.generateText', attributes: around },
@@ -319,7 +319,7 @@ describe("Vercel's AI SDK", () => {
     expect(events[0].additionalProperties).not.toHaveProperty('userId');
   });
 
-  test('an answer that is an object is JSON', () => {
+  test('a response that is an object is JSON', () => {
     const event = mapSpan({
       attributes: {
         'ai.operationId': 'ai.streamObject.doStream',
@@ -412,7 +412,7 @@ describe('Langfuse', () => {
     expect(event.properties.llm.input).toEqual({ prompt: 'How warm?' });
   });
 
-  test('a tool; agents, spans and embeddings are no events', () => {
+  test('a tool; agents, spans and embeddings are not events', () => {
     const { events, counts } = mapRequests({
       spans: ['tool', 'agent', 'span', 'embedding'].map((type, index) => ({
         spanId: `000000000000000${index + 1}`,

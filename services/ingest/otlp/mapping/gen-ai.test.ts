@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { mapSpan } from '../../../../test/support/otlp/mapped-spans.ts';
 
-/** GenAI's semantic conventions as they are now, and the attributes and events of their older versions. */
+/** The current GenAI semantic conventions, and the attributes and events of their older versions. */
 
 const messages = [{ role: 'user', parts: [{ type: 'text', content: 'How warm is it in Bern?' }] }];
 const answer = [
@@ -17,7 +17,7 @@ const answer = [
 ];
 const definitions = [{ type: 'function', name: 'get_weather', parameters: { type: 'object' } }];
 
-/** What the Anthropic SDK and `@ai-sdk/otel` send of a call. */
+/** The attributes of a call from the Anthropic SDK and `@ai-sdk/otel`. */
 const chat = {
   'gen_ai.operation.name': 'chat',
   'gen_ai.provider.name': 'anthropic',
@@ -66,7 +66,7 @@ const llm = {
 };
 
 describe('the current conventions', () => {
-  test('a call of a model is an LLM event, with all of its fields', () => {
+  test('a model call is an LLM event with all fields', () => {
     const event = mapSpan(
       { attributes: chat },
       { resource: { 'service.name': 'agents' }, scope: { name: 'anthropic-sdk', version: '1.12.0' } },
@@ -116,7 +116,7 @@ describe('the current conventions', () => {
     expect(mapped).toEqual(llm);
   });
 
-  test('a call of a tool is a tool event', () => {
+  test('a tool call is a tool event', () => {
     const event = mapSpan({
       name: 'execute_tool get_weather',
       kind: 1,
@@ -143,7 +143,7 @@ describe('the current conventions', () => {
     });
   });
 
-  test("Anthropic's own SDK: results of tools and the reason of the end are in attributes of its own", () => {
+  test("Anthropic's own SDK: tool results and the finish reason are in its own attributes", () => {
     const content = [{ type: 'text', text: '{"celsius":21}' }];
     const tool = mapSpan({
       attributes: {
@@ -158,7 +158,7 @@ describe('the current conventions', () => {
     expect(call.properties.llm.otel.attributes).not.toHaveProperty('anthropic.message.stop_reason');
   });
 
-  test('a call that failed has the error of the span', () => {
+  test('a failed call has the error of the span', () => {
     const { status } = mapSpan({
       status: { code: 2, message: '429 Slow down.' },
       attributes: {
@@ -173,7 +173,7 @@ describe('the current conventions', () => {
     });
   });
 
-  test('an error without a status or a message is told by its type and its exception', () => {
+  test('an error without a status or a message is described by its type and its exception', () => {
     const ofType = mapSpan({ attributes: { 'gen_ai.operation.name': 'chat', 'error.type': 'timeout' } });
     expect(ofType.status).toEqual({ state: 'error', error: { code: 'timeout' } });
     const exception = {
@@ -187,7 +187,7 @@ describe('the current conventions', () => {
     });
     expect(ofException.status.error).toEqual({ code: 'RateLimitError', message: 'Slow down.' });
     expect(ofException.properties.llm.otel.events).toMatchObject([exception]);
-    // Somebody handled it: the span says that it succeeded.
+    // A handled exception: the status of the span is not an error.
     const handled = mapSpan({ attributes: { 'gen_ai.operation.name': 'chat' }, events: [exception] });
     expect(handled.status).toEqual({ state: 'ok' });
   });
@@ -211,7 +211,7 @@ describe('older conventions', () => {
     });
   });
 
-  test('messages in events of the span, which keep their time', () => {
+  test('messages in events of the span; the events keep their time', () => {
     const event = mapSpan({
       attributes: { 'gen_ai.operation.name': 'chat' },
       events: [
@@ -270,7 +270,7 @@ describe('older conventions', () => {
 });
 
 describe('usage', () => {
-  test('where the cached tokens are more than the input, it was without them', () => {
+  test('cached tokens that exceed the input are added to it', () => {
     const { usage } = mapSpan({
       attributes: {
         'gen_ai.operation.name': 'chat',

@@ -32,7 +32,7 @@ test('spans without valid ids are rejected, and the others are stored', () => {
       { attributes, traceId: '0'.repeat(32) },
       { attributes, spanId: '0'.repeat(16) },
       { attributes, spanId: 'abcd' },
-      // What is no LLM or tool span is filtered, whatever its ids.
+      // Other spans are filtered, even with invalid ids.
       { traceId: '' },
     ],
   });

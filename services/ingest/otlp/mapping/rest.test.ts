@@ -60,7 +60,7 @@ test('64-bit integers keep all of their digits', () => {
   expect(text).toContain('"startTimeUnixNano":1760000000123456789');
 });
 
-test('names like those of a prototype are names', () => {
+test('names of prototype properties are ordinary names', () => {
   const { properties, additionalProperties } = mapSpan({
     attributes: {
       ...chat,
@@ -79,7 +79,7 @@ test('names like those of a prototype are names', () => {
   expect(({} as { x?: unknown }).x).toBeUndefined();
 });
 
-test('a value of another type than its field wants stays where it came', () => {
+test('a value of the wrong type for its field stays in its attribute', () => {
   const { llm } = mapSpan({
     attributes: {
       ...chat,
@@ -103,13 +103,13 @@ test('a value of another type than its field wants stays where it came', () => {
   expect(llm).not.toHaveProperty('model');
 });
 
-test('links, trace state and counts of what was dropped are kept', () => {
+test('links, trace state and counts of dropped items are kept', () => {
   const { otel } = mapSpan({ attributes: chat, events: [{ name: 'retry', attributes: { n: 2 } }] }).properties
     .llm;
   expect(otel.events).toEqual([{ name: 'retry', timeUnixNano: expect.any(Number), attributes: { n: 2 } }]);
 });
 
-test('spans that have not ended are left out', () => {
+test('spans that have not ended are filtered', () => {
   const { counts } = mapRequests({
     spans: [
       { attributes: chat, endNs: 0n },
@@ -119,7 +119,7 @@ test('spans that have not ended are left out', () => {
   expect(counts).toEqual({ stored: 0, rejected: 0, filtered: { unfinished: 2 } });
 });
 
-test('numbered lists are as long as they have elements, whatever their numbers', () => {
+test('the length of a numbered list is the number of its elements, not the largest number', () => {
   const { llm } = mapSpan({
     attributes: {
       ...chat,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { mapRequests, mapSpan } from '../../../../test/support/otlp/mapped-spans.ts';
 
-/** What single senders do that no convention says. */
+/** Formats of single senders that follow no convention. */
 
 const chat = { 'gen_ai.operation.name': 'chat' };
 
@@ -88,7 +88,7 @@ describe('Strands', () => {
   });
 });
 
-test("Langfuse: OpenAI's nested counts, of which the parts are not added to the whole", () => {
+test("Langfuse: the parts of OpenAI's nested counts are not added to the total", () => {
   const usageOf = (details: object) =>
     mapSpan({
       attributes: {
@@ -141,12 +141,12 @@ test('OpenInference: metadata and tags are dimensions', () => {
   expect(event.properties.llm.otel.attributes).not.toHaveProperty('metadata');
 });
 
-test('an agent is called by its name, where its id is new for each run', () => {
+test('the name of an agent is preferred to its id, which may be new for each run', () => {
   const attributes = { ...chat, 'gen_ai.agent.id': 'd6a1', 'gen_ai.agent.name': 'planner' };
   expect(mapSpan({ attributes }).context.agentId).toBe('planner');
 });
 
-test('a text that is sent as content and as contents is one text', () => {
+test('a text that is sent in content and in contents is read once', () => {
   const event = mapSpan({
     attributes: {
       'openinference.span.kind': 'LLM',
@@ -159,7 +159,7 @@ test('a text that is sent as content and as contents is one text', () => {
   expect(event.properties.llm.output.response).toBe('Mild.');
 });
 
-test('reasons of the end that are JSON text', () => {
+test('finish reasons in JSON text', () => {
   const attributes = { ...chat, 'gen_ai.response.finish_reasons': '["stop"]' };
   expect(mapSpan({ attributes }).properties.llm.output.finishReason).toBe('stop');
 });
@@ -177,7 +177,7 @@ test("Pydantic AI's reasoning tokens", () => {
   });
 });
 
-test("LlamaIndex's preparation of a request is no call", () => {
+test("LlamaIndex's preparation of a request is not a call", () => {
   const { counts } = mapRequests({
     spans: [{ name: 'OpenAI._prepare_chat_with_tools', attributes: { 'openinference.span.kind': 'LLM' } }],
   });

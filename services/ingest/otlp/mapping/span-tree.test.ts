@@ -15,7 +15,7 @@ const attributes = {
   sum: { 'gen_ai.request.model': 'm', 'gen_ai.usage.input_tokens': 5 },
 };
 
-/** Spans such as `llm:c<b`: the span c of that kind, whose parent is b. */
+/** Creates spans from texts: `llm:c<b` is an LLM span c whose parent is b. */
 function spansOf(...texts: readonly string[]): SpanInit[] {
   return texts.map((text) => {
     const [kind = '', ids = ''] = text.split(':');
@@ -52,20 +52,20 @@ test('a parent that is not in the request is computed from its span id', () => {
   expect(eventOf('e').additionalProperties['otel.parent_event_id']).toBe(eventIdOf(traceId, idOf('f')));
 });
 
-test('below spans that are no events up to the root there is no parent', () => {
+test('an event has no parent if no span above it is an event', () => {
   expect(map('agent:a', 'llm:b<a').eventOf('b').additionalProperties).not.toHaveProperty(
     'otel.parent_event_id',
   );
 });
 
-test('the agent is that of the nearest run above, if the span names none', () => {
+test('the agent is that of the nearest agent run above, if the span names none', () => {
   const { eventOf } = map('agent:a', 'http:b<a', 'tool:c<b', 'llm:d<c', 'llm:e');
   expect(eventOf('c').context).toEqual({ agentId: 'planner' });
   expect(eventOf('d').context).toEqual({ agentId: 'planner' });
   expect(eventOf('e').context).toEqual({});
 });
 
-test('an LLM span above another one is the sum of several calls, and no event', () => {
+test('an LLM span above several others is their sum, and not an event', () => {
   const { events, counts } = map('sum:a', 'http:b<a', 'llm:c<b', 'llm:d<b', 'tool:e<a');
   expect(events).toHaveLength(3);
   expect(counts.filtered).toEqual({ aggregate: 1, not_genai: 1 });
@@ -75,7 +75,7 @@ test('a tool above a model is an event: an agent may be a tool', () => {
   expect(map('tool:a', 'llm:b<a').events).toHaveLength(2);
 });
 
-test('spans of the same id in two traces do not belong together', () => {
+test('spans with the same id in two traces are unrelated', () => {
   const other = '1'.repeat(32);
   const { events } = mapRequests({
     spans: [
@@ -90,7 +90,7 @@ test('spans of the same id in two traces do not belong together', () => {
   ]);
 });
 
-test('a parent whose id is none is no parent', () => {
+test('a parent with an invalid id is ignored', () => {
   const { events } = mapRequests({
     spans: ['0'.repeat(16), 'abcd'].map((parentSpanId, index) => ({
       spanId: idOf(String(index + 1)),
@@ -102,7 +102,7 @@ test('a parent whose id is none is no parent', () => {
   for (const event of events) expect(event.additionalProperties).not.toHaveProperty('otel.parent_event_id');
 });
 
-test('a span that cannot be stored is no parent: that is the next one above', () => {
+test('the parent of an event skips spans that cannot be stored', () => {
   const { events } = mapRequests({
     spans: [
       { spanId: idOf('1'), attributes: attributes.tool },
@@ -120,7 +120,7 @@ test('circles end', () => {
   expect(counts.stored).toBe(2);
 });
 
-test('a chain of 2,000 spans costs no more than its spans', () => {
+test('the cost of a chain of 2,000 spans is linear', () => {
   const hex = (number: number) => number.toString(16).padStart(16, '0');
   const spans = Array.from({ length: 2_000 }, (_, index) => ({
     traceId,

@@ -12,7 +12,7 @@ const { otlpJson: otlpJsonOnLoop } = createSpanReaders('weir', readOnLoop);
 
 type Json = unknown;
 
-/** A span as OTLP's specification writes it in JSON. */
+/** A span in the JSON of OTLP's specification. */
 const goodSpan = {
   traceId: '5B8EFFF798038103D269B633813FC60C',
   spanId: 'EEE19B7EC3C1B174',
@@ -61,7 +61,7 @@ test('ids are hexadecimal in either case, and 64-bit integers text or numbers', 
   });
 });
 
-test('ids in base64 are read too: libraries of protobuf write them so', () => {
+test('ids in base64, which protobuf libraries write, are read, too', () => {
   const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
   const { traceId, spanId, parentSpanId } = goodSpan;
   const span = {
@@ -87,7 +87,7 @@ test('enums may be written by their names', () => {
   });
 });
 
-test('fields that are null, missing or not known are as good as not sent', () => {
+test('null, missing and unknown fields count as not sent', () => {
   const { id } = eventOf(goodSpan);
   const span = { ...goodSpan, events: null, links: null, status: null, flags: null, name: null, more: [{}] };
   expect(eventOf(span).id).toBe(id);
@@ -104,7 +104,7 @@ test('fields that are null, missing or not known are as good as not sent', () =>
   }
 });
 
-test('members that are there twice, and escaped names, are what JSON.parse makes of them', () => {
+test('duplicate members and escaped names are read like JSON.parse does', () => {
   const span = JSON.stringify(goodSpan);
   const scope = `{"spans":[{}],"sp\\u0061ns":[${span}]}`;
   const body = `{"resourceSpans":[1],"resource\\u0053pans":[{"scopeSpans":[${scope}]}]}`;
@@ -167,17 +167,17 @@ describe('what is refused', () => {
     ['attributes', bodyOf({ ...goodSpan, attributes: {} }), 'an array'],
     ['attribute', bodyOf({ ...goodSpan, attributes: [[]] }), 'an object'],
     ['status', bodyOf({ ...goodSpan, status: 2 }), 'an object'],
-  ])('a %s of another type', (name, body, type) => {
+  ])('a %s of the wrong type', (name, body, type) => {
     malformed(body, `The request is not OTLP/JSON: ${name} must be ${type}.`);
   });
 
-  test('a value that is malformed, in an LLM span', () => {
+  test('a malformed value in an LLM span', () => {
     const attributes = [...goodSpan.attributes, { key: 'a', value: { intValue: 'x' } }];
     malformed(bodyOf({ ...goodSpan, attributes }), /intValue must be a 64-bit integer/);
   });
 });
 
-test('whatever the body is, it is read or refused for what it is', () => {
+test('any body is read, or rejected with an error of the client', () => {
   const good = toOtlpJson({
     resource: { a: 1 },
     spans: [
@@ -223,7 +223,7 @@ test('whatever the body is, it is read or refused for what it is', () => {
 });
 
 describe('limits', () => {
-  test('more than the event loop may read goes to the thread, and there one span ends', () => {
+  test('a costly request goes to the worker thread, which rejects a single span that is too costly', () => {
     const values = Array(spanValuesMax + 1).fill('{}');
     const attribute = `{"key":"a","value":{"arrayValue":{"values":[${values}]}}}`;
     const spans = `{"attributes":[${attribute}]},${JSON.stringify(goodSpan)}`;
@@ -235,12 +235,12 @@ describe('limits', () => {
     });
   });
 
-  test('what lies around the spans is bounded', () => {
+  test('the number of values outside of the spans is bounded', () => {
     const body = `{"more":[${Array(spanValuesMax + 1).fill(0)}],"resourceSpans":[]}`;
     expect(refusal(body).id).toBe('batch_too_large');
   });
 
-  test('JSON in text that is too deep, or has too many values, stays text', () => {
+  test('JSON text that is nested too deep or has too many values stays text', () => {
     const texts = [
       `${'['.repeat(300)}${']'.repeat(300)}`,
       `[${Array(spanValuesMax + 1).fill(0)}]`,

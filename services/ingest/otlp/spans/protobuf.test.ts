@@ -22,7 +22,7 @@ const good = toProtobuf({
   ],
 });
 
-/** The protobuf bytes of messages within each other: `[1, 2]` is field 1, with field 2 in it. */
+/** Nests messages in protobuf: `[1, 2]` is field 1 with field 2 in it. */
 function nest(fields: readonly number[], inner: Uint8Array): Uint8Array {
   return fields.reduceRight(
     (bytes, field) => new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(bytes).finish(),
@@ -48,7 +48,7 @@ function refusal(read: () => unknown): string {
   }
 }
 
-test('what a generic protobuf library reads is read, and what it does not is refused', () => {
+test('the reader accepts and rejects the same bytes as a generic protobuf library', () => {
   expect(goodSpan).toEqual(new Uint8Array(good));
   expect(otlp(good).counts).toEqual({ stored: 1, rejected: 0, filtered: { not_genai: 1 } });
 });
@@ -61,7 +61,7 @@ test('an empty request has no spans', () => {
   });
 });
 
-test('a request that ends early is refused, wherever it does', () => {
+test('a truncated request is rejected at any length', () => {
   for (let end = 1; end < good.length; end++) {
     expect(
       refusal(() => otlp(good.subarray(0, end))),
@@ -92,7 +92,7 @@ test('whatever the bytes are, they are read or refused for what they are', () =>
   );
 });
 
-test('fields that are not known are passed over, at every place', () => {
+test('unknown fields are skipped in every message', () => {
   const unknown = new BinaryWriter()
     .tag(1000, WireType.Varint)
     .uint32(7)
@@ -120,7 +120,7 @@ test('fields that are not known are passed over, at every place', () => {
   }
 });
 
-test('text that is no UTF-8 is read with U+FFFD: exporters cut it in the middle of a character', () => {
+test('text that is not UTF-8 is read with U+FFFD: exporters truncate it in the middle of a character', () => {
   const bytes = Buffer.from(good);
   const at = bytes.indexOf('agents');
   bytes[at + 5] = 0xe2;
@@ -146,7 +146,7 @@ describe('limits', () => {
     expect(rejection).toBe('An attribute is nested deeper than 64 levels.');
   });
 
-  test('a million levels end no process', () => {
+  test('a million levels do not crash the process', () => {
     let value: Uint8Array = new Uint8Array();
     const levels = [];
     for (let level = 0; level < 1_000; level++) levels.push(5, 1);
@@ -158,7 +158,7 @@ describe('limits', () => {
     expect(otlp(requestOf(span)).counts).toMatchObject({ rejected: 1 });
   });
 
-  test('more than the event loop may read goes to the thread, and there one span ends', () => {
+  test('a costly request goes to the worker thread, which rejects a single span that is too costly', () => {
     const empties = Buffer.alloc(2 * 8 * (spanValuesMax + 1)).fill(Buffer.from([10, 0]));
     const list = nest(
       [9],
@@ -174,7 +174,7 @@ describe('limits', () => {
     });
   });
 
-  test('more spans than a request may have are refused', () => {
+  test('a request with too many spans is rejected', () => {
     const spans = (count: number) => nest([1, 2], Buffer.alloc(2 * count).fill(Buffer.from([18, 0])));
     expect(otlp(Buffer.from(spans(spansMax))).counts.filtered).toEqual({ unfinished: spansMax });
     expect(refusal(() => otlp(Buffer.from(spans(spansMax + 1))))).toBe('batch_too_large');
@@ -201,7 +201,7 @@ describe('limits', () => {
     ]);
   });
 
-  test('a resource that is large is not stored with each of its spans', () => {
+  test('the spans of a resource that is too large are rejected', () => {
     const large = { resource: { text: 'x'.repeat(64 * 1024) }, spans: [{ attributes: chat }] };
     const { counts, rejection } = otlp(toProtobuf(large, { spans: [{ attributes: chat }] }));
     expect(counts).toEqual({ stored: 1, rejected: 1, filtered: {} });
