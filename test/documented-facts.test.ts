@@ -8,8 +8,8 @@ import { type ErrorId, errorTable, IngestError } from '../lib/errors.ts';
 import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../lib/limits.ts';
 import { firstStream, secondStream } from '../lib/queue/settings.ts';
 import { accountConnectionsMax, dashboardConnectionsMax } from '../services/dashboard-api/limits.ts';
-import { toExportError } from '../services/ingest/otlp/answer/export-error.ts';
 import { spansMax } from '../services/ingest/otlp/limits.ts';
+import { toExportError } from '../services/ingest/otlp/respond/export-error.ts';
 
 /** Tables and figures of the documents, compared with the code. */
 
@@ -36,7 +36,7 @@ const codeSpans = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, spa
 function findThrowers(id: ErrorId): string[] {
   const creates = new RegExp(`(?:new IngestError|extends IngestError[^]*?super)\\(\\s*'${id}'`);
   return globSync('{lib,services/ingest}/**/*.ts', { cwd: root })
-    .filter((path) => !path.endsWith('.test.ts') && !path.includes('/answer/'))
+    .filter((path) => !path.endsWith('.test.ts') && !path.includes('/respond/'))
     .filter((path) => creates.test(read(path)))
     .sort();
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../lib/limits.ts';
-import { sendJson } from './answer/respond.ts';
 import type { DecodeBody } from './body/decode.ts';
 import { type BatchDecoder, type BatchDependencies, ingestBatch } from './ingest-batch.ts';
+import { sendJson } from './respond/respond.ts';
 import type { Readers } from './worker/readers.ts';
 
 export interface IngestDependencies extends BatchDependencies {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../lib/errors.ts';
 import type { FindUnready } from '../../lib/http/readiness.ts';
-import type { Cors } from './answer/cors.ts';
-import { sendJson, sendJsonText } from './answer/respond.ts';
-import type { RespondError } from './answer/respond-error.ts';
 import { ClientGoneError } from './body/body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
-import { findDoor } from './otlp/doors.ts';
 import { exportTraces, type TracesDependencies } from './otlp/export-traces.ts';
+import { findExporterHandlers } from './otlp/exporter-paths.ts';
 import type { OtherSignalDependencies } from './otlp/other-signals.ts';
+import type { Cors } from './respond/cors.ts';
+import { sendJson, sendJsonText } from './respond/respond.ts';
+import type { RespondError } from './respond/respond-error.ts';
 import type { RpcHandler } from './rpc/handlers.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';
 import { answerUnknownPath } from './unknown-path.ts';
@@ -74,7 +74,7 @@ function findHandler(
 }
 
 function routesAt(path: string): Record<string, Handler> | undefined {
-  return Object.hasOwn(routes, path) ? routes[path] : findDoor(path);
+  return Object.hasOwn(routes, path) ? routes[path] : findExporterHandlers(path);
 }
 
 function withoutDependencies(handler: RpcHandler): Handler {

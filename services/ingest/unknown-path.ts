@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../lib/errors.ts';
-import { parseHttpEncoding, type RespondExportError } from './otlp/answer/http-answer.ts';
+import { parseHttpEncoding, type RespondExportError } from './otlp/respond/http-response.ts';
 import { parseRpcEncoding } from './rpc/encoding.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createHttp1Drain, http1Options } from '../../../lib/http/http1.ts';
 import { bodyTimeoutMs, keepAliveTimeoutMs } from '../../../lib/http/limits.ts';
-import type { RespondError } from '../answer/respond-error.ts';
+import type { RespondError } from '../respond/respond-error.ts';
 import { enforceStrictHttp, strictHttpOptions } from './strict-http.ts';
 
 /**

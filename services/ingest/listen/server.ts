@@ -5,9 +5,9 @@ import { createHttp2 } from '../../../lib/http/http2.ts';
 import type { Listener } from '../../../lib/http/listener.ts';
 import { serveHttp } from '../../../lib/http/serve.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { sendJson } from '../answer/respond.ts';
-import type { RespondError } from '../answer/respond-error.ts';
 import { connectionsMax } from '../limits.ts';
+import { sendJson } from '../respond/respond.ts';
+import type { RespondError } from '../respond/respond-error.ts';
 import { createHttp1 } from './http1.ts';
 
 export interface ServerOptions {

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { IngestError } from '../../../lib/errors.ts';
 import { findHttpFault } from '../../../lib/http/http-fault.ts';
-import { endWithError, sendJson } from '../answer/respond.ts';
-import type { RespondError } from '../answer/respond-error.ts';
+import { endWithError, sendJson } from '../respond/respond.ts';
+import type { RespondError } from '../respond/respond-error.ts';
 
 /** The last request of a connection, and its response. */
 interface Exchange {

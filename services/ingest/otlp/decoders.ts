@@ -3,9 +3,9 @@ import type { DecodeBody } from '../body/decode.ts';
 import type { RequestDecoder } from '../ingest-batch.ts';
 import { createBareDecoder, createEnvelopedDecoder } from '../rpc/decoders.ts';
 import type { RpcEncoding } from '../rpc/encoding.ts';
-import type { HttpEncoding } from './answer/http-answer.ts';
 import type { SpanBatch } from './batch/span-batch.ts';
 import type { SpanReaders } from './batch/span-readers.ts';
+import type { HttpEncoding } from './respond/http-response.ts';
 
 /** The decoder of each form that a request of spans may have. */
 export interface SpanDecoders {

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TraceService } from '../../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
 import { IngestError } from '../../../lib/errors.ts';
 import { ClientGoneError } from '../body/body.ts';
-import { sendRpcMessage } from '../rpc/answer.ts';
 import { requireRpcEncoding } from '../rpc/encoding.ts';
+import { sendRpcMessage } from '../rpc/respond.ts';
 import type { RespondRpcError } from '../rpc/respond-error.ts';
-import { encodeExportResponse } from './answer/export-response.ts';
 import type { SpanDecoders } from './decoders.ts';
 import { type ExportDependencies, exportSpans } from './export-spans.ts';
+import { encodeExportResponse } from './respond/export-response.ts';
 
 export interface ExportRpcDependencies extends ExportDependencies {
   spanDecoders: SpanDecoders;

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../../lib/errors.ts';
 import { ClientGoneError } from '../body/body.ts';
-import { encodeExportResponse } from './answer/export-response.ts';
+import type { SpanDecoders } from './decoders.ts';
+import { type ExportDependencies, exportSpans } from './export-spans.ts';
+import { encodeExportResponse } from './respond/export-response.ts';
 import {
   type HttpEncoding,
   parseHttpEncoding,
   type RespondExportError,
   sendMessage,
-} from './answer/http-answer.ts';
-import type { SpanDecoders } from './decoders.ts';
-import { type ExportDependencies, exportSpans } from './export-spans.ts';
+} from './respond/http-response.ts';
 
 export interface TracesDependencies extends ExportDependencies {
   spanDecoders: SpanDecoders;

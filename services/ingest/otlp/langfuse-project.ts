@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKeyCache } from '../admit/api-key-cache.ts';
 import { authenticateExporter } from '../admit/authenticate.ts';
-import { sendJson } from '../answer/respond.ts';
+import { sendJson } from '../respond/respond.ts';
 
 /**
  * `GET /api/public/projects`: requested by `auth_check()` of the Langfuse SDKs, which programs call before they send

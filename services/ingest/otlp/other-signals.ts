@@ -5,10 +5,10 @@ import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
 import type { ApiKeyCache } from '../admit/api-key-cache.ts';
 import { authenticateExporter } from '../admit/authenticate.ts';
 import { ClientGoneError } from '../body/body.ts';
-import { sendRpcMessage } from '../rpc/answer.ts';
 import { requireRpcEncoding } from '../rpc/encoding.ts';
+import { sendRpcMessage } from '../rpc/respond.ts';
 import type { RespondRpcError } from '../rpc/respond-error.ts';
-import { parseHttpEncoding, type RespondExportError, sendMessage } from './answer/http-answer.ts';
+import { parseHttpEncoding, type RespondExportError, sendMessage } from './respond/http-response.ts';
 
 export interface OtherSignalDependencies {
   apiKeyCache: ApiKeyCache;

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IngestError } from '../../../lib/errors.ts';
 import { ClientGoneError } from '../body/body.ts';
 import { type BatchDecoder, type BatchDependencies, ingestBatch } from '../ingest-batch.ts';
-import { sendReceipt } from './answer.ts';
 import { type RpcEncoding, requireRpcEncoding } from './encoding.ts';
+import { sendReceipt } from './respond.ts';
 import type { RespondRpcError } from './respond-error.ts';
 
 export interface RpcDependencies extends BatchDependencies {

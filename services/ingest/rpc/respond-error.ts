@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IngestError } from '../../../lib/errors.ts';
 import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
-import type { FailureLog } from '../answer/failure-log.ts';
-import { sendRpcError } from './answer.ts';
+import type { FailureLog } from '../respond/failure-log.ts';
 import type { RpcEncoding } from './encoding.ts';
 import type { toConnectError } from './error.ts';
+import { sendRpcError } from './respond.ts';
 
 /** Logs an error and sends it in the call's protocol, once the rest of the request's body is read. */
 export type RespondRpcError = (

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../read/protobuf-struct.ts';
-import type { Members } from '../mapping/json-members.ts';
+import type { JsonObject } from '../mapping/json-object.ts';
 
 /** Shorter texts are not replaced: the replacement would be as long. */
 const shortenedBytesMin = 256;
@@ -20,7 +20,7 @@ interface Place {
  * @param bytes the size of the event's JSON.
  * @returns whether anything was replaced; the event may still be too large.
  */
-export function shortenEvent(event: Members, bytes: number, bytesMax: number): boolean {
+export function shortenEvent(event: JsonObject, bytes: number, bytesMax: number): boolean {
   const places: Place[] = [];
   for (const part of ['properties', 'status', 'additionalProperties']) collect(event[part] ?? null, places);
   places.sort((a, b) => b.bytes - a.bytes);
@@ -42,7 +42,7 @@ function collect(json: Json, places: Place[]): void {
       else places.push(placeOf(element, (stub) => json.splice(index, 1, stub), false));
     }
   } else if (typeof json === 'object' && json !== null) {
-    const members = json as Members;
+    const members = json as JsonObject;
     for (const [key, member] of Object.entries(members)) {
       const set = (stub: Json) => {
         members[key] = stub;

@@ -7,7 +7,7 @@ import { mergeEvents } from '../calls/merge-events.ts';
 import { type Call, groupCalls } from '../calls/same-calls.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import { agentIdOf } from '../mapping/agent.ts';
-import type { Members } from '../mapping/json-members.ts';
+import type { JsonObject } from '../mapping/json-object.ts';
 import { mapSource } from '../mapping/otel-rest.ts';
 import { type FilterReason, findRole } from '../mapping/role.ts';
 import { toEvent } from '../mapping/span-to-event.ts';
@@ -37,7 +37,7 @@ export class SpanMapping {
   readonly #options: MappingOptions;
   readonly #counts: SpanCounts = { stored: 0, rejected: 0, filtered: {} };
   /** The JSON of each source; undefined when it is too large. */
-  readonly #sources = new Map<SpanSource, Members | undefined>();
+  readonly #sources = new Map<SpanSource, JsonObject | undefined>();
   readonly #parts = new PartBuilder();
   #rejection: string | undefined;
   #madeBytes = 0;
@@ -104,7 +104,7 @@ export class SpanMapping {
     this.#count('merged', same.length);
   }
 
-  #readEvent(candidate: Candidate, tree: SpanTree<Candidate>): Members {
+  #readEvent(candidate: Candidate, tree: SpanTree<Candidate>): JsonObject {
     const { index, role } = candidate;
     if (role.kind !== 'llm' && role.kind !== 'tool')
       throw new Error(`a span of kind ${role.kind} is no event`);
@@ -122,7 +122,7 @@ export class SpanMapping {
     });
   }
 
-  #addToPart(event: Members): void {
+  #addToPart(event: JsonObject): void {
     let json = JSON.stringify(event);
     if (
       Buffer.byteLength(json) > eventBytesMax &&
@@ -141,7 +141,7 @@ export class SpanMapping {
     this.#counts.stored += 1;
   }
 
-  #mapSource(source: SpanSource): Members {
+  #mapSource(source: SpanSource): JsonObject {
     if (!this.#sources.has(source)) {
       const json = mapSource(source);
       const isLarge = JSON.stringify(json).length > sourceCharsMax;

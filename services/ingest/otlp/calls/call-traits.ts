@@ -1,6 +1,6 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { AttributeReader } from '../mapping/attribute-reader.ts';
-import { isMembers } from '../mapping/messages/messages.ts';
+import { isJsonObject } from '../mapping/messages/messages.ts';
 import { type Convention, llmRows, usageRows } from '../mapping/table.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { Span, SpanSource } from '../spans/span.ts';
@@ -35,7 +35,7 @@ export function readCallTraits(span: Span, by: Convention, source: SpanSource): 
 /** The response id in the response that OpenInference sends as JSON text: of the OpenAI and Anthropic clients, and of LangChain. */
 export function responseIdIn(value: Json | undefined): string | undefined {
   const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-  if (!isMembers(json)) return undefined;
+  if (!isJsonObject(json)) return undefined;
   const [generation] = listIn(listIn(json.generations)[0]);
   const message = membersIn(membersIn(generation).message);
   const metadata = membersIn(membersIn(message.kwargs).response_metadata);
@@ -45,7 +45,7 @@ export function responseIdIn(value: Json | undefined): string | undefined {
 }
 
 function membersIn(json: Json | undefined): { readonly [key: string]: Json } {
-  return isMembers(json) ? json : {};
+  return isJsonObject(json) ? json : {};
 }
 
 function listIn(json: Json | undefined): readonly Json[] {

@@ -1,11 +1,11 @@
 import type { Json } from '../../read/protobuf-struct.ts';
-import type { Members } from '../mapping/json-members.ts';
-import { isMembers } from '../mapping/messages/messages.ts';
+import type { JsonObject } from '../mapping/json-object.ts';
+import { isJsonObject } from '../mapping/messages/messages.ts';
 import { setMember } from '../spans/attributes.ts';
 
 /** Another event of the same call, and the id of its span. */
 export interface OtherEvent {
-  readonly event: Members;
+  readonly event: JsonObject;
   readonly spanId: string;
 }
 
@@ -15,7 +15,7 @@ export interface OtherEvent {
  *
  * @param others from the nearest span to the farthest.
  */
-export function mergeEvents(first: Members, others: readonly OtherEvent[]): Members {
+export function mergeEvents(first: JsonObject, others: readonly OtherEvent[]): JsonObject {
   if (others.length === 0) return first;
   const all = [first, ...others.map(({ event }) => event)];
   const partsOf = (name: string) => all.map((event) => membersOf(event[name]));
@@ -30,7 +30,7 @@ export function mergeEvents(first: Members, others: readonly OtherEvent[]): Memb
   };
 }
 
-function mergePayloads(payloads: readonly Members[]): Members {
+function mergePayloads(payloads: readonly JsonObject[]): JsonObject {
   const merged = union(payloads);
   for (const name of ['input', 'output', 'usage']) {
     const parts = payloads.map((payload) => membersOf(payload[name]));
@@ -45,7 +45,7 @@ function mergePayloads(payloads: readonly Members[]): Members {
 }
 
 /** The innermost span determines whether the call failed. The reason may come from another span. */
-function mergeStatus(statuses: readonly Members[]): Members {
+function mergeStatus(statuses: readonly JsonObject[]): JsonObject {
   const [own = {}] = statuses;
   if (own.state !== 'error') return own;
   const error = union(statuses.map((status) => membersOf(status.error)));
@@ -53,15 +53,15 @@ function mergeStatus(statuses: readonly Members[]): Members {
 }
 
 /** A source that equals the package name is a guess: prefer a span that names its provider. */
-function mergeInstrumentation(instrumentations: readonly Members[]): Members {
+function mergeInstrumentation(instrumentations: readonly JsonObject[]): JsonObject {
   const [own = {}] = instrumentations;
   const known = instrumentations.find(({ source, sourcePackage }) => source !== sourcePackage);
   return known === undefined ? own : { ...own, source: known.source ?? null };
 }
 
 /** All members, each from the first object that has it. */
-function union(objects: readonly Members[]): Members {
-  const merged: Members = {};
+function union(objects: readonly JsonObject[]): JsonObject {
+  const merged: JsonObject = {};
   for (const object of objects) {
     for (const [name, value] of Object.entries(object)) {
       if (!Object.hasOwn(merged, name)) setMember(merged, name, value);
@@ -74,6 +74,6 @@ function sizeOf(json: Json): number {
   return JSON.stringify(json).length;
 }
 
-function membersOf(json: Json | undefined): Members {
-  return isMembers(json) ? { ...json } : {};
+function membersOf(json: Json | undefined): JsonObject {
+  return isJsonObject(json) ? { ...json } : {};
 }

@@ -2,13 +2,13 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { setMember } from '../spans/attributes.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { AttributeReader } from './attribute-reader.ts';
-import type { Members } from './json-members.ts';
-import { isMembers } from './messages/messages.ts';
+import type { JsonObject } from './json-object.ts';
+import { isJsonObject } from './messages/messages.ts';
 import { dimensionObjects, dimensionPrefixes, tagLists } from './table.ts';
 
 /** Takes the application's dimensions (docs/api.md §2.2): the metadata of any convention, and its tags joined as one text. */
-export function takeDimensions(reader: AttributeReader): Members {
-  const dimensions: Members = {};
+export function takeDimensions(reader: AttributeReader): JsonObject {
+  const dimensions: JsonObject = {};
   takeObjects(reader, dimensions);
   takeTags(reader, dimensions);
   for (const name of reader.untaken()) {
@@ -21,11 +21,11 @@ export function takeDimensions(reader: AttributeReader): Members {
   return dimensions;
 }
 
-function takeObjects(reader: AttributeReader, dimensions: Members): void {
+function takeObjects(reader: AttributeReader, dimensions: JsonObject): void {
   for (const name of dimensionObjects) {
     const value = reader.get(name);
     const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-    if (!isMembers(json)) continue;
+    if (!isJsonObject(json)) continue;
     const members = Object.entries(json).map(([key, member]) => [key, asDimension(member)] as const);
     for (const [key, member] of members) if (member !== undefined) setMember(dimensions, key, member);
     // An object with other members is also kept as it is.
@@ -33,7 +33,7 @@ function takeObjects(reader: AttributeReader, dimensions: Members): void {
   }
 }
 
-function takeTags(reader: AttributeReader, dimensions: Members): void {
+function takeTags(reader: AttributeReader, dimensions: JsonObject): void {
   for (const name of tagLists) {
     const value = reader.get(name);
     const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value.split(/,\s*/)) : value;

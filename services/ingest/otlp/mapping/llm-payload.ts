@@ -1,16 +1,16 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { AttributeReader, Found } from './attribute-reader.ts';
-import { compact, type Members, unlessEmpty } from './json-members.ts';
+import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
 import { type LlmOutput, readOutput } from './messages/llm-output.ts';
-import { isMembers, readToolCalls } from './messages/messages.ts';
+import { isJsonObject, readToolCalls } from './messages/messages.ts';
 import { llmRows } from './table.ts';
 import { mapUsage } from './usage.ts';
 
 /** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the rows of the table. */
-export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): Members {
+export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): JsonObject {
   const usage = mapUsage(reader);
   return compact({
     model: reader.text(llmRows.model) ?? findRequestedModel(reader),
@@ -25,11 +25,11 @@ export function mapLlmPayload(reader: AttributeReader, messages: EventMessages):
 /** OpenInference reads the model's name from the response. Without a response it is in the request's parameters. */
 function findRequestedModel(reader: AttributeReader): string | undefined {
   const parameters = parsed(reader.get('llm.invocation_parameters') ?? null);
-  const model = isMembers(parameters) ? parameters.model : undefined;
+  const model = isJsonObject(parameters) ? parameters.model : undefined;
   return typeof model === 'string' && model !== '' ? model : undefined;
 }
 
-function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): Members | undefined {
+function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): JsonObject | undefined {
   const read = takeWhole(reader, reader.find(llmRows.input), readInput) ?? fromEvents(ofEvents, readInput);
   const { system: systemOfMessages, prompt, messages, tools: toolsOfRequest }: Partial<LlmInput> = read ?? {};
   const instructions = reader.find(llmRows.system, (value) => readInstructions(value) !== undefined);
@@ -40,7 +40,7 @@ function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): 
   return unlessEmpty(compact({ system, prompt, messages, tools: tools as Json[] | undefined }));
 }
 
-function mapOutput(reader: AttributeReader, { output: ofEvents }: EventMessages): Members | undefined {
+function mapOutput(reader: AttributeReader, { output: ofEvents }: EventMessages): JsonObject | undefined {
   const read = takeWhole(reader, reader.find(llmRows.output), readOutput) ?? fromEvents(ofEvents, readOutput);
   const output: Partial<LlmOutput> = read ?? readSeparately(reader);
   const { response, messages } = output;

@@ -2,20 +2,20 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { attributesToJson } from '../spans/attributes.ts';
 import { exactInteger } from '../spans/exact-json.ts';
 import type { Span, SpanEvent, SpanLink, SpanSource } from '../spans/span.ts';
-import { filled, type Members } from './json-members.ts';
+import { filled, type JsonObject } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 
 /** The parts of a span that are mapped already. */
 export interface RestParts extends Pick<EventMessages, 'taken'> {
   /** The attributes that no field has taken. */
-  readonly attributes: Members;
+  readonly attributes: JsonObject;
   /** The result of `mapSource` for the span's source. */
-  readonly source: Members;
+  readonly source: JsonObject;
   readonly events: readonly SpanEvent[];
 }
 
 /** The data of a span that no field of the event holds: `properties.<type>.otel`. */
-export function mapRest(span: Span, { attributes, source, events, taken }: RestParts): Members {
+export function mapRest(span: Span, { attributes, source, events, taken }: RestParts): JsonObject {
   const { code, message } = span.status;
   return filled({
     name: span.name,
@@ -36,7 +36,7 @@ export function mapRest(span: Span, { attributes, source, events, taken }: RestP
 }
 
 /** Maps the resource and the scope, which all spans of one library share. */
-export function mapSource({ resource, scope }: SpanSource): Members {
+export function mapSource({ resource, scope }: SpanSource): JsonObject {
   return filled({
     scope: filled({
       name: scope.name,

@@ -3,7 +3,7 @@ import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';
 import { AttributeReader } from './attribute-reader.ts';
 import { takeDimensions } from './dimensions.ts';
 import { checkIds, eventIdOf, traceUuidOf } from './ids.ts';
-import { compact, type Members, unlessEmpty } from './json-members.ts';
+import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
 import { mapLlmPayload } from './llm-payload.ts';
 import { readEventMessages } from './messages/event-messages.ts';
 import { mapRest } from './otel-rest.ts';
@@ -17,7 +17,7 @@ export interface SpanContext {
   readonly role: Extract<Role, { kind: 'llm' | 'tool' }>;
   readonly source: SpanSource;
   /** The result of `mapSource` for the span's source. */
-  readonly sourceJson: Members;
+  readonly sourceJson: JsonObject;
   /** The id of the span that the parent event is made from. */
   readonly parentSpanId: string | undefined;
   /** The agent of the run that contains the span; used when the span names none. */
@@ -29,7 +29,7 @@ export interface SpanContext {
  *
  * @throws UnstorableError when ids are missing, or an attribute is nested too deep.
  */
-export function toEvent(span: Span, context: SpanContext): Members {
+export function toEvent(span: Span, context: SpanContext): JsonObject {
   checkIds(span);
   const { role, source } = context;
   const reader = new AttributeReader(span.attributes, role.by);
@@ -73,7 +73,7 @@ function toMs(ns: bigint): number {
 const statusOk = 1;
 const statusError = 2;
 
-function mapStatus(span: Span, reader: AttributeReader, events: readonly SpanEvent[]): Members {
+function mapStatus(span: Span, reader: AttributeReader, events: readonly SpanEvent[]): JsonObject {
   const isError =
     span.status.code === statusError ||
     (span.status.code !== statusOk && textOf(span.attributes, 'error.type') !== undefined) ||
@@ -97,7 +97,7 @@ function attributeOf(event: SpanEvent | undefined, name: string): string | undef
 /** The default service name of OpenTelemetry's SDKs. */
 const unnamedService = /^unknown_service/;
 
-function mapInstrumentation(reader: AttributeReader, source: SpanSource, vendor: string): Members {
+function mapInstrumentation(reader: AttributeReader, source: SpanSource, vendor: string): JsonObject {
   const service = textOf(source.resource.attributes, 'service.name');
   const named = service === undefined || unnamedService.test(service) ? undefined : service;
   const sourcePackage = source.scope.name || 'opentelemetry';
@@ -117,7 +117,11 @@ function takeProvider(reader: AttributeReader): string | undefined {
 }
 
 /** The original ids, the id of the parent event, and the application's dimensions. */
-function mapDimensions(span: Span, reader: AttributeReader, { source, parentSpanId }: SpanContext): Members {
+function mapDimensions(
+  span: Span,
+  reader: AttributeReader,
+  { source, parentSpanId }: SpanContext,
+): JsonObject {
   const parentEventId = parentSpanId === undefined ? undefined : eventIdOf(span.traceId, parentSpanId);
   return {
     ...takeDimensions(reader),

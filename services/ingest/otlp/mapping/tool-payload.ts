@@ -2,7 +2,7 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
-import { compact, type Members } from './json-members.ts';
+import { compact, type JsonObject } from './json-object.ts';
 import { type Row, toolRows } from './table.ts';
 
 /** Maps a tool span to `properties.tool` (docs/api.md §2.7), by the rows of the table. Input and output in JSON text are stored as JSON. */
@@ -10,7 +10,7 @@ export function mapToolPayload(
   reader: AttributeReader,
   spanName: string,
   events: readonly SpanEvent[],
-): Members {
+): JsonObject {
   return compact({
     name: reader.text(toolRows.name) ?? spanName,
     callId: reader.text(toolRows.callId),

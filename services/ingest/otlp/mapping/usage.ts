@@ -2,7 +2,7 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { setMember } from '../spans/attributes.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import { type AttributeReader, asNumber } from './attribute-reader.ts';
-import { isMembers } from './messages/messages.ts';
+import { isJsonObject } from './messages/messages.ts';
 import { usageRows } from './table.ts';
 
 type Counts = Partial<Record<keyof typeof usageRows, number>>;
@@ -65,7 +65,7 @@ const langfuseUsage = { langfuse: ['langfuse.observation.usage_details'] };
 function findLangfuseCounts(reader: AttributeReader): Counts | undefined {
   const found = reader.find(langfuseUsage);
   const sent = typeof found?.value === 'string' ? parseEmbeddedJson(found.value) : found?.value;
-  if (found === undefined || !isMembers(sent)) return undefined;
+  if (found === undefined || !isJsonObject(sent)) return undefined;
   const details = flat(sent);
   const names = Object.keys(details);
   const sumOf = (pattern: RegExp) => {
@@ -89,7 +89,7 @@ function findLangfuseCounts(reader: AttributeReader): Counts | undefined {
 function flat(details: { readonly [key: string]: Json }): { [key: string]: Json } {
   const counts: { [key: string]: Json } = {};
   for (const [name, value] of Object.entries(details)) {
-    if (!isMembers(value)) setMember(counts, name, value);
+    if (!isJsonObject(value)) setMember(counts, name, value);
     else for (const [part, count] of Object.entries(value)) setMember(counts, `${name}.${part}`, count);
   }
   return counts;

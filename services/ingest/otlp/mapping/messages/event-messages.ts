@@ -2,7 +2,7 @@ import type { Json } from '../../../read/protobuf-struct.ts';
 import { attributesToJson, textOf } from '../../spans/attributes.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 import type { SpanEvent } from '../../spans/span.ts';
-import { isMembers } from './messages.ts';
+import { isJsonObject } from './messages.ts';
 
 /** The messages in a span's events, where older GenAI conventions put them. */
 export interface EventMessages {
@@ -62,7 +62,7 @@ function messageOf(event: SpanEvent, to: Contribution['to'], role: string): Cont
   const { attributes } = event;
   const content = textOf(attributes, 'gen_ai.event.content');
   const body = content === undefined ? undefined : parseEmbeddedJson(content);
-  if (isMembers(body)) {
+  if (isJsonObject(body)) {
     return { to, messages: [unwrapped(body, role)], names: ['gen_ai.event.content'] };
   }
   const own = attributesToJson(attributes, contextNames);
@@ -74,7 +74,7 @@ function messageOf(event: SpanEvent, to: Contribution['to'], role: string): Cont
 function unwrapped(members: { readonly [key: string]: Json }, role: string): Json {
   const { message, ...others } = members;
   if (typeof message === 'string' || Array.isArray(message)) return { role, ...others, content: message };
-  return isMembers(message) ? { role, ...others, ...message } : { role, ...members };
+  return isJsonObject(message) ? { role, ...others, ...message } : { role, ...members };
 }
 
 function parsed(value: Json): Json {

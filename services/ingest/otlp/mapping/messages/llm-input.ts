@@ -1,6 +1,6 @@
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
-import { isMembers, type Message, readMessage, readMessages, textIn } from './messages.ts';
+import { isJsonObject, type Message, readMessage, readMessages, textIn } from './messages.ts';
 
 /** The input of a model call. */
 export interface LlmInput {
@@ -20,7 +20,7 @@ export function readInput(value: Json): LlmInput {
   if (typeof json === 'string') return { prompt: json, isWhole: true };
   const messages = readMessages(json);
   if (messages !== undefined) return { ...summarize(messages), messages: json, isWhole: true };
-  const request = isMembers(json) ? readRequest(json) : undefined;
+  const request = isJsonObject(json) ? readRequest(json) : undefined;
   if (request !== undefined) return request;
   const message = readMessage(json);
   if (message !== undefined) return { ...summarize([message]), messages: [json], isWhole: true };
@@ -76,8 +76,9 @@ function summarize(messages: readonly Message[]): { system?: string; prompt?: st
 
 function readTool(tool: Json): Json {
   if (typeof tool === 'string') return parsed(tool);
-  if (!isMembers(tool)) return tool;
-  if (isMembers(tool.tool) && typeof tool.tool.json_schema === 'string') return parsed(tool.tool.json_schema);
+  if (!isJsonObject(tool)) return tool;
+  if (isJsonObject(tool.tool) && typeof tool.tool.json_schema === 'string')
+    return parsed(tool.tool.json_schema);
   if (typeof tool.parameters === 'string') return { ...tool, parameters: parsed(tool.parameters) };
   return tool;
 }

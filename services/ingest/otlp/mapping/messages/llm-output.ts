@@ -1,6 +1,6 @@
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
-import { isMembers, type Message, readMessage, readMessages, type ToolCall, textIn } from './messages.ts';
+import { isJsonObject, type Message, readMessage, readMessages, type ToolCall, textIn } from './messages.ts';
 
 /** The output of a model call. */
 export interface LlmOutput {
@@ -21,7 +21,7 @@ export function readOutput(value: Json): LlmOutput {
   if (typeof json === 'string') return { response: json, toolCalls: [], isWhole: true };
   const messages = readMessages(json);
   if (messages !== undefined) return { ...summarize(messages, json), messages: json, isWhole: true };
-  const inResponse = isMembers(json) ? messagesOfResponse(json) : undefined;
+  const inResponse = isJsonObject(json) ? messagesOfResponse(json) : undefined;
   const read = inResponse === undefined ? undefined : readMessages(inResponse);
   if (inResponse !== undefined && read !== undefined) {
     return { ...summarize(read, inResponse), messages: inResponse, isWhole: false };
@@ -41,18 +41,18 @@ function messagesOfResponse(response: { readonly [key: string]: Json }): Json | 
     return generations
       .flat()
       .map((generation) =>
-        isMembers(generation) ? (generation.message ?? generation.text ?? generation) : generation,
+        isJsonObject(generation) ? (generation.message ?? generation.text ?? generation) : generation,
       );
   if (!Array.isArray(choices)) return Array.isArray(output) ? output : undefined;
   return choices.map((choice) =>
-    isMembers(choice) && choice.message !== undefined ? choice.message : choice,
+    isJsonObject(choice) && choice.message !== undefined ? choice.message : choice,
   );
 }
 
 function summarize(messages: readonly Message[], json: Json): Omit<LlmOutput, 'isWhole'> {
   const texts = messages.flatMap(({ texts }) => texts);
   const [first] = Array.isArray(json) ? json : [];
-  const finishReason = isMembers(first) ? textIn(first, 'finish_reason', 'stop_reason') : undefined;
+  const finishReason = isJsonObject(first) ? textIn(first, 'finish_reason', 'stop_reason') : undefined;
   return {
     ...(texts.length > 0 && { response: texts.join('') }),
     toolCalls: messages.flatMap(({ toolCalls }) => toolCalls),

@@ -30,15 +30,15 @@ export interface ToolCall {
   readonly arguments?: string;
 }
 
-type Members = { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: Json };
 
 /** @returns undefined for JSON that is not a message of a known form. */
 export function readMessage(json: Json): Message | undefined {
   if (typeof json === 'string') return { role: '', texts: [json], toolCalls: [] };
-  if (!isMembers(json)) return undefined;
-  if (isMembers(json.kwargs) && Array.isArray(json.id)) return readLangChain(json.id, json.kwargs);
+  if (!isJsonObject(json)) return undefined;
+  if (isJsonObject(json.kwargs) && Array.isArray(json.id)) return readLangChain(json.id, json.kwargs);
   const wrapped = json.message ?? json.prompt ?? json.completion;
-  if (isMembers(wrapped)) return readMessage(wrapped);
+  if (isJsonObject(wrapped)) return readMessage(wrapped);
   const role = textIn(json, 'role') ?? '';
   const call = readToolCall(json);
   if (call !== undefined) return { role, texts: [], toolCalls: [call] };
@@ -65,7 +65,7 @@ const langChainRoles: Readonly<Record<string, string>> = {
 };
 
 /** A message that LangChain serialized. Its class name determines the role. */
-function readLangChain(path: readonly Json[], kwargs: Members): Message | undefined {
+function readLangChain(path: readonly Json[], kwargs: JsonObject): Message | undefined {
   const role = langChainRoles[String(path.at(-1))];
   return role === undefined ? undefined : readMessage({ role, content: '', ...kwargs });
 }
@@ -82,11 +82,11 @@ export function readToolCalls(json: Json): ToolCall[] {
   return Array.isArray(json) ? json.flatMap((element) => readToolCall(element) ?? []) : [];
 }
 
-export function isMembers(json: Json | undefined): json is Members {
+export function isJsonObject(json: Json | undefined): json is JsonObject {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-export function textIn(members: Members, ...names: readonly string[]): string | undefined {
+export function textIn(members: JsonObject, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = members[name];
     if (typeof value === 'string') return value;
@@ -105,7 +105,7 @@ function partsOf(content: Json): readonly Json[] {
 const partTypes = new Set<unknown>(['text', 'image', 'image_url', 'input_audio', 'tool_use', 'tool_result']);
 
 function isTyped(part: Json): boolean {
-  return isMembers(part) && partTypes.has(part.type);
+  return isJsonObject(part) && partTypes.has(part.type);
 }
 
 /** Part types that hold text of the message. Reasoning, images and tool results do not. */
@@ -113,8 +113,8 @@ const textTypes = new Set<unknown>([undefined, 'text', 'input_text', 'output_tex
 
 function textsOfPart(part: Json): string[] {
   if (typeof part === 'string') return part === '' ? [] : [part];
-  if (!isMembers(part)) return [];
-  const inner = isMembers(part.message_content) ? part.message_content : part;
+  if (!isJsonObject(part)) return [];
+  const inner = isJsonObject(part.message_content) ? part.message_content : part;
   const text = textTypes.has(inner.type) ? textIn(inner, 'text', 'content') : undefined;
   return text === undefined || text === '' ? [] : [text];
 }
@@ -122,10 +122,10 @@ function textsOfPart(part: Json): string[] {
 const callTypes = new Set<unknown>(['tool_call', 'tool_use', 'tool-call', 'function_call', 'function']);
 
 function readToolCall(json: Json): ToolCall | undefined {
-  if (!isMembers(json)) return undefined;
-  if (isMembers(json.tool_call)) return readToolCall(json.tool_call);
-  if (isMembers(json.toolUse)) return readToolCall({ ...json.toolUse, id: json.toolUse.toolUseId ?? '' });
-  const called = isMembers(json.function) ? json.function : json;
+  if (!isJsonObject(json)) return undefined;
+  if (isJsonObject(json.tool_call)) return readToolCall(json.tool_call);
+  if (isJsonObject(json.toolUse)) return readToolCall({ ...json.toolUse, id: json.toolUse.toolUseId ?? '' });
+  const called = isJsonObject(json.function) ? json.function : json;
   const name = textIn(called, 'name', 'toolName', 'tool_name');
   const isCall = json.type === undefined ? isUntypedCall(json) : callTypes.has(json.type);
   if (!isCall || name === undefined) return undefined;
@@ -136,8 +136,8 @@ function readToolCall(json: Json): ToolCall | undefined {
 }
 
 /** A message may also have a name, but unlike a call it has a role. */
-function isUntypedCall(json: Members): boolean {
-  if (isMembers(json.function) || json.toolName !== undefined) return true;
+function isUntypedCall(json: JsonObject): boolean {
+  if (isJsonObject(json.function) || json.toolName !== undefined) return true;
   return json.role === undefined && (json.arguments !== undefined || json.id !== undefined);
 }
 

@@ -21,7 +21,7 @@ const exporting = {
  *
  * @returns undefined for an unknown path.
  */
-export function findDoor(path: string) {
+export function findExporterHandlers(path: string) {
   const normalized = path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
   if (normalized === projectsPath) return { GET: describeProject };
   const signal = signalPath.exec(normalized)?.[1] as keyof typeof exporting | undefined;

@@ -4,8 +4,8 @@ import { StatusSchema } from '../../../../gen/google/rpc/status_pb.ts';
 import { secondsToMonthEnd } from '../../../../lib/accounts/month.ts';
 import type { IngestError } from '../../../../lib/errors.ts';
 import type { AnswerAfterBody } from '../../../../lib/http/unread-body.ts';
-import type { FailureLog } from '../../answer/failure-log.ts';
 import { retryAfterSeconds } from '../../limits.ts';
+import type { FailureLog } from '../../respond/failure-log.ts';
 import { toExportError } from './export-error.ts';
 
 /** The two forms of OTLP/HTTP. A response has the Content-Type of its request. */

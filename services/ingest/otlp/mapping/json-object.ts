@@ -2,11 +2,11 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { setMember } from '../spans/attributes.ts';
 
 /** A JSON object under construction. */
-export type Members = { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
 
 /** The members without those that are undefined. */
-export function compact(members: { readonly [key: string]: Json | undefined }): Members {
-  const compacted: Members = {};
+export function compact(members: { readonly [key: string]: Json | undefined }): JsonObject {
+  const compacted: JsonObject = {};
   for (const key in members) {
     const value = members[key];
     if (value !== undefined) setMember(compacted, key, value);
@@ -15,8 +15,8 @@ export function compact(members: { readonly [key: string]: Json | undefined }): 
 }
 
 /** The members without zeros, empty texts and empty lists, which are protobuf's defaults. */
-export function filled(members: Members): Members {
-  const found: Members = {};
+export function filled(members: JsonObject): JsonObject {
+  const found: JsonObject = {};
   for (const key in members) {
     const value = members[key];
     if (value !== undefined && !isEmpty(value)) setMember(found, key, value);
@@ -24,7 +24,7 @@ export function filled(members: Members): Members {
   return found;
 }
 
-export function unlessEmpty(members: Members): Members | undefined {
+export function unlessEmpty(members: JsonObject): JsonObject | undefined {
   return isEmpty(members) ? undefined : members;
 }
 
