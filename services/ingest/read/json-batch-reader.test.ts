@@ -77,9 +77,9 @@ test.each([
     `{"events":[${JSON.stringify(llmEvent())}],"x":${'['.repeat(600)}${']'.repeat(600)}}`,
   ],
   ['a deep event', `{"events":[{"x":${'['.repeat(509)}${']'.repeat(509)}}]}`],
-])('so is a body with %s', (_, text) => expectSame(text));
+])('a body with %s has the same result', (_, text) => expectSame(text));
 
-test('what lies around the events of a body is not stored', () => {
+test('members of a body other than its events are not stored', () => {
   const [event, other] = [llmEvent(), toolEvent()].map((one) => JSON.stringify(one, null, 1));
   const stored = (text: string) => readJson(Buffer.from(text)).body?.toString();
   const only = `{"events":[${event},${other}]}`;

@@ -78,14 +78,14 @@ test.each([
   expect(readdirSync(spool)).toEqual([]);
 });
 
-test('kill -9 while Weir is away: what was recorded is delivered once by the next process', async () => {
+test('kill -9 while Weir is unreachable: the next process delivers each event once', async () => {
   await stub.close();
   const program = start('wait', { SPOOL: spool, COUNT: '1200' });
   const { ids } = await program.says();
   program.child.kill('SIGKILL');
   expect(await program.ended).toBe('SIGKILL');
   await stub.open();
-  // Two at once: one of them adopts.
+  // Start two processes at once: only one of them adopts.
   const adopters = [start('deliver', { SPOOL: spool }), start('deliver', { SPOOL: spool })];
   const results = await Promise.all(adopters.map((adopter) => adopter.says()));
   expect(results.reduce((sum, { accepted }) => sum + Number(accepted), 0)).toBe(1_200);

@@ -214,12 +214,12 @@ test('the disk is bounded; further events stay in memory, and are dropped when m
   expect(spool.hold(queued(10, 400))).toBeUndefined();
 });
 
-test('full segments are packed', async () => {
+test('full segments are compressed', async () => {
   const spool = openSpool();
   spool.append(queued(1_000, 5_000));
   spool.append(queued(1));
   await eventually(() => expect(files().filter((name) => name.endsWith('.gz'))).toHaveLength(2));
-  // A file is there a little before it counts.
+  // The file exists shortly before it is counted.
   await eventually(() => expect(spool.bytes).toBeLessThan(200_000));
   expect(await drain(spool)).toHaveLength(1_001);
 });

@@ -5,7 +5,7 @@ import { eventIdOf, traceUuidOf } from './ids.ts';
 
 const attributes = { 'gen_ai.operation.name': 'chat' };
 
-test('the id of an event is a hash of the ids of its span, as ADR 0015 writes it', () => {
+test('the id of an event is the hash of the ids of its span that ADR 0015 specifies', () => {
   const [traceId, spanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
   const hash = createHash('sha256')
     .update('weir-otlp-1')
@@ -15,7 +15,7 @@ test('the id of an event is a hash of the ids of its span, as ADR 0015 writes it
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   expect(eventIdOf(traceId, spanId).replaceAll('-', '')).toBe(bytes.toString('hex'));
-  // Stored ids depend on it: it never changes.
+  // This value must never change: stored ids depend on it.
   expect(eventIdOf(traceId, spanId)).toBe('cd1b8cd2-1dc5-4c92-8e2b-3bc441ae0f1e');
 });
 

@@ -130,14 +130,14 @@ test('a key with an escape is not taken for a key of another span (nodejs/node#6
   );
 });
 
-describe('what is refused', () => {
+describe('rejected requests', () => {
   const malformed = (body: Json, details: string | RegExp = /./) =>
     expect(refusal(body)).toEqual({
       id: 'invalid_request_body',
       details: typeof details === 'string' ? details : expect.stringMatching(details),
     });
 
-  test('what is no JSON', () => {
+  test('a body that is not JSON', () => {
     malformed('', 'The request body is missing.');
     malformed('{', /not valid JSON/);
     malformed('{"resourceSpans":[}', /not valid JSON/);

@@ -70,10 +70,10 @@ test('a truncated request is rejected at any length', () => {
   }
 });
 
-test('whatever the bytes are, they are read or refused for what they are', () => {
+test('any bytes are read, or rejected with an error of the client', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
-    // A good request with some of its bytes replaced.
+    // A valid request with some bytes replaced.
     fc
       .array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })
       .map((changes) => {
@@ -128,7 +128,7 @@ test('text that is not UTF-8 is read with U+FFFD: exporters truncate it in the m
 });
 
 describe('limits', () => {
-  test('lists within lists are read to a depth, and then their span is rejected', () => {
+  test('nested lists are read up to a depth, beyond which their span is rejected', () => {
     const deep = (levels: number): never => (levels === 0 ? 'x' : [deep(levels - 1)]) as never;
     const deepest = toProtobuf({ spans: [{ attributes: { ...chat, deep: deep(64) } }] });
     expect(otlp(deepest).counts.stored).toBe(1);
@@ -137,7 +137,7 @@ describe('limits', () => {
         spans: [
           { attributes: { ...chat, deep: deep(65) } },
           { attributes: chat, spanId: 'a'.repeat(16) },
-          // What is filtered is not looked into.
+          // The attributes of a filtered span are not read.
           { attributes: { deep: deep(65) }, spanId: 'b'.repeat(16) },
         ],
       }),
