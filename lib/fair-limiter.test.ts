@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Caller, CallerLeftError, openFairLimiter, QueueFullError } from './fair-limiter.ts';
+import { type Caller, CallerAbortedError, openFairLimiter, QueueFullError } from './fair-limiter.ts';
 
 /** A limiter whose tasks end on request, and that records the order of their starts. */
 function openGate(limits: Partial<Parameters<typeof openFairLimiter>[0]> = {}) {
@@ -52,8 +52,8 @@ test('a task whose signal is aborted leaves the queue, and never runs', async ()
   const waiting = [gate.add(by('a', 'x', left.signal)), gate.add(by('a', 'x', left.signal))];
   await expect(gate.add(by('a', 'x'))).rejects.toThrow(QueueFullError);
   left.abort();
-  for (const task of waiting) await expect(task).rejects.toThrow(CallerLeftError);
-  await expect(gate.add(by('b', 'y', left.signal))).rejects.toThrow(CallerLeftError);
+  for (const task of waiting) await expect(task).rejects.toThrow(CallerAbortedError);
+  await expect(gate.add(by('b', 'y', left.signal))).rejects.toThrow(CallerAbortedError);
   void gate.add(by('a', 'x'));
   await gate.endOne();
   expect(gate.started).toEqual(['a/x', 'a/x']);

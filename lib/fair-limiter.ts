@@ -10,7 +10,7 @@ export interface Caller {
  * Runs a task when a slot is free, and resolves or rejects as the task does.
  *
  * @throws QueueFullError when too many tasks of the user are waiting.
- * @throws CallerLeftError when the caller's signal is aborted before the task begins.
+ * @throws CallerAbortedError when the caller's signal is aborted before the task begins.
  */
 export type FairLimiter = <T>(caller: Caller, task: () => Promise<T>) => Promise<T>;
 
@@ -20,8 +20,8 @@ export class QueueFullError extends Error {
 }
 
 /** The caller's signal was aborted while the task was waiting. */
-export class CallerLeftError extends Error {
-  override name = 'CallerLeftError';
+export class CallerAbortedError extends Error {
+  override name = 'CallerAbortedError';
 }
 
 export interface FairLimits {
@@ -89,14 +89,14 @@ async function waitForTurn(
   { userId, signal }: Caller,
   waitingMax: number,
 ): Promise<void> {
-  if (signal?.aborted) throw new CallerLeftError('The caller left.');
+  if (signal?.aborted) throw new CallerAbortedError("The caller's signal was aborted.");
   const waiting = users.get(userId) ?? new Set();
   if (waiting.size >= waitingMax) throw new QueueFullError(`${waitingMax} tasks of the user are waiting.`);
   users.set(userId, waiting);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const leave = () => {
     if (waiting.delete(resolve) && waiting.size === 0) users.delete(userId);
-    reject(new CallerLeftError('The caller left.'));
+    reject(new CallerAbortedError("The caller's signal was aborted."));
   };
   waiting.add(resolve);
   signal?.addEventListener('abort', leave, { once: true });

@@ -1,4 +1,4 @@
-import { shareAnswer } from '../shared-answer.ts';
+import { shareResult } from '../shared-result.ts';
 import { withTimeout } from '../timeout.ts';
 import { probeTimeoutMs, readinessReuseMs } from './limits.ts';
 
@@ -12,7 +12,7 @@ export type FindUnready<Name extends string = string> = () => Promise<Name[]>;
 export function createReadiness<Name extends string>(probes: Record<Name, () => unknown>): FindUnready<Name> {
   const names = Object.keys(probes) as Name[];
   const isReady = async (name: Name) => probes[name]();
-  return shareAnswer(readinessReuseMs, async () => {
+  return shareResult(readinessReuseMs, async () => {
     const outcomes = await Promise.allSettled(
       names.map((name) => withTimeout(probeTimeoutMs, isReady(name))),
     );

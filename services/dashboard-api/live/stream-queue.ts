@@ -29,7 +29,7 @@ export class StreamQueue implements Disposable {
   /** Whether everything after #taken is skipped. */
   #isSkipping = false;
   /** Events read since the client was last up to date. */
-  #behind: SkippedCount = nothing;
+  #behind: SkippedCount = noneSkipped;
   #isDelayed = false;
   #changed = Promise.withResolvers<void>();
 
@@ -144,7 +144,7 @@ export class StreamQueue implements Disposable {
 
   #noteAllTaken(): void {
     this.#taken = this.#end;
-    this.#behind = nothing;
+    this.#behind = noneSkipped;
     this.#isSkipping = false;
   }
 
@@ -159,4 +159,4 @@ export class StreamQueue implements Disposable {
   }
 }
 
-const nothing: SkippedCount = { events: 0, isAtLeast: false };
+const noneSkipped: SkippedCount = { events: 0, isAtLeast: false };

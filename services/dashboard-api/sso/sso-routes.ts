@@ -6,7 +6,7 @@ import { type FindAddress, networkOf } from '../accounts/client-address.ts';
 import type { RateLimiter } from '../accounts/rate-limiter.ts';
 import type { Sessions } from '../accounts/session.ts';
 import { dashboardCallTimeoutMs } from '../limits.ts';
-import { type RequestFacts, readRequest } from '../trpc/request.ts';
+import { type CallRequest, readRequest } from '../trpc/request.ts';
 import { flowCookie, readFlowCookie } from './flow-cookie.ts';
 import type { FindIdentityUser } from './identity-users.ts';
 import { callbackPath, type ProvenIdentity, type SsoProvider } from './provider.ts';
@@ -64,34 +64,34 @@ async function finish(
 ): Promise<void> {
   const ended = flowCookie(sso.publicUrl, undefined);
   const flow = readFlowCookie(request.headers.cookie, sso.publicUrl);
-  const facts = readRequest(request, response, sso.findAddress);
-  const network = networkOf(facts.address);
+  const call = readRequest(request, response, sso.findAddress);
+  const network = networkOf(call.address);
   const fail = (reason: SsoFailure) => {
-    log.info({ outcome: reason, address: facts.address }, 'sign-in');
+    log.info({ outcome: reason, address: call.address }, 'sign-in');
     redirect(response, failurePath(reason), [ended]);
   };
   // No attempt: a page of another site can send a browser here, and must not lock its network out.
   if (flow === undefined) return fail('failed');
   if (!sso.attempts.take(network)) return fail('too_many_attempts');
   const identity = await sso.provider.redeem(queryOf(request), flow);
-  const token = await openSession(sso, facts, identity);
+  const token = await openSession(sso, call, identity);
   if (token === undefined) return fail('rejected');
   sso.attempts.giveBack(network);
-  facts.setSession(token);
+  call.setSession(token);
   redirect(response, flow.to, [ended]);
 }
 
 async function openSession(
   { sessions, findUser }: Sso,
-  facts: RequestFacts,
+  call: CallRequest,
   identity: ProvenIdentity,
 ): Promise<string | undefined> {
-  const id = await findUser(identity, facts.address);
+  const id = await findUser(identity, call.address);
   if (id === undefined) return undefined;
   const { authenticatedAt } = identity;
-  const token = await sessions.open({ id, authenticatedAt }, facts, 'sso');
+  const token = await sessions.open({ id, authenticatedAt }, call, 'sso');
   // The browser forgets its previous session, which would stay in the list of sessions.
-  if (token !== undefined && facts.token !== undefined) await sessions.close(facts.token, facts.address);
+  if (token !== undefined && call.token !== undefined) await sessions.close(call.token, call.address);
   return token;
 }
 

@@ -11,7 +11,7 @@ import type { SignIn } from '../accounts/sign-in.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
-import type { RequestFacts } from './request.ts';
+import type { CallRequest } from './request.ts';
 
 /** Dependencies of all calls. They exclude direct access to Postgres: a space's data is only reached through its SpaceStore. */
 export interface Services {
@@ -42,12 +42,12 @@ export interface Services {
 
 /** The context of the calls of one HTTP request. */
 export interface Context extends Services {
-  request: RequestFacts;
+  request: CallRequest;
   /** Finds the signed-in user. Looked up once for all calls of the request. */
   findUser: () => Promise<SessionUser | undefined>;
 }
 
-export function openContext(services: Services, request: RequestFacts): Context {
+export function openContext(services: Services, request: CallRequest): Context {
   let user: Promise<SessionUser | undefined> | undefined;
   return {
     ...services,
@@ -61,7 +61,7 @@ export function openContext(services: Services, request: RequestFacts): Context 
 
 async function findUser(
   { sessions }: Services,
-  { token, sender }: RequestFacts,
+  { token, sender }: CallRequest,
 ): Promise<SessionUser | undefined> {
   const user = token === undefined ? undefined : await sessions.find(token);
   sender.userId = user?.userId;

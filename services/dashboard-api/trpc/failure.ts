@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { ConfirmationNeededError, GrantLostError } from '../../../lib/accounts/audit/grant.ts';
-import { CallerLeftError, QueueFullError } from '../../../lib/fair-limiter.ts';
+import { CallerAbortedError, QueueFullError } from '../../../lib/fair-limiter.ts';
 
 /** What sockets and postgres.js report when Postgres is unreachable. */
 const unreachableCodes = new Set([
@@ -67,7 +67,7 @@ export function classifyFailure(error: TRPCError): TRPCError {
       cause: error,
     });
   }
-  if (error.cause instanceof CallerLeftError) {
+  if (error.cause instanceof CallerAbortedError) {
     return new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client left.', cause: error });
   }
   const code = codeOf(error);

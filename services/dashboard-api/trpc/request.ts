@@ -6,7 +6,7 @@ import type { OpenStreams } from '../live/open-streams.ts';
 import { noteSender, type Sender } from '../request-log.ts';
 
 /** What procedures read from the HTTP request of their call, and what they may set on its response. */
-export interface RequestFacts {
+export interface CallRequest {
   /** The sender for the log. The user is added once known. */
   sender: Sender;
   /** The session's token from the cookie. */
@@ -27,7 +27,7 @@ export function readRequest(
   request: IncomingMessage,
   response: ServerResponse,
   findAddress: FindAddress,
-): RequestFacts {
+): CallRequest {
   // A proxy that terminates TLS sends X-Forwarded-Proto. A client that forges it only affects its own cookie.
   const isSecure =
     'encrypted' in request.socket || request.headers['x-forwarded-proto']?.toString() === 'https';

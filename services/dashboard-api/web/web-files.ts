@@ -31,7 +31,7 @@ const compressed = ['.br', '.gz'];
 export const indexPath = '/index.html';
 
 /** Texts for the placeholders in the built `index.html`: `<meta name="…" content="">`. */
-export interface PageFacts {
+export interface PageValues {
   'weir-ingest-url': string;
 }
 
@@ -41,7 +41,7 @@ export interface PageFacts {
  * @returns the files by URL path.
  * @throws Error when the directory has no `index.html`, or a file of an unknown type.
  */
-export function readWebFiles(directory: string, facts: PageFacts): ReadonlyMap<string, WebFile> {
+export function readWebFiles(directory: string, values: PageValues): ReadonlyMap<string, WebFile> {
   const names = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !compressed.includes(extname(entry.name)))
     .map((entry) => join(entry.parentPath, entry.name));
@@ -50,7 +50,7 @@ export function readWebFiles(directory: string, facts: PageFacts): ReadonlyMap<s
   );
   const index = files.get(indexPath);
   if (index === undefined) throw new Error(`${directory} has no index.html: build the pages first`);
-  const text = fillFacts(index.plain.toString(), facts);
+  const text = fillValues(index.plain.toString(), values);
   const html = Buffer.from(text);
   files.set(indexPath, {
     ...index,
@@ -85,8 +85,8 @@ function readIfThere(name: string): Buffer | undefined {
   }
 }
 
-function fillFacts(html: string, facts: PageFacts): string {
-  return Object.entries(facts).reduce(
+function fillValues(html: string, values: PageValues): string {
+  return Object.entries(values).reduce(
     (text, [name, value]) =>
       text.replace(
         `<meta name="${name}" content="">`,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { QueuePosition } from '../../../lib/queue/failover.ts';
 import { consumerName, type QueueStream } from '../../../lib/queue/settings.ts';
-import { shareAnswer } from '../../../lib/shared-answer.ts';
+import { shareResult } from '../../../lib/shared-result.ts';
 import { withTimeout } from '../../../lib/timeout.ts';
 import { quotaSettleTimeoutMs } from '../limits.ts';
 import type { StoredUpTo } from './pending-events.ts';
@@ -31,7 +31,7 @@ export function openStoredPosition(
   streams: readonly QueueStream[],
 ): StoredPosition {
   // One read serves all callers: each space with a limit reads every half second, and at its limit every few milliseconds.
-  const read = shareAnswer(pauseMinMs, async () => {
+  const read = shareResult(pauseMinMs, async () => {
     const storedUpTo = new Map<string, number>();
     await Promise.all(
       streams.map(async ({ name }) => {

@@ -99,14 +99,14 @@ function isEmpty({ llm, tool }: EventText): boolean {
 }
 
 function ErrorTurn({ event }: { event: WholeEvent }) {
-  const facts = [
+  const codes = [
     event.errorCode !== null && `code ${event.errorCode}`,
     event.errorHttpStatus !== null && `HTTP ${event.errorHttpStatus}`,
-  ].filter((fact) => fact !== false);
+  ].filter((code) => code !== false);
   return (
     <Turn
       icon={TriangleAlert}
-      title={<ShownText text={`Error${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`} />}
+      title={<ShownText text={`Error${codes.length > 0 ? `: ${codes.join(', ')}` : ''}`} />}
       tone="bad"
     >
       {event.errorMessage === null ? (

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { shareAnswer } from './shared-answer.ts';
+import { shareResult } from './shared-result.ts';
 
 test('calls within the time share one result', async () => {
   vi.useFakeTimers();
   let asked = 0;
-  const ask = shareAnswer(250, async () => ++asked);
+  const ask = shareResult(250, async () => ++asked);
   expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
   await vi.advanceTimersByTimeAsync(249);
   expect(await ask()).toBe(1);
@@ -15,7 +15,7 @@ test('calls within the time share one result', async () => {
 
 test('a failure is not reused', async () => {
   let asked = 0;
-  const ask = shareAnswer(250, async () => {
+  const ask = shareResult(250, async () => {
     asked += 1;
     if (asked === 1) throw new Error('away');
     return asked;
