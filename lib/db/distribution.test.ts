@@ -77,5 +77,7 @@ test('no later migration uses statements that Citus rejects on distributed table
 test('a Postgres without Citus is migrated, and not distributed', async () => {
   await using database = await openTest();
   await changeShardsInSequence(openDatabase(database.sql));
-  await expect(distributeDatabase(database.url)).rejects.toThrow('The database has no Citus');
+  await expect(distributeDatabase(database.url)).rejects.toThrow(
+    'The database does not have the Citus extension',
+  );
 });

@@ -82,7 +82,9 @@ export async function hasCitus(database: Database): Promise<boolean> {
 
 async function countWorkers(database: Database): Promise<number> {
   if (!(await hasCitus(database)))
-    throw new ConfigError('The database has no Citus: run CREATE EXTENSION citus on every node.');
+    throw new ConfigError(
+      'The database does not have the Citus extension: run CREATE EXTENSION citus on every node.',
+    );
   const [row] = await database.execute<{ workers: number }>(sql`
     SELECT count(*)::integer AS workers FROM pg_dist_node
     WHERE noderole = 'primary' AND isactive AND shouldhaveshards`);

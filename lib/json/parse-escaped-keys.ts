@@ -26,7 +26,8 @@ const scannedLevels = 5;
 export function parseEscapedKeys(bytes: Buffer, parseText: ParseText = JSON.parse): unknown {
   const parser = new Parser(bytes, parseText);
   const end = parser.parse(skipSpace(bytes, 0), 0);
-  if (skipSpace(bytes, end) < bytes.length) throw new Error(`JSON ends at byte ${end}, before its text does`);
+  if (skipSpace(bytes, end) < bytes.length)
+    throw new Error(`unexpected bytes after the JSON value, which ends at byte ${end}`);
   return parser.value;
 }
 

@@ -25,7 +25,9 @@ export async function requireSyncAlways(connection: NatsConnection, config: Moni
   const isCluster = connection.info?.cluster !== undefined;
   if (failure !== undefined && (!isCluster || answers.length <= urls.length / 2)) throw failure.reason;
   if (failure === undefined && !answers.some(({ id }) => id === connection.info?.server_id)) {
-    throw new ConfigError(`NATS_MONITOR_URL (${urls.join(', ')}) belongs to another server than NATS_URL.`);
+    throw new ConfigError(
+      `NATS_MONITOR_URL (${urls.join(', ')}) is the monitoring port of another server than NATS_URL.`,
+    );
   }
   const unsynced = answers.filter(({ syncAlways }) => !syncAlways).map(({ url }) => url);
   if (unsynced.length === 0) return;

@@ -104,7 +104,7 @@ class BatchErasure {
       .select({ body: segments.body, rawBytes: segments.rawBytes })
       .from(segments)
       .where(this.#areSegments([id]));
-    if (stored === undefined) throw new Error('a locked segment is gone');
+    if (stored === undefined) throw new Error('a locked segment is missing');
     try {
       return rebuildSegment(stored, (index) => !gone.has(index));
     } catch {

@@ -95,5 +95,5 @@ export async function throwGrantLost(
     if (typeof held?.id === 'string')
       throw new ConfirmationNeededError('the session authenticated too long ago', { cause: error });
   }
-  throw new GrantLostError('the actor may not make this change any more', { cause: error });
+  throw new GrantLostError('the actor is no longer allowed to make this change', { cause: error });
 }
