@@ -1,6 +1,7 @@
 import { startNatsServer } from '../provision/nats/nats-server.ts';
 import { findNatsServer } from '../provision/nats/nats-sources.ts';
 import { startPostgres } from '../provision/postgres/postgres.ts';
+import { type DatabaseUser, ensureRoles, urlOfRole } from '../provision/postgres/roles.ts';
 import { watchNats } from './nats-watchdog.ts';
 import { watchPostgres } from './postgres-watchdog.ts';
 import type { StartContext } from './start-context.ts';
@@ -9,21 +10,28 @@ import { superviseServer } from './supervised-server.ts';
 /** The stream's limit is below JetStream's file limit, whose files also hold indexes and deleted messages. */
 const streamShareOfFiles = 0.85;
 
-/** The configuration variables with the addresses of Postgres and nats-server, for the services. */
-export interface ServerEnv {
-  DATABASE_URL: string;
+/** The configuration variables with the addresses of nats-server, for the services. */
+interface NatsEnv {
   NATS_URL: string;
   NATS_MONITOR_URL?: string | undefined;
   QUEUE_BYTES_MAX: string;
 }
 
-/** Starts and supervises Postgres and nats-server, each unless the configuration names the operator's own. */
-export async function startServers(context: StartContext): Promise<ServerEnv> {
-  const DATABASE_URL = context.config.DATABASE_URL ?? (await superviseOwnPostgres(context));
-  return { DATABASE_URL, ...(await provideNats(context)) };
+export interface Servers {
+  /** The address of the database for a service, or for its owner. On the operator's own Postgres it is the same for all. */
+  databaseUrlOf(user: DatabaseUser): string;
+  natsEnv: NatsEnv;
 }
 
-async function superviseOwnPostgres(context: StartContext): Promise<string> {
+/** Starts and supervises Postgres and nats-server, each unless the configuration names the operator's own. */
+export async function startServers(context: StartContext): Promise<Servers> {
+  const { DATABASE_URL } = context.config;
+  const databaseUrlOf = DATABASE_URL === undefined ? await superviseOwnPostgres(context) : () => DATABASE_URL;
+  return { databaseUrlOf, natsEnv: await provideNats(context) };
+}
+
+/** The superuser only makes the roles. @returns the address of the database for each role. */
+async function superviseOwnPostgres(context: StartContext): Promise<Servers['databaseUrlOf']> {
   const { data, progress } = context;
   const server = await progress.step('Postgres', () =>
     superviseServer(context, {
@@ -44,10 +52,11 @@ async function superviseOwnPostgres(context: StartContext): Promise<string> {
       },
     }),
   );
-  return server.url;
+  await ensureRoles(server.url);
+  return (user) => urlOfRole(server.url, user);
 }
 
-async function provideNats(context: StartContext): Promise<Omit<ServerEnv, 'DATABASE_URL'>> {
+async function provideNats(context: StartContext): Promise<NatsEnv> {
   const { config, data, progress } = context;
   if (config.NATS_URL !== undefined) {
     return {

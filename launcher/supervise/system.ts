@@ -5,7 +5,8 @@ import { writePrivateJson } from '../data-directory/json-file.ts';
 import { ensureFirstAccess } from '../first-run.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
-import { startServers } from './embedded-servers.ts';
+import { type Servers, startServers } from './embedded-servers.ts';
+import type { ServiceName } from './service-process.ts';
 import type { StartContext } from './start-context.ts';
 import { superviseServices } from './supervised-services.ts';
 
@@ -21,31 +22,32 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   // Concurrently with the servers: a build takes seconds when the pages have changed.
   const building = buildWeb({ cacheDir: context.cacheDir, signal });
   building.catch(() => {});
-  const servers = await startServers(context);
+  const { databaseUrlOf, natsEnv } = await startServers(context);
+  const databaseUrl = databaseUrlOf('owner');
   signal.throwIfAborted();
   // The operator's own database was migrated by the preflight checks.
   if (config.DATABASE_URL === undefined) {
-    await progress.step('schema', () => migrateDatabase(servers.DATABASE_URL));
+    await progress.step('schema', () => migrateDatabase(databaseUrl));
   }
   const pepper = config.API_KEY_PEPPER ?? data.secrets.apiKeyPepper;
   const access = await progress.step('first space, API key and owner', () =>
-    ensureFirstAccess({ file: data.file('first-run.json'), databaseUrl: servers.DATABASE_URL, pepper }),
+    ensureFirstAccess({ file: data.file('first-run.json'), databaseUrl, pepper }),
   );
   const web = await progress.step('pages of the dashboard', () => building);
   const env = {
     ...context.env,
-    ...servers,
+    ...natsEnv,
     API_KEY_PEPPER: pepper,
     WEIR_DATA_DIR: data.path,
     DASHBOARD_WEB_DIR: config.DASHBOARD_WEB_DIR ?? web.directory,
   };
-  const urls = await progress.step('services', () => startServices(context, env));
+  const urls = await progress.step('services', () => startServices(context, env, databaseUrlOf));
   signal.throwIfAborted();
   const connection = {
     ...urls,
     ...access,
-    natsUrl: servers.NATS_URL,
-    databaseUrl: servers.DATABASE_URL,
+    natsUrl: natsEnv.NATS_URL,
+    databaseUrl,
   };
   resources.defer(() => rmSync(data.file('connection.json'), { force: true }));
   writePrivateJson(data.file('connection.json'), connection);
@@ -55,21 +57,27 @@ export async function startSystem(context: StartContext): Promise<Connection> {
 /** The dashboard shows the address of ingest. With INGEST_PORT=0 it is known only once ingest listens, so the dashboard starts after it. */
 async function startServices(
   context: StartContext,
-  env: Record<string, string | undefined>,
+  shared: Record<string, string | undefined>,
+  databaseUrlOf: Servers['databaseUrlOf'],
 ): Promise<Pick<Connection, 'ingestUrl' | 'dashboardUrl'>> {
   const { config } = context;
-  const writerService = { name: 'writer', env } as const;
-  const ingestService = { name: 'ingest', env, portVariable: 'INGEST_PORT' } as const;
-  const dashboardService = { name: 'dashboard-api', env, portVariable: 'DASHBOARD_PORT' } as const;
+  const serviceOf = <Name extends ServiceName>(name: Name) => ({
+    name,
+    env: { ...shared, DATABASE_URL: databaseUrlOf(name) },
+  });
+  const ingestService = { ...serviceOf('ingest'), portVariable: 'INGEST_PORT' } as const;
+  const dashboardService = { ...serviceOf('dashboard-api'), portVariable: 'DASHBOARD_PORT' } as const;
   const isAddressKnown = config.INGEST_PORT !== 0 || config.INGEST_URL !== undefined;
   const [ingest, , first] = await superviseServices(context, [
     ingestService,
-    writerService,
+    serviceOf('writer'),
     ...(isAddressKnown ? [dashboardService] : []),
   ]);
   const [dashboard] = isAddressKnown
     ? [first]
-    : await superviseServices(context, [{ ...dashboardService, env: { ...env, INGEST_URL: ingest?.url } }]);
+    : await superviseServices(context, [
+        { ...dashboardService, env: { ...dashboardService.env, INGEST_URL: ingest?.url } },
+      ]);
   if (!ingest?.url || !dashboard?.url) throw new Error('a service did not report its URL');
   return { ingestUrl: ingest.url, dashboardUrl: dashboard.url };
 }

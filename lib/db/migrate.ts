@@ -7,6 +7,7 @@ import { openDatabase } from './database.ts';
 import { changeShardsInSequence, distributeTables } from './distribution.ts';
 import { ensurePartitions, serverTimeMs } from './partitions.ts';
 import { releasePlannerStatistics } from './planner-statistics.ts';
+import { grantRights } from './roles/grants.ts';
 
 const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url));
 
@@ -17,7 +18,7 @@ const serverVersionMin = 180_000;
 const migrationLock = 7_394_210;
 
 /**
- * Brings the database to this version's schema, with the partitions that are needed now. Safe to call from several
+ * Brings the database to this version's schema, with the partitions that are needed now and the rights of the services' roles. Safe to call from several
  * processes at once.
  *
  * @throws ConfigError when the server is too old, or the database was written by a newer Weir.
@@ -29,6 +30,7 @@ export function migrateDatabase(url: string): Promise<void> {
     const database = openDatabase(sql);
     await changeShardsInSequence(database);
     await runMigrations(database, { migrationsFolder });
+    await grantRights(database);
     await ensurePartitions(database, await serverTimeMs(database));
   });
 }

@@ -108,6 +108,7 @@ test('a queue and a database that fail', async () => {
   process.kill(weir.pidOf('postgres'), 'SIGKILL');
   await until(async () => (await postEvents(ingest(), { apiKey }, [llmEvent()])).status === 202);
   await until(() => sql`SELECT 1`.then(() => true).catch(() => false));
+  await until(async () => (await fetch(`${connection.dashboardUrl}/readyz`)).status === 200);
 });
 
 test('valid and invalid calls of the dashboard API, and calls that fail', async () => {

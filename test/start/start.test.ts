@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createWeirDirectory } from '../../harness/system/weir.ts';
 import { until } from '../../harness/wait.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
 import { readConnection } from '../../lib/local-system.ts';
 
 /** For several starts, each of which may take a minute (harness/system/weir.ts) on a busy machine. */
@@ -20,6 +21,23 @@ test('the printed curl command works, a second start is rejected, and SIGTERM le
   expect(first.output()).not.toContain(apiKey);
   expect(first.output()).not.toContain(password);
   expect(first.output()).not.toContain('#link=');
+
+  const { databaseUrl, dashboardUrl } = weir.connection();
+  // The dashboard API connects when it first needs Postgres.
+  expect((await fetch(`${dashboardUrl}/readyz`)).status).toBe(200);
+  await using sql = openPostgres(databaseUrl, {
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 10_000,
+  });
+  const roles = await sql`SELECT DISTINCT usename FROM pg_stat_activity
+    WHERE datname = current_database() AND usename IS NOT NULL ORDER BY usename`;
+  expect(roles.map(({ usename }) => usename)).toEqual([
+    'weir_dashboard',
+    'weir_ingest',
+    'weir_owner',
+    'weir_writer',
+  ]);
 
   const second = weir.launch();
   expect(await second.exited).toBe(1);

@@ -2,6 +2,7 @@ import { argon2Sync, randomBytes, randomUUID } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { pino } from 'pino';
+import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { setRole } from '../../lib/accounts/memberships.ts';
 import type { Role } from '../../lib/accounts/role.ts';
 import { createSpace } from '../../lib/accounts/spaces.ts';
@@ -38,7 +39,7 @@ export interface TestSpace {
 export const dashboardPepper = 'pepper-of-the-tests-only';
 export const newSpaceMonthlyEvents = 1_000;
 
-/** Starts the dashboard API as main.ts does, on a free port, with a new database. */
+/** Starts the dashboard API as main.ts does, with its Postgres role, on a free port, with a new database. */
 export async function openDashboard(
   options: {
     through?: (databaseUrl: string) => string;
@@ -58,7 +59,7 @@ export async function openDashboard(
   const database = openDatabase(openPool());
   const log = pino({ level: 'info' }, { write: (line: string) => void entries.push(line) });
   const config = parseConfig({
-    DATABASE_URL: options.through?.(databaseUrl) ?? databaseUrl,
+    DATABASE_URL: urlOfRole(options.through?.(databaseUrl) ?? databaseUrl, 'dashboard-api'),
     API_KEY_PEPPER: dashboardPepper,
     NEW_SPACE_MONTHLY_EVENTS: String(newSpaceMonthlyEvents),
     DASHBOARD_PORT: '0',

@@ -1,3 +1,4 @@
+import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { issueApiKey } from '../../lib/accounts/api-keys.ts';
 import { createSpace, type SpaceChange } from '../../lib/accounts/spaces.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
@@ -17,7 +18,9 @@ export interface Tenant {
 /** Ingest and writer as processes, with their own database and nats-server. Disposing kills them. */
 export interface Pipeline extends AsyncDisposable {
   readonly url: string;
+  /** As superuser. */
   readonly sql: Sql;
+  /** As the owner of the tables, like commands of the operator. */
   readonly database: Database;
   nats: Nats;
   /** The configuration of the services, for tests that start more of them. */
@@ -34,10 +37,10 @@ export async function startPipeline(extra: Record<string, string> = {}): Promise
   await using stack = new AsyncDisposableStack();
   const { url: databaseUrl } = stack.use(await createDatabase());
   const nats = stack.use(await startNats());
-  const openPool = (connectionsMax: number) =>
-    stack.use(openPostgres(databaseUrl, { applicationName: 'test', connectionsMax, statementTimeoutMs: 0 }));
-  const sql = openPool(4);
-  const database = openDatabase(openPool(2));
+  const openPool = (url: string, connectionsMax: number) =>
+    stack.use(openPostgres(url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 0 }));
+  const sql = openPool(databaseUrl, 4);
+  const database = openDatabase(openPool(urlOfRole(databaseUrl, 'owner'), 2));
   const variables = {
     DATABASE_URL: databaseUrl,
     NATS_URL: nats.url,

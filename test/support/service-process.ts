@@ -4,6 +4,7 @@ import { kill } from 'node:process';
 import { inject } from 'vitest';
 import { writePidFile } from '../../harness/system/pid-file.ts';
 import { readLog } from '../../launcher/process/log-file.ts';
+import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import {
   startService as launchService,
   type ReadyMessage,
@@ -24,7 +25,12 @@ export interface ServiceProcess extends AsyncDisposable {
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>;
 }
 
-/** @throws Error with the service's last output when it exits before it is ready. */
+/**
+ * Starts a service that connects to Postgres with its own role.
+ *
+ * @param variables its configuration; DATABASE_URL is the superuser's.
+ * @throws Error with the service's last output when it exits before it is ready.
+ */
 export async function startService(
   name: ServiceName,
   variables: Record<string, string>,
@@ -34,7 +40,13 @@ export async function startService(
   const service = await launchService({
     name,
     // The Postgres of the tests runs without fsync.
-    env: { ...inheritedEnvironment(), LOG_LEVEL: 'debug', DATABASE_ALLOW_UNSYNCED: 'true', ...variables },
+    env: {
+      ...inheritedEnvironment(),
+      LOG_LEVEL: 'debug',
+      DATABASE_ALLOW_UNSYNCED: 'true',
+      ...variables,
+      ...(variables.DATABASE_URL && { DATABASE_URL: urlOfRole(variables.DATABASE_URL, name) }),
+    },
     logFile,
     onSpawn: (pid) => writePidFile(join(directory, 'pid'), pid),
   });

@@ -9,8 +9,8 @@ import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 let databases = 0;
 
 /**
- * Creates an empty database for one test, migrated unless another `template` is given. Disposing drops it and closes all
- * connections to it.
+ * Creates an empty database for one test, migrated unless another `template` is given. Its URL is the superuser's. Disposing drops
+ * the database and closes all connections to it.
  */
 export async function createDatabase(
   options: { template?: string } = {},
@@ -19,7 +19,7 @@ export async function createDatabase(
   const name = `test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
   await administer(
     template,
-    (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(options.template ?? 'weir')}`,
+    (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(options.template ?? 'weir')} OWNER weir_owner`,
   );
   const url = new URL(template);
   url.pathname = `/${name}`;

@@ -8,6 +8,7 @@ import { cacheDirectory } from '../../../launcher/provision/cache-directory.ts';
 import { findNatsServer } from '../../../launcher/provision/nats/nats-sources.ts';
 import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
 import { startPostgres } from '../../../launcher/provision/postgres/postgres.ts';
+import { ensureRoles, urlOfRole } from '../../../launcher/provision/postgres/roles.ts';
 import { migrateDatabase } from '../../../lib/db/migrate.ts';
 import { fillCompileCache } from './compile-cache.ts';
 
@@ -61,7 +62,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   process.once('exit', onExit);
   const compileCache = join(directory, 'compile-cache');
   const cacheFilled = fillCompileCache(compileCache);
-  await migrateDatabase(postgres.url);
+  await ensureRoles(postgres.url);
+  await migrateDatabase(urlOfRole(postgres.url, 'owner'));
   project.provide('templateDatabaseUrl', postgres.url);
   project.provide('natsServerBinary', nats.binary);
   project.provide('compileCache', compileCache);

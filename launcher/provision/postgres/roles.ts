@@ -1,0 +1,46 @@
+import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { openPostgres } from '../../../lib/db/connect.ts';
+
+/** The roles of `lib/db/roles/roles.sql`: the owner of the tables, for migrations and operators, and one for each service. */
+const roles = {
+  owner: 'weir_owner',
+  ingest: 'weir_ingest',
+  writer: 'weir_writer',
+  'dashboard-api': 'weir_dashboard',
+};
+
+export type DatabaseUser = keyof typeof roles;
+
+/**
+ * The address of the same database for a role. Its password is derived from the superuser's, which cannot be computed from it.
+ *
+ * @param url with the name and password of the superuser.
+ */
+export function urlOfRole(url: string, user: DatabaseUser): string {
+  const address = new URL(url);
+  const role = roles[user];
+  address.password = createHmac('sha256', address.password).update(role).digest('hex');
+  address.username = role;
+  return address.href;
+}
+
+/**
+ * Creates the roles, where they are missing, makes `weir_owner` the owner of the database, and sets the passwords.
+ *
+ * @param url of the database, with the name and password of a superuser.
+ */
+export async function ensureRoles(url: string): Promise<void> {
+  const statements = await readFile(new URL('../../../lib/db/roles/roles.sql', import.meta.url), 'utf8');
+  await using sql = openPostgres(url, {
+    applicationName: 'weir-start',
+    connectionsMax: 1,
+    statementTimeoutMs: 0,
+  });
+  await sql.unsafe(statements);
+  for (const user of Object.keys(roles) as DatabaseUser[]) {
+    const { username, password } = new URL(urlOfRole(url, user));
+    // A DDL statement takes no parameters; the password is hexadecimal.
+    await sql`ALTER ROLE ${sql(username)} PASSWORD ${sql.unsafe(`'${password}'`)}`;
+  }
+}

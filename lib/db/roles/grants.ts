@@ -1,0 +1,61 @@
+import { is, type SQL, sql } from 'drizzle-orm';
+import { PgTable } from 'drizzle-orm/pg-core';
+import type { Database } from '../database.ts';
+import * as schema from '../schema.ts';
+import { listOf, nameOf } from '../statement.ts';
+
+/** What a role may do with a table, as GRANT names it. */
+interface Right {
+  readonly table: PgTable;
+  readonly privileges: SQL;
+}
+
+const { apiKeys, spaces, usageDays, usageMonths } = schema;
+
+const may = (privileges: string, ...tables: readonly PgTable[]): Right[] =>
+  tables.map((table) => ({ table, privileges: sql.raw(privileges) }));
+
+/** It looks up keys and quotas, and cannot read events. */
+const ingestRights: readonly Right[] = [
+  ...may('SELECT', apiKeys, spaces, usageDays, usageMonths),
+  { table: apiKeys, privileges: sql`UPDATE (${nameOf(apiKeys.lastUsedAt)})` },
+  { table: usageDays, privileges: sql`INSERT, UPDATE (${nameOf(usageDays.repeats)})` },
+];
+
+/**
+ * It stores events when somebody replays the quarantine, but cannot change or delete what is stored, and neither can it change entries
+ * of the audit log.
+ */
+const dashboardRights: readonly Right[] = [
+  ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
+  ...may('SELECT, INSERT', schema.auditLog, schema.identities),
+  ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
+  ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
+  ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),
+  ...may('SELECT, INSERT, UPDATE', apiKeys, spaces, schema.users, schema.invitations),
+  ...may('SELECT, INSERT, UPDATE, DELETE', schema.memberships, schema.modelPrices, schema.quarantine),
+  ...may('SELECT, INSERT, UPDATE, DELETE', schema.sessions, schema.signInLinks),
+];
+
+const allTables = listOf(Object.values(schema).flatMap((one) => (is(one, PgTable) ? sql`${one}` : [])));
+
+const rightsByRole = { weir_ingest: ingestRights, weir_dashboard: dashboardRights };
+
+/**
+ * Gives the roles of roles.sql their rights on the tables, and takes away others that they have. Does nothing for a role that does not
+ * exist: then the services connect as the owner. The writer's role acts as the owner, and needs no rights of its own.
+ */
+export async function grantRights(database: Database): Promise<void> {
+  for (const [name, rights] of Object.entries(rightsByRole)) {
+    const [role] = await database.execute<{ exists: boolean }>(
+      sql`SELECT to_regrole(${name}) IS NOT NULL AS exists`,
+    );
+    if (role?.exists !== true) continue;
+    const to = sql.identifier(name);
+    await database.transaction(async (transaction) => {
+      await transaction.execute(sql`REVOKE ALL ON ${allTables} FROM ${to}`);
+      for (const { table, privileges } of rights)
+        await transaction.execute(sql`GRANT ${privileges} ON ${table} TO ${to}`);
+    });
+  }
+}
