@@ -8,7 +8,13 @@ import { memberships, users } from '../../../lib/db/schema.ts';
 
 /** A member of a space. */
 export const member = z
-  .object({ userId: z.guid(), email: z.string(), role: z.enum(roles) })
+  .object({
+    userId: z.guid(),
+    email: z.string(),
+    role: z.enum(roles),
+    /** When the operator or an OpenID provider verified the address; null when the user only accepted an invitation. */
+    emailVerifiedAt: z.iso.datetime().nullable(),
+  })
   .meta({ id: 'Member' });
 export type Member = z.infer<typeof member>;
 
@@ -20,12 +26,18 @@ export type MemberChange = 'changed' | 'not_a_member' | 'owner_only' | 'last_own
 
 /** A space's members, ordered by e-mail address. */
 export async function listMembers(database: Database, spaceId: string): Promise<Member[]> {
-  return database
-    .select({ userId: users.id, email: users.email, role: memberships.role })
+  const rows = await database
+    .select({
+      userId: users.id,
+      email: users.email,
+      role: memberships.role,
+      emailVerifiedAt: users.emailVerifiedAt,
+    })
     .from(memberships)
     .innerJoin(users, eq(users.id, memberships.userId))
     .where(eq(memberships.spaceId, spaceId))
     .orderBy(asc(users.email));
+  return rows.map((row) => ({ ...row, emailVerifiedAt: row.emailVerifiedAt?.toISOString() ?? null }));
 }
 
 /**

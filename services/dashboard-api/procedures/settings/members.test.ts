@@ -36,7 +36,11 @@ test('a member gets another role, and is removed', async () => {
   const { trpc } = space.client;
   const { spaceId } = space;
   await trpc.members.setRole.mutate({ userId, role: 'admin' });
-  expect(await client.trpc.members.list.query({ spaceId })).toContainEqual({ userId, email, role: 'admin' });
+  await dashboard.sql`UPDATE users SET email_verified_at = NULL WHERE id = ${userId}`;
+  const listed = await client.trpc.members.list.query({ spaceId });
+  expect(listed).toContainEqual({ userId, email, role: 'admin', emailVerifiedAt: null });
+  const verified = { email: space.email, emailVerifiedAt: expect.stringMatching(/^\d{4}-.*Z$/) };
+  expect(listed).toContainEqual(expect.objectContaining(verified));
   await trpc.members.remove.mutate({ userId });
   await expect(client.trpc.members.list.query({ spaceId })).rejects.toMatchObject(code('NOT_FOUND'));
   await expect(trpc.members.remove.mutate({ userId })).rejects.toMatchObject(code('NOT_FOUND'));

@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import type { Output } from '../../api/paths.ts';
 import { useApiMutation } from '../../api/query.ts';
+import { formatMinute } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/me.ts';
 import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
@@ -97,12 +99,29 @@ function memberColumns(
         ),
     },
     {
+      title: 'Address verified',
+      cell: ({ emailVerifiedAt }) => <VerifiedTime at={emailVerifiedAt} />,
+    },
+    {
       title: 'Permissions',
       className: 'text-muted',
       isExtra: true,
       cell: (member) => roleTexts[member.role],
     },
   ];
+}
+
+/** When the e-mail address was verified. An unverified account belongs to whoever had the link of the invitation. */
+function VerifiedTime({ at }: { at: string | null }) {
+  const { zone } = useSettings();
+  if (at !== null) {
+    return <span className="whitespace-nowrap text-muted">{formatMinute(Date.parse(at), zone)}</span>;
+  }
+  return (
+    <span title="The member accepted an invitation. Neither the operator nor single sign-on has verified who holds the address.">
+      <Badge tone="warn">not verified</Badge>
+    </span>
+  );
 }
 
 function RoleField({ member }: { member: Member }) {
