@@ -75,6 +75,13 @@ test('no page, dialog or menu violates an accessibility rule in any theme', {
   await page.getByRole('button', { name: 'Invite' }).click();
   await page.getByRole('dialog').waitFor();
   found.dialog = await findViolations(page);
+  await page.getByLabel('E-mail address').fill('someone@example.org');
+  await system.pipeline.sql`UPDATE sessions SET authenticated_at = now() - interval '1 day'`;
+  await page.getByRole('button', { name: 'Create the link' }).click();
+  await page.getByLabel('Your password').waitFor();
+  found.confirmation = await findViolations(page);
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Your password').waitFor({ state: 'detached' });
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('?');

@@ -24,6 +24,7 @@ const alonePaths = new Set([
   'auth.signIn',
   'auth.redeemLink',
   'auth.changePassword',
+  'auth.confirm',
   'invitations.accept',
   'events.get',
 ]);

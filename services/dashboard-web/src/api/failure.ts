@@ -14,6 +14,7 @@ const kinds: Record<string, Failure['kind']> = {
   BAD_REQUEST: 'rejected',
   CONFLICT: 'rejected',
   PRECONDITION_FAILED: 'rejected',
+  PRECONDITION_REQUIRED: 'rejected',
   TOO_MANY_REQUESTS: 'rejected',
   SERVICE_UNAVAILABLE: 'unavailable',
   GATEWAY_TIMEOUT: 'unavailable',

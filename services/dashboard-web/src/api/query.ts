@@ -1,5 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useContext } from 'react';
 import { client } from './client.ts';
+import { ConfirmationContext, isConfirmationNeeded } from './confirmation.ts';
 import type { Input, MutationPath, Output, QueryPath } from './paths.ts';
 
 /** Options of `useQuery` for a procedure. The call is cancelled when no component uses it any more. */
@@ -27,14 +29,22 @@ export async function callMutation<Path extends MutationPath>(
   return (await client.mutation(path, input)) as Output<Path>;
 }
 
-/** A mutation. On success the queries of the named procedures are reloaded. */
+/**
+ * A mutation. When it needs a recent authentication, the user is asked, and it is called again. On success the queries of the
+ * named procedures are reloaded.
+ */
 export function useApiMutation<Path extends MutationPath>(
   path: Path,
   { reload = [] }: { reload?: readonly QueryPath[] } = {},
 ) {
   const queries = useQueryClient();
+  const { confirm } = useContext(ConfirmationContext);
   return useMutation({
-    mutationFn: (input: Input<Path>) => callMutation(path, input),
+    mutationFn: (input: Input<Path>) =>
+      callMutation(path, input).catch(async (error: unknown) => {
+        if (isConfirmationNeeded(error) && (await confirm())) return callMutation(path, input);
+        throw error;
+      }),
     onSuccess: async () => {
       await Promise.all(reload.map((one) => queries.invalidateQueries({ queryKey: [one] })));
     },

@@ -9,6 +9,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { describeFailure } from '../api/failure.ts';
+import { WithConfirmation } from '../entry/confirmation-dialog.tsx';
 import { Layout } from '../layout/layout.tsx';
 import { meQuery } from '../space/me.ts';
 import { formatSearch, parseSearch, type Search } from '../url/search.ts';
@@ -24,7 +25,11 @@ interface RouterContext {
 const root = createRootRouteWithContext<RouterContext>()({
   // Addresses hold texts only, each page reads its own.
   validateSearch: (search: Search): Search => search,
-  component: Outlet,
+  component: () => (
+    <WithConfirmation>
+      <Outlet />
+    </WithConfirmation>
+  ),
 });
 
 /** The signed-in user, or a redirect to the sign-in page that returns to `href`. */

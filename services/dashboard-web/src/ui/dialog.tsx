@@ -1,6 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useContext } from 'react';
+import { ConfirmationContext } from '../api/confirmation.ts';
 import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
@@ -12,6 +13,7 @@ export function Dialog({
   description,
   children,
   width = 'normal',
+  isOnTop = false,
 }: {
   isOpen: boolean;
   onClose: () => void;
@@ -19,15 +21,25 @@ export function Dialog({
   description?: ReactNode;
   children: ReactNode;
   width?: 'normal' | 'wide';
+  /** Whether it covers other dialogs. */
+  isOnTop?: boolean;
 }) {
+  // A click on the question of the confirmation, or Esc there, is not meant for the dialog below it.
+  const { isOpen: isConfirming } = useContext(ConfirmationContext);
   return (
-    <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <Base.Root open={isOpen} onOpenChange={(open) => !open && !isConfirming && onClose()}>
       <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-40 animate-appear bg-[oklch(0.15_0.02_245/0.45)]" />
+        <Base.Backdrop
+          className={classes(
+            'fixed inset-0 animate-appear bg-[oklch(0.15_0.02_245/0.45)]',
+            isOnTop ? 'z-60' : 'z-40',
+          )}
+        />
         <Base.Popup
           className={classes(
-            'fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto',
+            'fixed top-[12vh] left-1/2 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto',
             'animate-appear rounded-xl bg-raised p-5 shadow-pop outline-none',
+            isOnTop ? 'z-70' : 'z-50',
             width === 'wide' ? 'max-w-2xl' : 'max-w-md',
           )}
         >

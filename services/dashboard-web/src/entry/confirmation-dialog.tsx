@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useCallback, useMemo, useState } from 'react';
+import { ConfirmationContext } from '../api/confirmation.ts';
+import { apiQuery, useApiMutation } from '../api/query.ts';
+import { meQuery } from '../space/me.ts';
+import { Button, buttonClasses } from '../ui/button.tsx';
+import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { FailureNotice, Loading } from '../ui/states.tsx';
+
+/** Shows a dialog when a change of the pages in it needs a recent authentication. The change is then repeated. */
+export function WithConfirmation({ children }: { children: ReactNode }) {
+  const [waiting, setWaiting] = useState<((isConfirmed: boolean) => void)[]>([]);
+  const isOpen = waiting.length > 0;
+  const confirm = useCallback(
+    () => new Promise<boolean>((resolve) => setWaiting((others) => [...others, resolve])),
+    [],
+  );
+  const context = useMemo(() => ({ confirm, isOpen }), [confirm, isOpen]);
+  const settle = (isConfirmed: boolean) => {
+    for (const resolve of waiting) resolve(isConfirmed);
+    setWaiting([]);
+  };
+  return (
+    <>
+      <ConfirmationContext value={context}>{children}</ConfirmationContext>
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => settle(false)}
+        title="Confirm that it is you"
+        description="You signed in some time ago. Changes of API keys, members and roles need a recent sign-in."
+        isOnTop
+      >
+        {isOpen && <ConfirmationMethod onConfirmed={() => settle(true)} onCancel={() => settle(false)} />}
+      </Dialog>
+    </>
+  );
+}
+
+interface Outcome {
+  onConfirmed: () => void;
+  onCancel: () => void;
+}
+
+/** The password, for users who have one. All others authenticate at the OpenID provider. */
+function ConfirmationMethod({ onConfirmed, onCancel }: Outcome) {
+  const me = useQuery(meQuery);
+  const methods = useQuery(apiQuery('auth.methods', undefined));
+  const { href } = useLocation();
+  const failure = me.error ?? methods.error;
+  if (failure !== null) return <FailureNotice error={failure} isSmall />;
+  if (me.data === undefined || methods.data === undefined) return <Loading />;
+  const { password, sso } = methods.data;
+  if (password && me.data.user.hasPassword) {
+    return <PasswordForm onConfirmed={onConfirmed} onCancel={onCancel} />;
+  }
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-sm">
+        {sso === null
+          ? 'Your account has no password. Ask the operator for a sign-in link.'
+          : 'You come back to this page. Make the change again then.'}
+      </p>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        {sso !== null && (
+          <a className={buttonClasses('primary')} href={`${sso.path}?to=${encodeURIComponent(href)}&again=1`}>
+            Sign in again with {sso.name}
+          </a>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function PasswordForm({ onConfirmed, onCancel }: Outcome) {
+  const [password, setPassword] = useState('');
+  const { mutateAsync, error, isPending } = useApiMutation('auth.confirm');
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    mutateAsync({ password }).then(onConfirmed, () => {});
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <TextField
+        label="Your password"
+        type="password"
+        name="password"
+        autoComplete="current-password"
+        required
+        autoFocus
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button look="primary" type="submit" disabled={isPending}>
+          Confirm
+        </Button>
+      </div>
+    </form>
+  );
+}
