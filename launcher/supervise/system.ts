@@ -54,7 +54,7 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   return connection;
 }
 
-/** The dashboard shows the address of ingest. With INGEST_PORT=0 it is known only once ingest listens, so the dashboard starts after it. */
+/** The dashboard shows the address of ingest. With INGEST_PORT=0 it is known only once ingest listens: the dashboard then waits. */
 async function startServices(
   context: StartContext,
   shared: Record<string, string | undefined>,
