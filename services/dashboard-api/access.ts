@@ -5,11 +5,11 @@ import { hasRole, type Role } from '../../lib/accounts/role.ts';
 import type { Sessions, SessionUser } from './accounts/session.ts';
 
 /**
- * The tenancy boundary: session → member of the space → role. Procedures, live streams and downloads check the caller with
- * these functions only, and open a SpaceStore or a SpaceAdmin only for the space that they return. A change is checked again in
- * its own statement (lib/accounts/audit/grant.ts), by the actor that is made here.
+ * The tenancy boundary: session → member of the space → role. Procedures, live streams and downloads check the caller only with
+ * these functions, and open a SpaceStore or a SpaceAdmin only for the space that they return. The statement of a change checks
+ * again (lib/accounts/audit/grant.ts), for the actor created here.
  *
- * A space that the user is not a member of is answered like one that does not exist, so that nobody learns which ids exist.
+ * A space of which the user is not a member is answered like one that does not exist, so that ids of spaces are not revealed.
  */
 
 /** A space that the user may use, with the user's role in it. */
@@ -19,9 +19,9 @@ export interface SpaceAccess {
 }
 
 /**
- * Reads the user of a session, as Postgres has the session and the memberships now.
+ * Reads the user of a session, with the session and the memberships as they are now in Postgres.
  *
- * @throws TRPCError UNAUTHORIZED without a token, and when the session has ended or expired.
+ * @throws TRPCError UNAUTHORIZED without a token, or when the session has ended or expired.
  */
 export async function requireUser(
   sessions: Pick<Sessions, 'find'>,
@@ -39,7 +39,7 @@ export function requireSignedIn(user: SessionUser | undefined): SessionUser {
 /**
  * Requires that the user has at least the role `least` in a space.
  *
- * @param asked the space; undefined for the one that the session switched to, or the user's only one.
+ * @param asked the space; undefined for the one selected in the session, or the user's only one.
  * @throws TRPCError NOT_FOUND when the user is not a member of it; FORBIDDEN when the role is lower; BAD_REQUEST when
  *   `asked` is undefined and the user has several spaces.
  */
@@ -59,13 +59,13 @@ export function requireRole(user: SessionUser, asked: string | undefined, least:
   return { spaceId: space.id, role: space.role };
 }
 
-/** @throws TRPCError FORBIDDEN when the user has at least the role `least` in no space. */
+/** @throws TRPCError FORBIDDEN when the user has the role `least` in no space. */
 export function requireRoleSomewhere(user: SessionUser, least: Role): void {
   if (user.spaces.some(({ role }) => hasRole(role, least))) return;
   throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in a space.` });
 }
 
-/** Who makes the changes of a call, with the session, and what else these changes take. */
+/** The actor of a call's changes, with its session and the role and confirmation that the changes require. */
 export function actorOf(
   { userId, sessionId }: SessionUser,
   address: string,

@@ -6,19 +6,19 @@ import type { Database } from '../../../lib/db/database.ts';
 import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
 import { sessionIdleMs, sessionsMax, sessionTtlMs, sessionUseMs, ssoSessionTtlMs } from '../limits.ts';
 
-/** The user of a session, and every space of theirs with the role that decides what a call may do. */
+/** The user of a session and all their spaces, with the roles that decide what a call may do. */
 export interface SessionUser {
   sessionId: string;
   userId: string;
   email: string;
-  /** False for a user who signs in with single sign-on only. */
+  /** False for a user who can only use single sign-on. */
   hasPassword: boolean;
-  /** The space of calls that name none: the one switched to, or the only one; null when there is no such space. */
+  /** The space for calls without a `spaceId`: the selected one, or the user's only one; null when there is neither. */
   currentSpaceId: string | null;
   spaces: { id: string; name: string; role: Role }[];
 }
 
-/** A user who has proved who they are. */
+/** A user who has just authenticated. */
 export interface Authenticated {
   id: string;
   passwordHash?: string;
@@ -33,20 +33,20 @@ export interface SessionClient {
 
 export type SignInMethod = 'password' | 'link' | 'invitation' | 'sso';
 
-/** The dashboard's sessions. Postgres holds the SHA-256 of their tokens only. */
+/** The dashboard's sessions. Postgres only has the SHA-256 hashes of their tokens. */
 export interface Sessions {
   /**
    * Opens a session.
    *
-   * @param user `passwordHash`: the hash that a password was just verified against. `authenticatedAt`: when the user proved who
-   *   they are, where that is before the call: an OpenID provider may have a session of its own.
-   * @returns the token; undefined when the user is disabled or was deleted, or the password was changed meanwhile.
+   * @param user `passwordHash`: the hash that a password was just verified against. `authenticatedAt`: when the user
+   *   authenticated, if earlier than now: an OpenID provider may reuse its own session.
+   * @returns the token; undefined when the user is disabled or deleted, or the password was changed meanwhile.
    */
   open(user: Authenticated, client: SessionClient, method: SignInMethod): Promise<string | undefined>;
-  /** @returns undefined when the token was never issued, its session has ended, expired or idled, or the user is disabled. */
+  /** @returns undefined when the token was never issued, its session has ended, expired or was unused for too long, or the user is disabled. */
   find(token: string): Promise<SessionUser | undefined>;
   /**
-   * Notes that the user of a session has just proved with the password again who they are.
+   * Records that the user of a session has just authenticated again with the password.
    *
    * @param passwordHash the hash that the password was verified against.
    * @returns false when the session has ended, or the password was changed meanwhile.
@@ -56,7 +56,7 @@ export interface Sessions {
   close(token: string, address: string): Promise<void>;
 }
 
-/** The condition that a session has neither expired nor been unused for too long. */
+/** The condition that a session has not expired and was used recently enough. */
 export const isLiveSession = sql`(${gt(sessions.expiresAt, sql`now()`)}
   AND ${gt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionIdleMs))} * interval '1 millisecond'`)})`;
 
@@ -82,7 +82,7 @@ async function openSession(
 ): Promise<string | undefined> {
   await deleteOld(database, userId);
   const token = createToken();
-  // One statement, with a lock on the user: a password that changes between the check and the insert opens no session.
+  // One statement that locks the user: if the password changes between the check and the insert, no session is opened.
   const verified = database.$with('verified').as(
     database
       .select({ userId: users.id })
@@ -131,8 +131,8 @@ async function openSession(
 }
 
 /**
- * Deletes a user's expired sessions, and those unused for longest beyond the limit. It runs when the next one opens: the table
- * needs no other clean-up.
+ * Deletes a user's expired sessions, and the least recently used ones above the limit. It runs when a session is opened; the
+ * table needs no other clean-up.
  */
 async function deleteOld(database: Database, userId: string): Promise<void> {
   const beyond = database
@@ -184,7 +184,7 @@ async function closeSession(database: Database, token: string, address: string):
   });
 }
 
-/** One row for each space of the session's user; one row without a space for a user of none. */
+/** One row for each space of the session's user; a single row without a space if there is none. */
 function prepareFind(database: Database) {
   return database
     .select({
@@ -216,7 +216,7 @@ function toSessionUser(rows: SessionRow[]): SessionUser | undefined {
     spaceId === null || name === null || role === null ? [] : [{ id: spaceId, name, role }],
   );
   const [only] = own;
-  // The user may have been removed from the space switched to.
+  // The user may have been removed from the selected space.
   const chosen = own.find(({ id }) => id === first.chosenSpaceId);
   return {
     sessionId: first.sessionId,
@@ -228,7 +228,7 @@ function toSessionUser(rows: SessionRow[]): SessionUser | undefined {
   };
 }
 
-/** Notes that a session is used. A failure, such as a Postgres that is read-only, fails no call. */
+/** Records that a session is used. A failure, such as a read-only Postgres, does not fail the call. */
 async function noteUse(database: Database, sessionId: string): Promise<void> {
   await database
     .update(sessions)

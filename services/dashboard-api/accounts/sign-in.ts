@@ -18,18 +18,18 @@ export interface SignInAttempt {
   client: SessionClient;
 }
 
-/** Why an attempt failed. `rejected` is the one answer for an unknown e-mail address and for a wrong password. */
+/** Why an attempt failed. `rejected` is the same for an unknown e-mail address and for a wrong password. */
 export type SignInFailure = 'rejected' | 'too_many_attempts' | 'busy';
 
-/** Verifies passwords. Both ways share the limits of attempts. */
+/** Verifies passwords. Both methods share the limits on attempts. */
 export interface SignIn {
   /** Opens a session when e-mail address and password are right. */
   open(attempt: SignInAttempt): Promise<{ token: string } | SignInFailure>;
-  /** Notes in the actor's session that its user has just given the password again. */
+  /** Records in the actor's session that its user has just given the password again. */
   confirm(attempt: SignInAttempt & { actor: Actor; sessionId: string }): Promise<'confirmed' | SignInFailure>;
 }
 
-/** Opens the sign-in of one process. Its attempt counters are in memory: a restart clears them. Each attempt has a log line, without the e-mail address. */
+/** Opens the sign-in of one process. Attempts are counted in memory, so a restart resets them. Each attempt is logged, without the e-mail address. */
 export async function openSignIn(options: {
   database: Database;
   sessions: Sessions;
@@ -63,12 +63,12 @@ interface VerifiedUser {
   passwordHash: string;
 }
 
-/** Attempts with a password. `onRight` runs when it is right; undefined of it rejects the attempt nevertheless. */
+/** Verifies a password attempt. `onRight` runs when the password is right; if it returns undefined, the attempt is rejected. */
 async function openAttempts({ database, now }: { database: Database; now: () => number }) {
   const limits = new SignInLimits(now);
   const hashing = openFairLimiter(signInHashLimits);
   const findUser = prepareFindUser(database);
-  // An unknown e-mail address is verified against this hash, so that the time taken does not reveal who has an account.
+  // For an unknown e-mail address this hash is verified, so that the response time does not reveal who has an account.
   const decoyHash = await hashPassword(randomBytes(32).toString('base64'));
   return async <Result>(
     { email, password, client }: SignInAttempt,
@@ -104,7 +104,7 @@ function prepareFindUser(database: Database) {
     .prepare('sign_in');
 }
 
-/** Whether a user has a session that was opened from the network of an address. */
+/** Whether the user has a session that was opened from the network of this address. */
 async function isKnownNetwork(
   database: Database,
   userId: string | undefined,

@@ -16,12 +16,12 @@ import type { DownloadSlots } from './download-slots.ts';
 
 export interface DownloadDependencies {
   services: Services;
-  /** The long downloads that run. */
+  /** Slots of running downloads. */
   slots: DownloadSlots;
   log: Logger;
 }
 
-/** Everything that is sent by a download carries these: what a client stored must never run in the dashboard's origin. */
+/** Headers of all downloads: content stored by clients must never run in the dashboard's origin. */
 export const downloadHeaders = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -29,7 +29,7 @@ export const downloadHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** An id of a path. @throws TRPCError NOT_FOUND: like everything that does not exist. */
+/** Parses an id in a path. @throws TRPCError NOT_FOUND, as for an id that does not exist. */
 export function parsePathId(text: string | undefined): string {
   const parsed = z.guid().toLowerCase().safeParse(text);
   if (parsed.success) return parsed.data;
@@ -43,19 +43,19 @@ interface SpaceRequest {
   spaceId: string;
 }
 
-/** A user who may have a download. */
+/** A user whose access to a download was checked. */
 export interface Downloader {
   actor: Actor;
-  /** Whose turn the statements of the download wait for. They end when the client leaves. */
+  /** The caller for which the download's statements are queued. They are cancelled when the client disconnects. */
   caller: Caller;
-  /** Checks access again, on what Postgres has now. @throws as checkDownload */
+  /** Repeats the access check with the current state in Postgres. @throws as checkDownload */
   checkAccess: () => Promise<void>;
 }
 
 /**
- * Checks that the user of the session has at least the role in the space of a path.
+ * Checks that the session's user has at least the role in the space of a path.
  *
- * @throws TRPCError UNAUTHORIZED without a session; NOT_FOUND for a space that the user is not a member of; FORBIDDEN to a lower
+ * @throws TRPCError UNAUTHORIZED without a session; NOT_FOUND when the user is not a member of the space; FORBIDDEN for a lower
  *   role.
  */
 export async function checkDownload(
@@ -77,14 +77,14 @@ export async function checkDownload(
   return { actor, caller, checkAccess: async () => void (await check()) };
 }
 
-/** Answers a download that failed, as the same failure of a procedure is: the status, and a text for people. */
+/** Sends the failure of a download with the same status and message as a procedure. */
 export function sendDownloadFailure(
   { request, response, log }: { request: IncomingMessage; response: ServerResponse; log: Logger },
   thrown: unknown,
 ): void {
   const error = classifyFailure(getTRPCErrorFromUnknown(thrown));
   logFailure(log, request.url?.split('?', 1)[0], { error, sender: senderOf(response) });
-  // The client must notice: what it has is not all.
+  // Resets the connection, so that the client notices that the body is incomplete.
   if (response.headersSent) {
     response.destroy();
     return;

@@ -24,13 +24,13 @@ const methods = z.object({
 });
 
 export const auth = router({
-  /** How one can sign in: with a password, unless the operator requires single sign-on, and with single sign-on at `path` when the operator has configured it. */
+  /** The ways to sign in: with a password, unless the operator requires single sign-on; and with single sign-on at `path`, if it is configured. */
   methods: publicProcedure.output(methods).query(({ ctx: { arePasswordsAllowed, ssoName } }) => ({
     password: arePasswordsAllowed,
     sso: ssoName === undefined ? null : { name: ssoName, path: '/auth/sso/start' },
   })),
 
-  /** Signs in with e-mail address and password: sets the session's cookie, and returns what `me` does. */
+  /** Signs in with e-mail address and password: sets the session cookie and returns the same as `me`. */
   signIn: publicProcedure
     .input(credentials)
     .output(shownUser)
@@ -41,7 +41,7 @@ export const auth = router({
       return startSession(ctx, outcome.token);
     }),
 
-  /** Signs in with the token of a sign-in link, once: sets the session's cookie, and returns what `me` does. */
+  /** Signs in with the token of a sign-in link, once: sets the session cookie and returns the same as `me`. */
   redeemLink: publicProcedure
     .input(z.object({ token }))
     .output(shownUser)
@@ -65,8 +65,8 @@ export const auth = router({
   }),
 
   /**
-   * Proves with the password again who uses the session. Procedures marked “confirmed” are refused with PRECONDITION_REQUIRED
-   * when a session authenticated more than 15 minutes ago.
+   * Authenticates the session's user again with the password. Procedures marked “confirmed” are refused with
+   * PRECONDITION_REQUIRED when the session authenticated more than 15 minutes ago.
    */
   confirm: userProcedure
     .input(z.object({ password }))
@@ -79,7 +79,7 @@ export const auth = router({
       const attempt = { email, password: input.password, client: request, actor, sessionId };
       const outcome = await ctx.signIn.confirm(attempt);
       if (outcome === 'confirmed') return;
-      // UNAUTHORIZED would say that the session has ended.
+      // Not UNAUTHORIZED, which means that the session has ended.
       if (outcome === 'rejected')
         throw new TRPCError({ code: 'FORBIDDEN', message: 'The password is wrong.' });
       throw errorOf(outcome);
@@ -109,7 +109,7 @@ export const auth = router({
     }),
 });
 
-/** Sets the cookie of a session that was just opened. */
+/** Sets the cookie of a newly opened session. */
 export async function startSession(ctx: Context, token: string): Promise<Me> {
   const user = await ctx.sessions.find(token);
   if (user === undefined) throw errorOf('rejected');

@@ -9,54 +9,54 @@ import {
 } from 'openid-client';
 import { oidcTimeoutMs } from '../limits.ts';
 
-/** How Weir is known to an OpenID provider. */
+/** The registration of Weir at an OpenID provider. */
 export interface SsoSettings {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** The origin at which browsers reach the dashboard. */
+  /** The dashboard's origin as browsers see it. */
   publicUrl: string;
 }
 
-/** The secrets of one sign-in. The browser keeps them in a cookie until it comes back. */
+/** The secrets of one sign-in. The browser keeps them in a cookie until the callback. */
 export interface SsoFlow {
   state: string;
   nonce: string;
   codeVerifier: string;
-  /** The path to show after it. */
+  /** The path to show afterwards. */
   to: string;
 }
 
-/** Who the provider says has signed in. */
+/** The identity that the provider has authenticated. */
 export interface ProvenIdentity {
   issuer: string;
   subject: string;
   /** Undefined unless the provider says that it has verified the address. */
   verifiedEmail: string | undefined;
-  /** When the person last authenticated there; undefined when the provider does not say. */
+  /** When the provider last authenticated the person; undefined when it does not say. */
   authenticatedAt: Date | undefined;
 }
 
 /** An OpenID provider: authorization code flow with PKCE, state and nonce. */
 export interface SsoProvider {
   /**
-   * Where to send the browser.
+   * The URL to which the browser is sent.
    *
-   * @param isAgain whether the provider has to ask the person again, also where it has a session of its own.
+   * @param isAgain whether the provider must authenticate the person again, even if it has a session.
    */
   authorizationUrl(flow: SsoFlow, isAgain: boolean): Promise<string>;
   /**
-   * Redeems the code with which the browser came back.
+   * Redeems the code of a callback.
    *
-   * @param query of the callback, as the provider wrote it.
-   * @throws Error when it is not the answer to this flow, or the provider refuses it.
+   * @param query of the callback, unchanged.
+   * @throws Error when it does not belong to this flow, or when the provider rejects it.
    */
   redeem(query: string, flow: SsoFlow): Promise<ProvenIdentity>;
 }
 
 export const callbackPath = '/auth/sso/callback';
 
-/** The provider is asked for its configuration when it is first needed, and again after a failure. */
+/** The provider's configuration is loaded when first needed, and again after a failure. */
 export function openSsoProvider(settings: SsoSettings): SsoProvider {
   const redirectUri = `${settings.publicUrl}${callbackPath}`;
   let configuration: Promise<Configuration> | undefined;
@@ -76,7 +76,7 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
         nonce,
         code_challenge: await calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
-        // Some providers follow only one of them. With max_age, auth_time must be in the ID token (OpenID Connect Core §3.1.2.1).
+        // Some providers support only one of them. With max_age, auth_time must be in the ID token (OpenID Connect Core §3.1.2.1).
         ...(isAgain && { prompt: 'login', max_age: '0' }),
       });
       return url.href;
@@ -91,7 +91,7 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the provider sent no ID token');
-      // Many providers put the address into the user info only.
+      // Many providers only return the address from the userinfo endpoint.
       const { email, email_verified: isVerified } =
         claims.email !== undefined || config.serverMetadata().userinfo_endpoint === undefined
           ? claims
@@ -107,7 +107,7 @@ export function openSsoProvider(settings: SsoSettings): SsoProvider {
 }
 
 function discover({ issuer, clientId, clientSecret }: SsoSettings): Promise<Configuration> {
-  // Clear text is for a provider on this machine: its keys come over it.
+  // Plain HTTP is only allowed for a provider on this machine, because the provider's signing keys are loaded over it.
   const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(issuer).hostname);
   return discovery(new URL(issuer), clientId, clientSecret, undefined, {
     timeout: oidcTimeoutMs / 1_000,

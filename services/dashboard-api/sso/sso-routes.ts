@@ -17,17 +17,17 @@ export interface Sso {
   provider: SsoProvider;
   findUser: FindIdentityUser;
   sessions: Sessions;
-  /** Callbacks that failed, by network address. */
+  /** Failed callbacks by network address. */
   attempts: RateLimiter;
   findAddress: FindAddress;
 }
 
-/** Why the sign-in page is shown again: `rejected`: nobody of that name is let in. */
+/** Why the sign-in page is shown again. `rejected`: the identity may not sign in. */
 type SsoFailure = 'rejected' | 'failed' | 'unavailable' | 'too_many_attempts';
 
 /**
- * `GET /auth/sso/start?to=PATH` sends the browser to the provider, which with `again=1` asks the person to authenticate again. `GET /auth/sso/callback` takes it back, opens the session, and
- * shows the path. A sign-in that fails shows `/sign-in?sso=REASON`.
+ * `GET /auth/sso/start?to=PATH` redirects to the provider; with `again=1` the person must authenticate again. `GET /auth/sso/callback`
+ * opens the session and redirects to the path. A failed sign-in redirects to `/sign-in?sso=REASON`.
  */
 export function createSsoRoutes(sso: Sso, log: Logger): Record<string, RequestListener> {
   const guard =
@@ -70,7 +70,7 @@ async function finish(
     log.info({ outcome: reason, address: call.address }, 'sign-in');
     redirect(response, failurePath(reason), [ended]);
   };
-  // No attempt: a page of another site can send a browser here, and must not lock its network out.
+  // Not counted as an attempt: a page of another site can send a browser here, which must not block the browser's network.
   if (flow === undefined) return fail('failed');
   if (!sso.attempts.take(network)) return fail('too_many_attempts');
   const identity = await sso.provider.redeem(queryOf(request), flow);
@@ -90,7 +90,7 @@ async function openSession(
   if (id === undefined) return undefined;
   const { authenticatedAt } = identity;
   const token = await sessions.open({ id, authenticatedAt }, call, 'sso');
-  // The browser forgets its previous session, which would stay in the list of sessions.
+  // The browser's previous session would otherwise stay in the list of sessions.
   if (token !== undefined && call.token !== undefined) await sessions.close(call.token, call.address);
   return token;
 }

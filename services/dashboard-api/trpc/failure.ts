@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { ConfirmationNeededError, GrantLostError } from '../../../lib/accounts/audit/grant.ts';
 import { CallerAbortedError, QueueFullError } from '../../../lib/fair-limiter.ts';
 
-/** What sockets and postgres.js report when Postgres is unreachable. */
+/** Error codes of sockets and postgres.js when Postgres is unreachable. */
 const unreachableCodes = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
@@ -18,30 +18,30 @@ const unreachableCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** SQLSTATE classes that go away without a change: connection lost, out of resources, shutting down or starting up. */
+/** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
 const transientState = /^(08|53|57P)[0-9A-Z]+$/;
 const queryCanceled = '57014';
 
 /**
- * SQLSTATEs of values that Postgres cannot represent, which come from the input only: U+0000 in a text, a character or
- * an escape that its encoding lacks, a number or a time out of range, a malformed UUID.
+ * SQLSTATEs of values that Postgres cannot represent, which can only come from the input: U+0000 in a text, a character or an escape
+ * that its encoding lacks, a number or a time out of range, a malformed UUID.
  */
 const unrepresentableStates = new Set(['22021', '22P05', '22003', '22008', '22P02']);
 
 /**
- * The code of a change that was refused because its session authenticated too long ago. No other failure has it, so that pages
- * know when to ask for the password.
+ * The error code of a change refused because its session authenticated too long ago. No other failure uses it, so pages know when to
+ * ask for the password.
  */
 export const confirmationNeeded = 'PRECONDITION_REQUIRED';
 
-/** Libraries wrap the database's error: this many causes are searched for its code. */
+/** Libraries wrap the database's error: up to this many causes are searched for its code. */
 const causesMax = 5;
 
 /**
- * Chooses the code of a failed call. Errors that were thrown for the client stay as they are. Postgres unreachable is
- * SERVICE_UNAVAILABLE, a query that took too long GATEWAY_TIMEOUT, a value that Postgres cannot represent BAD_REQUEST, a user with too
- * many waiting calls TOO_MANY_REQUESTS, a session that authenticated too long ago for the change PRECONDITION_REQUIRED.
- * Everything else is INTERNAL_SERVER_ERROR, with details in the log only.
+ * Chooses the error code of a failed call. Errors thrown for the client are unchanged. Postgres unreachable is SERVICE_UNAVAILABLE, a
+ * query that took too long GATEWAY_TIMEOUT, a value that Postgres cannot represent BAD_REQUEST, a user with too many waiting calls
+ * TOO_MANY_REQUESTS, a session that authenticated too long ago for the change PRECONDITION_REQUIRED. Everything else is
+ * INTERNAL_SERVER_ERROR, with details only in the log.
  */
 export function classifyFailure(error: TRPCError): TRPCError {
   if (error.code !== 'INTERNAL_SERVER_ERROR') return error;
@@ -98,7 +98,7 @@ export function unavailable(cause: unknown): TRPCError {
   });
 }
 
-/** The code that Postgres or the socket reported, also of a wrapped error. */
+/** The code reported by Postgres or the socket, also of a wrapped error. */
 function codeOf(error: TRPCError): string | undefined {
   let thrown: unknown = error.cause;
   for (let depth = 0; depth < causesMax && thrown instanceof Error; depth++) {

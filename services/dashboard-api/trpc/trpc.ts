@@ -10,8 +10,8 @@ import { classifyFailure, unavailable } from './failure.ts';
 import { publicMessage } from './public-message.ts';
 
 /**
- * Who may call a procedure: everybody, whoever is signed in, or who has at least this role in the space of the call. Every
- * procedure has it from its builder below; docs/dashboard-procedures.md and the tests of access are made from it.
+ * Who may call a procedure: everybody, signed-in users, or users with at least this role in the space of the call. The builders
+ * below set it; docs/dashboard-procedures.md and the access tests are generated from it.
  */
 export type Access = 'everybody' | 'signed in' | Role | `${Role} of any space`;
 
@@ -41,9 +41,9 @@ const t = initTRPC
 export const router = t.router;
 
 /**
- * Needs no session. Bounded in time; mutations are rejected when a page of another site sends them.
+ * Requires no session. Calls have a time limit; mutations sent by a page of another site are rejected.
  *
- * The whole input is read first: a client that sends half a body and waits is checked when the rest has come, not before.
+ * The whole input is read first, so a client that sends half a body and waits is only checked once the rest has arrived.
  */
 export const publicProcedure = t.procedure
   .meta({ access: 'everybody' })
@@ -52,7 +52,7 @@ export const publicProcedure = t.procedure
     return next();
   })
   .use(async ({ next }) => {
-    // `next` returns the call's own errors in its result: only the time-out is thrown.
+    // `next` returns the call's own errors in its result, so only the time-out is thrown.
     const result = await withTimeout(dashboardCallTimeoutMs, next()).catch((late: unknown) => {
       throw unavailable(late);
     });
@@ -65,19 +65,19 @@ export const publicProcedure = t.procedure
     return next();
   });
 
-/** @throws TRPCError FORBIDDEN with SSO_REQUIRED: nobody uses a password then. */
+/** @throws TRPCError FORBIDDEN with SSO_REQUIRED, which disables passwords. */
 export function requirePasswords({ arePasswordsAllowed }: Pick<Context, 'arePasswordsAllowed'>): void {
   if (arePasswordsAllowed) return;
   throw new TRPCError({ code: 'FORBIDDEN', message: 'Passwords are switched off: use single sign-on.' });
 }
 
-/** Needs a session. */
+/** Requires a session. */
 export const userProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
   const user = requireSignedIn(await ctx.findUser());
   return next({ ctx: { user, actor: actorOf(user, ctx.request.address) } });
 });
 
-/** Needs at least this role in one of the user's spaces. */
+/** Requires at least this role in one of the user's spaces. */
 export function anySpaceProcedure(least: Role) {
   return userProcedure.meta({ access: `${least} of any space` }).use(({ ctx, next }) => {
     requireRoleSomewhere(ctx.user, least);
@@ -87,17 +87,17 @@ export function anySpaceProcedure(least: Role) {
 
 const spaceInput = z
   .object({
-    /** Optional for a user of exactly one space, and after `spaces.switch`. */
+    /** Optional for a user with exactly one space, and after `spaces.switch`. */
     spaceId: z.guid().toLowerCase().optional(),
   })
   .prefault({});
 
 /**
- * Needs at least this role in the space that the input names. Adds the space's SpaceStore and SpaceAdmin to the context. A
- * space that the user is not a member of is answered like one that does not exist.
+ * Requires at least this role in the space named by the input. Adds the space's SpaceStore and SpaceAdmin to the context. A space of
+ * which the user is not a member is answered like one that does not exist.
  *
- * @param isConfirmed whether the statement of its change needs a session that authenticated within `confirmationTtlMs`: every
- *   mutation that widens who may read the space's data or send events.
+ * @param isConfirmed whether the statement of its change requires a session that authenticated within `confirmationTtlMs`: for every
+ *   mutation that lets more people read the space's data or send events.
  */
 export function spaceProcedure(least: Role, { isConfirmed = false }: { isConfirmed?: boolean } = {}) {
   return userProcedure
@@ -110,7 +110,7 @@ export function spaceProcedure(least: Role, { isConfirmed = false }: { isConfirm
         role: { spaceId, least },
         ...(isConfirmed && { authenticatedWithinMs: confirmationTtlMs }),
       });
-      // A change that has begun is made, also where its client leaves.
+      // A mutation that has begun is completed even if its client disconnects.
       const leaves = type === 'mutation' ? undefined : endOfCall(signal);
       return next({
         ctx: {
@@ -121,7 +121,7 @@ export function spaceProcedure(least: Role, { isConfirmed = false }: { isConfirm
     });
 }
 
-/** Aborted when the client leaves, and when it got 503 because the call took too long. */
+/** A signal that is aborted when the client disconnects, or when the call was answered with 503 because it took too long. */
 function endOfCall(signal: AbortSignal | undefined): AbortSignal {
   const late = AbortSignal.timeout(dashboardCallTimeoutMs);
   return signal === undefined ? late : AbortSignal.any([signal, late]);

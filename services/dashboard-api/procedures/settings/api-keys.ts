@@ -11,19 +11,19 @@ const hourMs = 60 * 60 * 1_000;
 const issuedApiKey = z
   .object({
     keyId: z.guid(),
-    /** The key itself: it is shown here only. */
+    /** The key itself, which is only returned here. */
     apiKey: z.string(),
   } satisfies Record<keyof IssuedApiKey, z.ZodType>)
   .meta({ id: 'IssuedApiKey' });
 
-/** The API keys of a space. A change is in force at ingest within a second. */
+/** The API keys of a space. Ingest applies a change within a second. */
 export const apiKeys = router({
-  /** All keys, revoked and expired ones too, the oldest first. */
+  /** All keys including revoked and expired ones, oldest first. */
   list: spaceProcedure('admin')
     .output(z.array(listedApiKey))
     .query(({ ctx }) => ctx.admin.listKeys()),
 
-  /** Creates a key. `apiKey` is the key itself: it is returned here only. Without `expiresAt` it never expires. */
+  /** Creates a key. `apiKey` is the key itself, which is only returned here. Without `expiresAt` it never expires. */
   create: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ name, expiresAt: z.iso.datetime().optional() }))
     .output(issuedApiKey)
@@ -41,7 +41,7 @@ export const apiKeys = router({
     }),
 
   /**
-   * Creates a key that takes the place of another one, with its name and its lifetime. Both can be used for `overlapHours`; then
+   * Creates a key that replaces another one, with its name and its lifetime. Both can be used for `overlapHours`; then
    * the old one expires. A key can be rolled once.
    */
   roll: spaceProcedure('admin', { isConfirmed: true })

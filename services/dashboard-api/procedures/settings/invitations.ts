@@ -12,13 +12,13 @@ import { startSession } from '../auth.ts';
 import { attemptToken } from '../token-attempt.ts';
 
 export const invitations = router({
-  /** The invitations to the space that can be accepted, the newest first. */
+  /** The space's invitations that can still be accepted, newest first. */
   list: spaceProcedure('admin')
     .output(z.array(openInvitation))
     .query(({ ctx }) => ctx.admin.listInvitations()),
 
   /**
-   * Invites a person by e-mail address. Returns the token of the link, once: `/invitation#<token>`. Only an owner invites
+   * Invites a person by e-mail address. Returns the token of the link `/invitation#<token>`, only once. Only an owner may invite
    * owners.
    */
   create: spaceProcedure('admin', { isConfirmed: true })
@@ -47,7 +47,7 @@ export const invitations = router({
       return created;
     }),
 
-  /** Makes an open invitation useless. */
+  /** Revokes an open invitation. */
   revoke: spaceProcedure('admin')
     .input(z.object({ id: z.guid() }))
     .output(z.void())
@@ -57,7 +57,7 @@ export const invitations = router({
       }
     }),
 
-  /** What an invitation is to, for whoever has its link. A mutation, so that the token is in no URL. */
+  /** Shows an invitation to the holder of its link. A mutation, so that the token is not in a URL. */
   look: publicProcedure
     .input(z.object({ token }))
     .output(invitationView)
@@ -68,8 +68,8 @@ export const invitations = router({
     }),
 
   /**
-   * Accepts an invitation, once. Who is signed in with its e-mail address joins the space. Who is not signed in chooses a
-   * password, which creates the user and signs in; somebody with an account signs in first.
+   * Accepts an invitation, once. A signed-in user with its e-mail address joins the space. Without a session, the person chooses a
+   * password, which creates the user and signs in; a person with an account must sign in first.
    */
   accept: publicProcedure
     .input(z.object({ token, password: newPassword.optional() }))

@@ -5,12 +5,12 @@ import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { role } from '../account-inputs.ts';
 
 export const members = router({
-  /** The members of the space, by e-mail address. */
+  /** The members of the space, ordered by e-mail address. */
   list: spaceProcedure('member')
     .output(z.array(member))
     .query(({ ctx }) => ctx.admin.listMembers()),
 
-  /** Changes a member's role. Only owners change owners, or make one; the last owner stays one. */
+  /** Changes a member's role. Only owners may change or make owners; the last owner cannot be demoted. */
   setRole: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ userId: z.guid(), role }))
     .output(z.void())
@@ -18,7 +18,7 @@ export const members = router({
       throwUnlessChanged(await ctx.admin.changeRole({ userId, role }));
     }),
 
-  /** Removes a member from the space. Only owners remove owners; the last owner stays. */
+  /** Removes a member from the space. Only owners may remove owners; the last owner cannot be removed. */
   remove: spaceProcedure('admin', { isConfirmed: true })
     .input(z.object({ userId: z.guid() }))
     .output(z.void())
