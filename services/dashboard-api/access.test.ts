@@ -20,8 +20,8 @@ import {
 import { readRows } from '../../test/support/table-rows.ts';
 
 /**
- * Calls every procedure of the router as those who may not. The inputs are generated from the procedures' own schemas, so a new
- * procedure is tested without a line here.
+ * Calls every procedure of the router as users without access. The inputs are generated from the procedures' schemas, so new
+ * procedures are tested automatically.
  */
 
 const canary = `canary-${randomUUID()}`;
@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Every row that has to do with the victim. What a session notes of its own use is no change. */
+/** Every row that belongs to the victim, without session columns that mere use changes. */
 async function victimRows(): Promise<string[]> {
   const marks = [victim.spaceId, victim.email, ...ids];
   return (await readRows(dashboard)).filter(
@@ -71,7 +71,7 @@ async function victimRows(): Promise<string[]> {
   );
 }
 
-/** The calls of one procedure with the ids of the victim, one after another. */
+/** Calls a procedure repeatedly with the ids of the victim. */
 async function attack(
   procedure: Procedure,
   spaceId: string | undefined,
@@ -88,7 +88,7 @@ async function attack(
 
 const as = ({ client }: TestSpace) => ({ cookie: client.cookie ?? '' });
 
-/** Neither content of the victim's space nor an id that was not in the call. */
+/** Expects neither content of the victim's space nor an id that was not in the call. */
 function expectNothingSeen(outcomes: readonly Outcome[]): void {
   for (const { body } of outcomes) expect(body).not.toMatch(new RegExp(`${canary}|${victim.email}`));
 }
@@ -98,21 +98,21 @@ const scoped = procedures.filter(isScoped).map((procedure) => [procedure.path, p
 const all = procedures.map((procedure) => [procedure.path, procedure] as const);
 const signedIn = all.filter(([, { access }]) => access !== 'everybody');
 const mutations = all.filter(([, { type }]) => type === 'mutation');
-/** Ends the session that the other tests need, and nothing of the victim's. */
+/** Excluded: it ends the session that the other tests need, and affects nothing of the victim's. */
 const endsOwnSession = ['auth.signOut'];
 
-test('every procedure says who may call it', () => {
+test('every procedure declares who may call it', () => {
   expect(procedures.length).toBeGreaterThan(15);
   expect(procedures.filter(({ access }) => access === undefined)).toEqual([]);
   expect(scoped.length).toBeGreaterThan(8);
 });
 
-test('the attacks would find what they look for', async () => {
+test('the same calls as a member return the data that the attacks look for', async () => {
   const seen: string[] = [];
   for (const [path, procedure] of scoped) {
     if (procedure.type !== 'query') continue;
     const outcomes = await attack(procedure, victim.spaceId, as(victim));
-    // Its input is generated well enough to pass the checks of types.
+    // The generated input is good enough to pass the type checks.
     expect([path, outcomes.some(({ status }) => status === 200 || status === 404)]).toEqual([path, true]);
     if (outcomes.some(({ body }) => body.includes(canary) || body.includes(victim.email))) seen.push(path);
   }
@@ -121,7 +121,7 @@ test('the attacks would find what they look for', async () => {
   );
 });
 
-test.each(signedIn)('%s answers nothing without a session', async (_path, procedure) => {
+test.each(signedIn)('%s returns nothing without a session', async (_path, procedure) => {
   const before = await victimRows();
   const outcomes = await attack(procedure, victim.spaceId);
   for (const { status } of outcomes) expect(status).toBe(401);
@@ -157,7 +157,7 @@ test.each(all.filter(([path]) => !endsOwnSession.includes(path)))(
   },
 );
 
-test.each(scoped)('%s is forbidden to each role below its own', async (_path, procedure) => {
+test.each(scoped)('%s is forbidden to each role below the required one', async (_path, procedure) => {
   const before = await victimRows();
   for (const role of roles) {
     if (hasRole(role, procedure.access as Role)) continue;
@@ -178,7 +178,7 @@ test.each(all.filter(([path]) => !endsOwnSession.includes(path)))(
   },
 );
 
-test.each(mutations)('%s is refused to pages of other sites, in a batch too', async (path, procedure) => {
+test.each(mutations)('%s is refused to pages of other sites, also in a batch', async (path, procedure) => {
   const before = await victimRows();
   const foreign = [
     { origin: 'http://evil.example' },

@@ -5,7 +5,7 @@ import { changesOf } from '../../test/support/protocols/dashboard-changes.ts';
 import { callProcedure, procedures } from '../../test/support/protocols/procedures.ts';
 import { readRows } from '../../test/support/table-rows.ts';
 
-/** Every mutation of the router, once as it succeeds: what changes anything has an audit row. A new mutation fails until its call is described. */
+/** Runs every mutation of the router once successfully: each change must have an audit row. A new mutation fails until its call is described. */
 
 let dashboard: TestDashboard;
 let space: TestSpace;
@@ -15,12 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** They read, or note what a session looks at: sessions.space_id. */
+/** Mutations that only read, or that set the selected space of the session (sessions.space_id). */
 const harmless = ['invitations.look', 'spaces.switch'];
 const mutations = procedures.filter(({ type }) => type === 'mutation').map(({ path }) => path);
 const changes = mutations.filter((path) => !harmless.includes(path));
 
-/** Prepares a mutation that succeeds. @returns the call of it. */
+/** Prepares a mutation so that it succeeds. @returns a function that calls it. */
 async function prepare(path: string): Promise<() => Promise<void>> {
   const change = await changesOf(dashboard, space)[path]?.();
   if (change === undefined) throw new Error(`test/support/protocols/dashboard-changes.ts lacks ${path}`);
@@ -31,20 +31,20 @@ async function prepare(path: string): Promise<() => Promise<void>> {
   };
 }
 
-/** All rows but the audit log's, as text. */
+/** All rows except those of the audit log, as text. */
 const readState = () => readRows(dashboard, [auditLog]);
 
 async function readAudited(): Promise<{ action: string; actor: string; address: string | null }[]> {
   return dashboard.sql`SELECT action, actor, address FROM audit_log ORDER BY id`;
 }
 
-test.each(changes)('%s has an audit row of who and from where', async (path) => {
+test.each(changes)('%s has an audit row with actor and address', async (path) => {
   space = await dashboard.addSpace();
   const call = await prepare(path);
   const [rows, audited] = [await readState(), await readAudited()];
   await call();
   const added = (await readAudited()).slice(audited.length);
-  // Replaying what is refused again changes nothing, and is audited nevertheless.
+  // Replaying an entry that is rejected again changes nothing, but is audited.
   if (path !== 'quarantine.replay') expect(await readState()).not.toEqual(rows);
   expect(added).not.toEqual([]);
   for (const { actor, address } of added) {
@@ -61,7 +61,7 @@ test.each(harmless)('%s changes nothing', async (path) => {
   expect(await readAudited()).toEqual(audited);
 });
 
-test('what a user of no space does is in the log of the operator', async () => {
+test('actions of a user without a space are in the operator’s log', async () => {
   const user = await dashboard.addSpace();
   const { trpc: own } = user.client;
   const { id } = (await own.me.query()).user;

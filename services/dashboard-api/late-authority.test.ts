@@ -19,7 +19,7 @@ import { openServices } from './services.ts';
 import { openContext, type Services } from './trpc/context.ts';
 
 /**
- * Every mutation that needs a session, called by an owner who loses the right to it between the beginning of the call and the
+ * Calls every mutation that needs a session as an owner who loses the required right between the start of the call and the
  * change. Nothing may change then.
  */
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Ways to lose a right, with the procedures that it ends. */
+/** Ways to lose a right, with the procedures that they affect. */
 const losses = {
   'removed from the space': {
     ends: ({ access }: Procedure) => access !== 'signed in',
@@ -70,7 +70,7 @@ test('the roles of the cases are those of the router', () => {
   expect(guarded.filter(({ access }) => roles.some((role) => role === access)).length).toBeGreaterThan(9);
 });
 
-test.each(cases)('%s of a user who is %s while the body is on its way is refused', async (path, _, lose) => {
+test.each(cases)('%s of a user who is %s while the body is being sent is refused', async (path, _, lose) => {
   const space = await dashboard.addSpace();
   const { input, cookie = '' } = await prepared(path, space);
   const body = JSON.stringify(input ?? {});
@@ -81,7 +81,7 @@ test.each(cases)('%s of a user who is %s while the body is on its way is refused
   const answered = once(held, 'response');
   held.write(body.slice(0, body.length / 2));
   await once(held, 'socket');
-  // What is asked later is answered: the server has had the head of the request.
+  // A later request is answered, so the server has received the head of this one.
   for (let i = 0; i < 3; i++) await bystander.client.trpc.me.query();
   await lose(space);
   const before = await readRows(dashboard);
@@ -104,12 +104,12 @@ test.each(cases)('%s of a user who is %s after the check changes nothing', async
   });
   await lose(space);
   const before = await readRows(dashboard);
-  // The check saw what held before: the statement has to see what holds now.
+  // The check used the earlier state; the statement must use the current one.
   const caller = appRouter.createCaller({ ...context, findUser: async () => user });
   const call = path.split('.').reduce<unknown>((at, name) => Reflect.get(Object(at), name), caller);
   const outcome = (call as (input: unknown) => Promise<unknown>)(input);
   const refused = expect.stringMatching(/^(FORBIDDEN|NOT_FOUND)$/);
-  // It only notes in the session which space it looks at, if there is still a session.
+  // It only records the selected space in the session, if the session still exists.
   if (path === 'spaces.switch') await outcome;
   else await expect(outcome).rejects.toMatchObject({ code: refused });
   expect(await readRows(dashboard)).toEqual(before);

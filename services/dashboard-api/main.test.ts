@@ -25,7 +25,7 @@ function start(env: Record<string, string>): ChildProcess & { errors: () => stri
   return Object.assign(child, { errors: () => text });
 }
 
-test('the service reports where it listens, and stops in order on SIGTERM', async () => {
+test('the service reports its address when it listens, and stops in order on SIGTERM', async () => {
   const child = start({ DATABASE_URL: database.url, DASHBOARD_PORT: '0' });
   const [message] = await once(child, 'message');
   expect(message).toMatchObject({ ready: true, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
@@ -34,7 +34,7 @@ test('the service reports where it listens, and stops in order on SIGTERM', asyn
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('when the port is in use it ends, and the message says what to set', async () => {
+test('when the port is in use it exits, and the message names the setting', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();
@@ -45,13 +45,13 @@ test('when the port is in use it ends, and the message says what to set', async 
   other.close();
 });
 
-test('without DATABASE_URL it names the missing variable', async () => {
+test('without DATABASE_URL the message names the missing variable', async () => {
   const child = start({});
   expect(await once(child, 'exit')).toEqual([1, null]);
   expect(child.errors()).toContain('DATABASE_URL');
 });
 
-test('with a public address of https, cookies are Secure and browsers are told to stay with TLS', async () => {
+test('with an https public URL, cookies are Secure and responses have Strict-Transport-Security', async () => {
   const variables = { DATABASE_URL: database.url, DASHBOARD_PORT: '0' };
   const child = start({ ...variables, DASHBOARD_PUBLIC_URL: 'https://weir.example.com' });
   const [{ url }] = await once(child, 'message');

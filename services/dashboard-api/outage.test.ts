@@ -11,7 +11,7 @@ test('while Postgres is unreachable calls are SERVICE_UNAVAILABLE, and afterward
 
   await postgres.proxy.cut();
   const away = { message: expect.stringContaining('Try again'), data: { code: 'SERVICE_UNAVAILABLE' } };
-  // More often than the pool has connections: each must be reopened.
+  // More calls than the pool has connections, so that each connection is reopened.
   for (let i = 0; i < 5; i++) {
     const calls = [
       client.trpc.me.query(),
@@ -30,7 +30,7 @@ test('while Postgres is unreachable calls are SERVICE_UNAVAILABLE, and afterward
   expect((await client.trpc.events.list.query()).events).toEqual([]);
 });
 
-test('an unexpected error tells the client nothing internal', async () => {
+test('an unexpected error reveals nothing internal to the client', async () => {
   await using dashboard = await openDashboard();
   const { client } = await dashboard.addSpace();
   await dashboard.sql`ALTER TABLE events RENAME TO gone`;

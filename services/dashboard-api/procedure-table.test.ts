@@ -15,8 +15,7 @@ import {
 import { eventFilter } from './procedures/filter-input.ts';
 
 /**
- * The document is generated: after a change of the router, `npm test -- procedure-table --update=all` writes
- * it anew.
+ * The document is generated. After a change of the router, `npm test -- procedure-table --update=all` writes it again.
  */
 
 const sorted = procedures.toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -26,7 +25,7 @@ const filterNames = Object.keys(filter.properties ?? {});
 
 test('every procedure has a schema of its output', () => {
   expect(procedures.filter(({ output }) => output === undefined).map(({ path }) => path)).toEqual([]);
-  // A schema that accepts everything would be none.
+  // A schema that accepts everything would document nothing.
   const isOpen = ({ type, output }: Procedure) => type === 'query' && outputText(output) === '';
   expect(procedures.filter(isOpen).map(({ path }) => path)).toEqual([]);
 });

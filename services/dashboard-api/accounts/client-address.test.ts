@@ -18,25 +18,25 @@ afterAll(async () => {
 const requestOf = (remoteAddress: string, forwarded?: string) =>
   ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
 
-test('only what trusted proxies have added to X-Forwarded-For is believed', () => {
+test('only entries of X-Forwarded-For added by trusted proxies count', () => {
   const find = createFindAddress(['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48']);
   const cases: [remote: string, forwarded: string | undefined, client: string][] = [
-    // Not from a proxy: the header is anybody's.
+    // Not from a proxy: the header is ignored.
     ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
     ['203.0.113.9', undefined, '203.0.113.9'],
-    // One proxy: the last address, whatever the client wrote before it.
+    // One proxy: the last address counts, whatever the client sent.
     ['10.1.2.3', '198.51.100.1', '198.51.100.1'],
     ['10.1.2.3', '6.6.6.6, 198.51.100.1', '198.51.100.1'],
     ['::ffff:10.1.2.3', '198.51.100.1', '198.51.100.1'],
     ['2001:db8:1::5', '2001:DB8:0:0::1', '2001:db8::1'],
-    // Two proxies, of which the client claims to be a third.
+    // Two proxies, and a client that claims to be a third.
     ['10.1.2.3', '10.9.9.9, 198.51.100.1, 192.0.2.7', '198.51.100.1'],
-    // Everything is trusted: the first.
+    // All addresses are trusted: the first one counts.
     ['10.1.2.3', '10.9.9.9, 192.0.2.7', '10.9.9.9'],
-    // With ports, as some proxies write.
+    // With ports, as some proxies add.
     ['10.1.2.3', '198.51.100.1:4711', '198.51.100.1'],
     ['10.1.2.3', '[2001:db8::2]:4711', '2001:db8::2'],
-    // Nothing, or no address: the proxy is all that is known.
+    // Missing or not an address: the address of the proxy is used.
     ['10.1.2.3', undefined, '10.1.2.3'],
     ['10.1.2.3', '', '10.1.2.3'],
     ['10.1.2.3', '198.51.100.1, unknown', '10.1.2.3'],
@@ -50,7 +50,7 @@ test('only what trusted proxies have added to X-Forwarded-For is believed', () =
   expect(createFindAddress([])(requestOf('::ffff:127.0.0.1'))).toBe('127.0.0.1');
 });
 
-test('attempts are counted by an IPv4 address, and by the 64 bits that a holder of IPv6 addresses cannot change', () => {
+test('attempts are counted by IPv4 address, or by the /64 of an IPv6 address', () => {
   expect(networkOf('198.51.100.1')).toBe('198.51.100.1');
   expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
   expect(networkOf('2001:db8:1:2::9')).toBe('2001:db8:1:2::/64');
@@ -58,7 +58,7 @@ test('attempts are counted by an IPv4 address, and by the 64 bits that a holder 
   expect(networkOf('::1')).toBe('0:0:0:0::/64');
 });
 
-test('sessions and audit rows show the client behind a trusted proxy, and nothing of a header that anybody sends', async () => {
+test('sessions and audit rows show the client behind a trusted proxy, and ignore the header of other clients', async () => {
   for (const [dashboard, address] of [
     [dashboards.direct, '127.0.0.1'],
     [dashboards.proxied, '198.51.100.1'],
@@ -74,7 +74,7 @@ test('sessions and audit rows show the client behind a trusted proxy, and nothin
   }
 });
 
-test('a client that changes the header has no more attempts, and behind a trusted proxy each client has its own', async () => {
+test('changing the header gives a client no more attempts; behind a trusted proxy each client has its own', async () => {
   const wrong = { password: 'not the password' };
   const { email } = await dashboards.direct.addSpace();
   const attempt = (dashboard: TestDashboard, whose: string, forwarded: string) =>

@@ -26,7 +26,7 @@ test('clear resets the count of a key', () => {
   expect(limiter.take('a')).toBe(true);
 });
 
-test('when there are too many keys, the one with the fewest attempts is forgotten', () => {
+test('when there are too many keys, the one with the fewest attempts is dropped', () => {
   const { limiter } = openLimiter(2);
   for (let i = 0; i < 3; i++) limiter.take('a');
   for (let i = 0; i < 50; i++) limiter.take(`junk-${i}`);

@@ -10,7 +10,7 @@ import { SignInLimits } from './sign-in-limits.ts';
 const unknown = async () => false;
 const open = () => new SignInLimits(() => 0);
 
-test('an account has so many attempts from all networks, but for a network that it was used from', async () => {
+test('attempts on an account are limited over all networks, except from a network it has a session from', async () => {
   const limits = open();
   const from = (i: number) => ({ email: 'a@example.org', address: `10.${i >> 8}.${i & 255}.1` });
   for (let i = 0; i < signInAccountAttemptsMax; i++) expect(await limits.take(from(i), unknown)).toBe(true);
@@ -30,7 +30,7 @@ test.each([
   expect(await limits.take({ email: 'new@example.org', address: elsewhere }, unknown)).toBe(true);
 });
 
-test('attempts with junk addresses do not make an account’s attempts forgotten', async () => {
+test('attempts with junk addresses do not displace the count of an account', async () => {
   const limits = open();
   const guess = { email: 'victim@example.org', address: '192.0.2.1' };
   for (let i = 0; i < signInAttemptsMax; i++) await limits.take(guess, unknown);
@@ -40,7 +40,7 @@ test('attempts with junk addresses do not make an account’s attempts forgotten
   expect(await limits.take(guess, unknown)).toBe(false);
 });
 
-test('attempts that succeed do not count', async () => {
+test('successful attempts do not count', async () => {
   const limits = open();
   const attempt = { email: 'a@example.org', address: '192.0.2.1' };
   for (let i = 0; i < 2 * signInNetworkAttemptsMax; i++) {

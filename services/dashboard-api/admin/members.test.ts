@@ -31,7 +31,7 @@ test.each([
   }
   const owners = await sql`SELECT user_id FROM memberships WHERE space_id = ${spaceId}`;
   let changes: Promise<MemberChange[]> | undefined;
-  // Both statements begin, and see both owners, before either can change one.
+  // Both statements begin and read both owners before either changes one.
   await sql.begin(async (transaction) => {
     await transaction`SELECT FROM memberships WHERE space_id = ${spaceId} FOR UPDATE`;
     changes = Promise.all(

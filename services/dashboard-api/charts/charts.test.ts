@@ -36,7 +36,7 @@ interface Sent {
   reasoning: number;
 }
 
-// Around the end of summer time in Europe, and in halves of hours.
+// Around the end of summer time in Europe, also at half hours.
 const dayMs = 24 * 3_600_000;
 const firstMs = Date.UTC(2026, 9, 23, 22, 17);
 
@@ -72,7 +72,7 @@ function toEvent(sent: Sent): object {
   return llmEvent({ ...changes, properties: { llm: { model: sent.name, usage } } });
 }
 
-/** Stores events by statements of a few requests each. */
+/** Stores events with statements of a few requests each. */
 async function store(sent: readonly Sent[]): Promise<string> {
   const spaceId = randomUUID();
   for (let from = 0; from < sent.length; from += 100) {
@@ -95,7 +95,7 @@ const groupOf: Record<ChartQuery['groupBy'], (sent: Sent) => string | undefined>
   agent: ({ agentId }) => agentId,
 };
 
-/** What the chart must say of these events, without its percentiles. */
+/** The expected chart of these events, without percentiles. */
 function measure(sent: readonly Sent[]) {
   const llm = sent.filter(({ type }) => type === 'llm');
   const sum = (pick: (one: Sent) => number) => llm.reduce((total, one) => total + pick(one), 0);
@@ -110,7 +110,7 @@ function measure(sent: readonly Sent[]) {
   };
 }
 
-/** The exact percentile, as the sketch defines it. */
+/** The exact percentile by the definition of the sketch. */
 function exactPercentile(sent: readonly Sent[], quantile: number): number {
   const sorted = sent.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
   return Math.max(0, sorted[Math.floor(quantile * (sorted.length - 1))] ?? 0);
@@ -126,7 +126,7 @@ const anyQuery = fc.record({
   source: fc.constantFrom('s', undefined),
 });
 
-test('a chart says what the events say, in any zone, with percentiles within 5 %', async () => {
+test('a chart equals the sums of its events, in any time zone, with percentiles within 5 %', async () => {
   const sent = fc.sample(anySent, { numRuns: 1_500, seed: 7 });
   const spaceId = await store(sent);
   await store(sent.slice(0, 200));
@@ -192,12 +192,12 @@ const values = {
   minDurationMs: fc.constant(10),
   not: fc.constant([{ column: 'name' as const, value: 'm' }]),
 };
-/** Up to two of them. */
+/** Up to two elements. */
 const anyFilter = fc
   .tuple(fc.record(values), fc.subarray(Object.keys(values) as (keyof typeof values)[], { maxLength: 2 }))
   .map(([all, names]): EventFilter => Object.fromEntries(names.map((name) => [name, all[name]])));
 
-test('a histogram counts what the list shows, from statistics or one by one', async () => {
+test('a histogram counts the same events as the list, from statistics or one by one', async () => {
   const sent = fc.sample(anySent, { numRuns: 600, seed: 8 });
   const spaceId = await store(sent);
   const columns = { id: events.id, startTimeMs: events.startTimeMs, state: events.state };
@@ -240,7 +240,7 @@ test('a histogram counts what the list shows, from statistics or one by one', as
   expect([...methods].sort()).toEqual(['events', 'statistics']);
 });
 
-test('without a beginning, a histogram begins with the first events of the space', async () => {
+test('without `from`, a histogram begins with the first events of the space', async () => {
   const sent = fc.sample(anySent, { numRuns: 50, seed: 9 });
   const spaceId = await store(sent);
   const times = sent.map(({ startTimeMs }) => startTimeMs);
@@ -249,16 +249,16 @@ test('without a beginning, a histogram begins with the first events of the space
   expect(buckets.reduce((sum, { events }) => sum + events, 0)).toBe(sent.length);
   const first = Math.min(...times);
   expect((buckets[0]?.startMs ?? 0) + Math.max(bucketMs, 3_600_000)).toBeGreaterThan(first);
-  // A space without events has a day without bars.
+  // A space without events has an empty day.
   const none = await readHistogram(database, randomUUID(), { filter: { to }, bucketsMax: 60 });
   expect(none.buckets.reduce((sum, { events }) => sum + events, 0)).toBe(0);
   expect(to - (none.buckets[0]?.startMs ?? 0)).toBeLessThan(2 * dayMs);
 });
 
-test('with too many events to count, a histogram estimates, and says where', async () => {
+test('with too many events to count, a histogram estimates and marks estimated buckets', async () => {
   const [base] = fc.sample(anySent, 1);
   if (base === undefined) throw new Error('no sample');
-  // 200 events a minute over 40 minutes, of which a quarter takes long; then a quiet minute.
+  // 200 events a minute over 40 minutes, a quarter of them slow; then a quiet minute.
   const sent = Array.from({ length: 8_000 }, (_, i): Sent => {
     return {
       ...base,
@@ -271,7 +271,7 @@ test('with too many events to count, a histogram estimates, and says where', asy
   const spaceId = await store([{ ...base, startTimeMs: quiet, durationMs: 900, isError: true }, ...sent]);
   const filter = { minDurationMs: 500, from: quiet, to: firstMs + 40 * 60_000 };
   const { buckets, method } = await readHistogram(database, spaceId, { filter, bucketsMax: 60 });
-  // 2,001 match, so that they are counted.
+  // 2,001 events match, few enough to be counted.
   expect(method).toBe('events');
   expect(buckets.reduce((sum, { events }) => sum + events, 0)).toBe(2_001);
   const all = await readHistogram(database, spaceId, {

@@ -42,7 +42,7 @@ const anyRange = fc.record({
   timeZone: fc.constantFrom(...zones),
 });
 
-test('buckets are whole minutes, follow each other, hold the range, and days begin when the date changes', () => {
+test('buckets are whole minutes, consecutive, cover the range, and days begin when the date changes', () => {
   fc.assert(
     fc.property(anyRange, ({ from, lengthMs, step, timeZone }) => {
       const to = from + lengthMs;

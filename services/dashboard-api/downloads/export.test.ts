@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Asks with node:http, which shows trailers. The body is not read yet. */
+/** Requests with node:http, which provides trailers. The body is not read yet. */
 async function ask(
   { spaceId, client }: TestSpace,
   query: { format: string; filter?: object },
@@ -53,7 +53,7 @@ function parseCsv(text: string): string[][] {
   return records;
 }
 
-test('any text of a record is read back as it is, but for those that a spreadsheet would run', () => {
+test('any text survives a round trip through a record, except for the prefix before formula starts', () => {
   const field = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.constantFrom(
@@ -84,7 +84,7 @@ test('any text of a record is read back as it is, but for those that a spreadshe
         const value = values[place] ?? '';
         expect(read.replaceAll("'", '')).toBe(value.replaceAll("'", ''));
         expect(read).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/);
-        // A spreadsheet whose separator is a semicolon or a tab cuts the text there.
+        // A spreadsheet whose separator is a semicolon or a tab splits the text there.
         for (const piece of read.split(/[;\t\r\n]/)) expect(piece).not.toMatch(/^[ "]{0,8}[=+\-@＝＋－＠]/);
         if (!/(^|[;\t\r\n])[ "]*[=+\-@＝＋－＠]|^[\t\r\n]/.test(value)) expect(read).toBe(value);
       }
@@ -143,7 +143,7 @@ test.each(['ndjson', 'csv', 'events'])(
   },
 );
 
-test('an export is read as fast as the client takes it, and is complete while events are stored', async () => {
+test('an export is read as fast as the client consumes it, and is complete while events are stored', async () => {
   const space = await dashboard.addSpace();
   const { spaceId } = space;
   const count = 60_000;
@@ -154,7 +154,7 @@ test('an export is read as fast as the client takes it, and is complete while ev
     SELECT ${spaceId}, gen_random_uuid(), uuidv7(), 0, now(), n, n, 0, 'llm', 'ok', ${filler}, ${filler}, ${filler}, ${filler}
     FROM generate_series(1, ${count}::integer) AS n`;
   const response = await ask(space, { format: 'ndjson' });
-  // It has read its first page, and what sockets hold, when it is still to come to these: 60 MB lie before them.
+  // The export has read its first page and what fits into sockets; 60 MB follow before these events.
   const [first] = await once(response, 'data');
   response.pause();
   const [late = '', newest = ''] = await addEvents(dashboard.sql, spaceId, [
@@ -168,13 +168,13 @@ test('an export is read as fast as the client takes it, and is complete while ev
     .map((line) => JSON.parse(line).id);
   expect(ids.length).toBe(count + 1);
   expect(new Set(ids).size).toBe(count + 1);
-  // The export came by where it lies after it was stored; where the newest lies, it had been before.
+  // The export reached the older position after the event was stored there; it had passed the newest position before.
   expect(ids.at(-1)).toBe(late);
   expect(ids).not.toContain(newest);
   expect(response.trailers['weir-export-rows']).toBe(String(count + 1));
 });
 
-test('nobody exports a space that is not theirs', async () => {
+test('a user cannot export another space', async () => {
   const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const foreign = { ...space, spaceId: other.spaceId };
   const nowhere = { ...space, spaceId: randomUUID() };
@@ -196,7 +196,7 @@ test.each([
   expect(await readAll(response)).toMatch(new RegExp(`^${member}: `));
 });
 
-test('damaged data breaks the connection: a part is not taken for all', async () => {
+test('damaged data resets the connection, so that a partial file is not mistaken for a complete one', async () => {
   const space = await dashboard.addSpace();
   await addEvents(dashboard.sql, space.spaceId, rows(1));
   await dashboard.sql`
@@ -210,7 +210,7 @@ test('damaged data breaks the connection: a part is not taken for all', async ()
   await expect(readAll(response)).rejects.toThrow();
 });
 
-/** Adds more events than sockets hold, so that an export waits for its client. */
+/** Adds more events than sockets can buffer, so that an export waits for its client. */
 async function addManyEvents({ spaceId }: TestSpace): Promise<void> {
   const filler = 'x'.repeat(250);
   await dashboard.sql`
@@ -233,7 +233,7 @@ test.each([
   await expect(readAll(response)).rejects.toThrow();
 });
 
-test('a user has a share of the downloads, a space too, and one that ends makes room', async () => {
+test('downloads are limited by user and by space, and a finished one frees its slot', async () => {
   const space = await dashboard.addSpace();
   await addManyEvents(space);
   const { spaceId, client } = space;
@@ -263,13 +263,13 @@ test('a user has a share of the downloads, a space too, and one that ends makes 
     headers: { cookie: client.cookie ?? '' },
   });
   expect(audit.status).toBe(429);
-  // Somebody else is not kept out.
+  // Other users still have slots.
   expect((await ask(stranger, { format: 'csv' })).statusCode).toBe(200);
   for (const response of held) response.destroy();
   await expect.poll(async () => (await of(space)).statusCode).toBe(200);
 });
 
-test('downloads and refusals have a log line with user and address, and without the filter', async () => {
+test('downloads and refusals are logged with user and address, and without the filter', async () => {
   const space = await dashboard.addSpace();
   const { user } = await space.client.trpc.me.query();
   const lines = () =>

@@ -11,7 +11,7 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 const fetchRaw = (path: string, cookie: string | undefined, init: RequestInit = {}) =>
   fetch(`${dashboard.url}/raw/${path}`, { ...init, headers: { cookie: cookie ?? '' } });
 
-test('an event is downloaded byte for byte, as an attachment that no browser runs', async () => {
+test('an event is downloaded byte for byte, as an attachment that browsers do not run', async () => {
   const { spaceId, client } = await dashboard.addSpace({ role: 'viewer' });
   const text = '{"id" : 12345678901234567890,\n "odd":"\\u0000\\ud800 ü€😀<script>", "n":1.0e0}';
   const [, id = ''] = await addEvents(dashboard.sql, spaceId, [{}, { text }]);
@@ -30,7 +30,7 @@ test('an event is downloaded byte for byte, as an attachment that no browser run
   expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
 });
 
-test('nobody downloads an event of a space that is not theirs', async () => {
+test('a user cannot download an event of another space', async () => {
   const [own, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const [id = ''] = await addEvents(dashboard.sql, other.spaceId, [{ text: '{"secret":1}' }]);
   const stranger = await fetchRaw(`${other.spaceId}/${id}`, undefined);
@@ -56,7 +56,7 @@ test.each(['', 'x', '%00/%00', `${randomUUID()}`, `${randomUUID()}/x`, `${random
   },
 );
 
-test('an event without its segment is a 500 that says nothing of the inside', async () => {
+test('an event without its segment is a 500 without internal details', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const [id = ''] = await addEvents(dashboard.sql, spaceId, [{}]);
   await dashboard.sql`DELETE FROM segments WHERE space_id = ${spaceId}`;

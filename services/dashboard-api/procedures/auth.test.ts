@@ -16,7 +16,7 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const code = (value: string) => ({ data: { code: value } });
 
-test('the right password opens a session, in whatever case the e-mail address is written', async () => {
+test('the right password opens a session; the case of the e-mail address does not matter', async () => {
   const { spaceId, email, password } = await dashboard.addSpace();
   const client = openClient(dashboard.url);
   await expect(client.trpc.me.query()).rejects.toMatchObject(code('UNAUTHORIZED'));
@@ -26,7 +26,7 @@ test('the right password opens a session, in whatever case the e-mail address is
   expect(await client.trpc.me.query()).toEqual(signedIn);
 });
 
-test('the cookie is HttpOnly and SameSite=Lax, and Secure behind a proxy that ends TLS', async () => {
+test('the cookie is HttpOnly and SameSite=Lax, and Secure behind a proxy that terminates TLS', async () => {
   const { email, password, client } = await dashboard.addSpace();
   const { port } = new URL(dashboard.url);
   expect(client.lastSetCookie).toMatch(
@@ -37,10 +37,10 @@ test('the cookie is HttpOnly and SameSite=Lax, and Secure behind a proxy that en
   expect(proxied.lastSetCookie).toMatch(new RegExp(`^__Host-weir_session_${port}=.*; Secure$`));
 });
 
-test('two Weirs on one host do not sign each other out', async () => {
+test('two Weirs on one host do not sign out each other’s users', async () => {
   await using other = await openDashboard();
   const [here, there] = [await dashboard.addSpace(), await other.addSpace()];
-  // A browser ignores ports: it sends each of them the cookies of both.
+  // Browsers ignore ports, so they send each Weir the cookies of both.
   const cookies = `${here.client.cookie}; ${there.client.cookie}`;
   here.client.cookie = cookies;
   there.client.cookie = cookies;
@@ -50,7 +50,7 @@ test('two Weirs on one host do not sign each other out', async () => {
   expect(new Set(names).size).toBe(2);
 });
 
-test('a wrong password and an unknown e-mail get the same answer and no cookie', async () => {
+test('a wrong password and an unknown e-mail address get the same response and no cookie', async () => {
   const { email, password } = await dashboard.addSpace();
   const client = openClient(dashboard.url);
   const errors = await Promise.all(
@@ -80,7 +80,7 @@ test('after too many attempts even the right password is rejected, for that e-ma
   await client.trpc.auth.signIn.mutate(other);
 });
 
-test('each attempt has a log line with its outcome, user and address, and without the e-mail address', async () => {
+test('each attempt is logged with its outcome, user and address, and without the e-mail address', async () => {
   const { email, password, client } = await dashboard.addSpace();
   const { user } = await client.trpc.me.query();
   await expect(client.trpc.auth.signIn.mutate({ email, password: 'wrong' })).rejects.toMatchObject(
@@ -95,7 +95,7 @@ test('each attempt has a log line with its outcome, user and address, and withou
   expect(dashboard.log()).not.toContain(email);
 });
 
-test('a sign-in that succeeds does not count against the limit', async () => {
+test('a successful sign-in does not count against the limit', async () => {
   const { email, password, client } = await dashboard.addSpace();
   for (let i = 0; i <= signInAttemptsMax; i++) await client.trpc.auth.signIn.mutate({ email, password });
 });
@@ -141,7 +141,7 @@ test('a new password ends the sessions opened with the old one', async () => {
   await client.trpc.auth.signIn.mutate({ email, password: 'another' });
 });
 
-test('Postgres holds no token that would open a session', async () => {
+test('Postgres does not contain a token that would open a session', async () => {
   const { client } = await dashboard.addSpace();
   const token = client.cookie?.split('=')[1] ?? '';
   const rows = await dashboard.sql`SELECT encode(token_hash, 'escape') AS stored FROM sessions`;
@@ -163,7 +163,7 @@ test.each([
   await client.trpc.me.query();
 });
 
-test('requests of the own origin may change things', async () => {
+test('requests from the dashboard’s own origin may change data', async () => {
   const { email, password } = await dashboard.addSpace();
   const client = openClient(dashboard.url, { origin: dashboard.url, 'sec-fetch-site': 'same-origin' });
   await client.trpc.auth.signIn.mutate({ email, password });

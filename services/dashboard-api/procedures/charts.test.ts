@@ -36,11 +36,11 @@ async function use(spaceId: string, used: readonly Used[]): Promise<void> {
 
 const tokenPrices = { model: 'm', validFrom: '1970-01-01', cacheRead: null, cacheWrite: null };
 
-test('costs are exact, change with the prices of the day, and say what share of the tokens is priced', async () => {
+test('costs are exact, follow price changes by day, and state the share of priced tokens', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const { trpc } = client;
   await use(spaceId, [
-    // The price changes in the middle of a day of Zurich.
+    // The price changes in the middle of a day in Zurich.
     { model: 'm', startTimeMs: from - 60_000, input: 3, output: 1 },
     { model: 'm', startTimeMs: from, input: 1_000_001, cached: 1, written: 2, output: 7 },
     { model: 'unpriced', startTimeMs: from, input: 5, output: 5 },
@@ -69,7 +69,7 @@ test('costs are exact, change with the prices of the day, and say what share of 
   ]);
   expect(costs.total).toEqual({ cost: '0.200000620007', pricedTokens: 1_000_012, tokens: 1_000_022 });
   expect(costs.starts.length).toBe(3);
-  // One call alone, on either side of the change, and of a model without a price.
+  // Single calls before and after the change, and of a model without a price.
   const call = {
     model: 'm',
     inputTokens: 1_000_001,
@@ -88,7 +88,7 @@ test('costs are exact, change with the prices of the day, and say what share of 
   });
 });
 
-test("a space's own price replaces the operator's, and is seen by no other space", async () => {
+test("a space's own price replaces the operator's, and is invisible to other spaces", async () => {
   const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const model = `model-${randomUUID()}`;
   const price = { ...tokenPrices, model, output: '0' };

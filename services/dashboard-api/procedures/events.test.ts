@@ -35,7 +35,7 @@ async function walk({ client }: TestSpace, input: ListInput): Promise<string[]> 
   return ids;
 }
 
-test('pages of any size show each event once, newest first, also where start times are equal', async () => {
+test('pages of any size show each event once, newest first, also when start times are equal', async () => {
   const space = await dashboard.addSpace();
   const events = Array.from({ length: 60 }, (_, i) => ({
     id: randomUUID(),
@@ -161,7 +161,7 @@ test.each<[string, NonNullable<ListInput>]>([
   expect(await walk(space, { ...filter, limit: 1 })).toEqual(ids.slice(1, 4).sort());
 });
 
-test('a page that examined too many events says until when, and the next one goes on', async () => {
+test('a page that stopped at the limit of examined events has searchedUntilMs, and the next one continues', async () => {
   const space = await dashboard.addSpace();
   const rows = Array.from({ length: 12_500 }, (_, i) => ({ startTimeMs: i, durationMs: i === 0 ? 7 : 1 }));
   for (let from = 0; from < rows.length; from += 2_500) {
@@ -174,14 +174,14 @@ test('a page that examined too many events says until when, and the next one goe
   expect(second).toMatchObject({ events: [{ startTimeMs: 0 }], nextCursor: null, searchedUntilMs: null });
 });
 
-test('a filter finds texts that are stored cut or with U+FFFD', async () => {
+test('a filter finds texts that are stored truncated or with U+FFFD', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   await addEvents(dashboard.sql, spaceId, [{ threadId: long }, { userId: 'nul\uFFFD' }]);
   expect((await client.trpc.events.list.query({ threadId: `${long}tail` })).events).toHaveLength(1);
   expect((await client.trpc.events.list.query({ userId: 'nul\0' })).events).toHaveLength(1);
 });
 
-test('an opened event has the text that was sent, byte for byte', async () => {
+test('an opened event has its text as sent, byte for byte', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const text = '{"id" : 12345678901234567890,\n "odd":"\\u0000\\ud800 ü", "n":1.0e0, "deep":[{"a":"]}"}]}';
   const [, id = ''] = await addEvents(dashboard.sql, spaceId, [{}, { text, name: 'm' }, {}]);
@@ -190,7 +190,7 @@ test('an opened event has the text that was sent, byte for byte', async () => {
   expect(opened).not.toHaveProperty('segmentId');
 });
 
-test('neighbours are those of the list with its filter, of the thread and of the trace', async () => {
+test('neighbours are those in the filtered list, in the thread and in the trace', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const [shared, lone] = [randomUUID(), randomUUID()];
   const ids = await addEvents(dashboard.sql, spaceId, [
@@ -227,7 +227,7 @@ test('an event that does not exist is NOT_FOUND', async () => {
   });
 });
 
-test('get says of an event that was stored once that it has expired or was erased, to its own space only', async () => {
+test('get says that an event has expired or was erased, but only to its own space', async () => {
   const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const event = llmEvent();
   const id = String(event.id);
@@ -246,7 +246,7 @@ test('get says of an event that was stored once that it has expired or was erase
   });
 });
 
-test('an event that expires while it is opened is NOT_FOUND, and one without its segment is an error', async () => {
+test('an event that expires while it is being opened is NOT_FOUND; one without its segment is an error', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const [expiring = '', damaged = ''] = await addEvents(dashboard.sql, spaceId, [{}, {}]);
   const session = openPostgres(dashboard.databaseUrl, {
@@ -260,7 +260,7 @@ test('an event that expires while it is opened is NOT_FOUND, and one without its
   const opening = expect(client.trpc.events.get.query({ id: expiring })).rejects.toMatchObject({
     data: { code: 'NOT_FOUND' },
   });
-  // It has read the row, and waits for the segment.
+  // The call has read the row and waits for the segment.
   await until(async () => (await dashboard.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
   await session`DELETE FROM events WHERE id = ${expiring}`;
   await session`DELETE FROM segments WHERE space_id = ${spaceId}`;
@@ -291,7 +291,7 @@ test.each<[string, NonNullable<ListInput>]>([
   });
 });
 
-test('a query can be sent in a body, so that user ids and search texts are in no address', async () => {
+test('a query can be sent as a POST body, so that user ids and search texts are not in URLs', async () => {
   const space = await dashboard.addSpace();
   const [id] = await addEvents(dashboard.sql, space.spaceId, [{ userId: 'u-1' }, { userId: 'u-2' }]);
   const response = await fetch(`${dashboard.url}/trpc/events.list`, {

@@ -12,7 +12,7 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const calls = 400;
 
-test('beside 400 calls of one viewer another tenant opens an event at once, and what is too much gets TOO_MANY_REQUESTS', async () => {
+test('during 400 calls of one viewer another tenant opens an event at once, and excess calls get TOO_MANY_REQUESTS', async () => {
   const [viewer, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const text = JSON.stringify({ prompt: 'x'.repeat(100_000) });
   const [id = ''] = await addEvents(dashboard.sql, viewer.spaceId, [{ text }]);
@@ -26,17 +26,17 @@ test('beside 400 calls of one viewer another tenant opens an event at once, and 
     codes.push(failure.data.code);
   };
   const opened = Array.from({ length: calls }, open);
-  // Those that find no place in the queue are told so while the others wait.
+  // Calls above the queue limit are rejected while the others wait.
   await until(() => codes.includes('TOO_MANY_REQUESTS'));
   const before = codes.filter((code) => code === 'OK').length;
   await other.client.trpc.events.get.query({ id: otherId });
   const during = codes.filter((code) => code === 'OK').length - before;
   await Promise.all(opened);
-  // In the order of the calls, the whole queue would have come first.
+  // In call order, the whole queue would have come first.
   expect(during).toBeLessThan(openingLimits.waitingOfUserMax / 4);
 });
 
-test('calls whose client has left are not made', async () => {
+test('calls whose client has disconnected are not executed', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const [id = ''] = await addEvents(dashboard.sql, spaceId, [{ text: '{}' }]);
   await using blocker = await dashboard.sql.reserve().then((sql) => ({
@@ -46,7 +46,7 @@ test('calls whose client has left are not made', async () => {
       sql.release();
     },
   }));
-  // No event is opened until it ends.
+  // No event is opened until the lock is released.
   await blocker.sql`BEGIN`;
   await blocker.sql`LOCK TABLE segments IN ACCESS EXCLUSIVE MODE`;
   const left = new AbortController();
@@ -62,7 +62,7 @@ test('calls whose client has left are not made', async () => {
   await until(async () => (await countWaiting()) === openingLimits.atOnceOfSpaceMax);
   left.abort();
   expect((await Promise.allSettled(gone)).filter(({ status }) => status === 'fulfilled')).toEqual([]);
-  // The queue has room again, for as many calls as it takes.
+  // The queue has room again for as many calls as before.
   const absent = client.trpc.events.get.query({ id: randomUUID() });
   await blocker.sql`COMMIT`;
   await expect(absent).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });

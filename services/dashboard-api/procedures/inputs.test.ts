@@ -20,7 +20,7 @@ let space: TestSpace;
 beforeAll(async () => {
   dashboard = await openDashboard();
   space = await dashboard.addSpace();
-  // What the calls find: numbers and texts at the bounds of what ingest accepts.
+  // Existing data: numbers and texts at the limits of what ingest accepts.
   const absurd = { threadId: 't', userId: 'u', traceId: randomUUID(), name: 'm', source: 's', agentId: 'a' };
   await addEvents(
     dashboard.sql,
@@ -37,12 +37,12 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  // Nothing that a client sends is a failure of ours, and no stack is in the log.
+  // No client input may cause an internal error or a stack trace in the log.
   expect(dashboard.log()).not.toMatch(/"level":[456]0|"stack"/);
   await dashboard[Symbol.asyncDispose]();
 });
 
-/** Valid values of members that procedures do not require: with them an odd value comes further. */
+/** Valid values of optional members, with which unusual values of others pass more checks. */
 const optional: Record<string, unknown> = {
   limit: 5,
   name: 'm',
@@ -76,7 +76,7 @@ const optional: Record<string, unknown> = {
   validFrom: '2026-01-01',
 };
 
-/** Texts that Postgres, UTF-8 or a careless parser stumbles over. */
+/** Texts that are difficult for Postgres, UTF-8 or parsers. */
 const odd = fc.oneof(
   fc.constantFrom(
     '\0',
@@ -98,7 +98,7 @@ const odd = fc.oneof(
 
 const examples = memberNames.map((member): [string, string] => [member, 'a\0b@c']);
 
-// These end the session of the others.
+// Excluded: they end the session of the other calls.
 const ending = ['auth.signOut', 'sessions.revokeOthers'];
 
 test.each(procedures.filter(({ path }) => !ending.includes(path)).map((one) => [one.path, one] as const))(
@@ -117,7 +117,7 @@ test.each(procedures.filter(({ path }) => !ending.includes(path)).map((one) => [
   },
 );
 
-test('an e-mail address with U+0000 is a bad request that names it', async () => {
+test('an e-mail address with U+0000 is a bad request whose message names the field', async () => {
   const credentials = { email: 'a\0b@c', password: 'wrong' };
   await expect(space.client.trpc.auth.signIn.mutate(credentials)).rejects.toMatchObject({
     message: expect.stringMatching(/^email: /),

@@ -31,7 +31,7 @@ const idsOf = (events: readonly Record<string, unknown>[]) => events.map(({ id }
 const store = (spaceId: string, events: readonly Record<string, unknown>[]) =>
   insertParts(dashboard.database, [partOf(spaceId, events)]);
 
-test('a stream shows what is stored from its beginning on, in order, with a position', async () => {
+test('a stream shows events stored after its beginning, in order, with a position', async () => {
   await store(space.spaceId, someEvents(2));
   using tail = openTail(dashboard.url, space.client.cookie);
   await tail.ready();
@@ -50,7 +50,7 @@ test('a stream shows what is stored from its beginning on, in order, with a posi
   expect(sent).toContainEqual(listed.events[0]);
 });
 
-test('each stream gets what its own filter shows, also one that joins later', async () => {
+test('each stream gets the events of its own filter, also one that joins later', async () => {
   const other = await dashboard.addSpace();
   const { cookie } = other.client;
   using all = openTail(dashboard.url, cookie);
@@ -107,7 +107,7 @@ test('a stream resumes after any of its messages, and `since` reads the same', a
   expect(whole.eventIds()).toEqual(idsOf(events));
 });
 
-test('another space is neither streamed nor woken, and its positions show nothing of it', async () => {
+test('streams neither show nor wake for events of another space, and its positions are not usable', async () => {
   const [mine, theirs] = [await dashboard.addSpace(), await dashboard.addSpace()];
   using own = openTail(dashboard.url, mine.client.cookie);
   using their = openTail(dashboard.url, theirs.client.cookie);
@@ -127,7 +127,7 @@ test('another space is neither streamed nor woken, and its positions show nothin
   await until(() => own.eventIds().length === 1);
 });
 
-test('a position that is none is refused, and one that is too old or of another database is told as a gap', async () => {
+test('a malformed position is refused; one that is too old or of another database is reported as a gap', async () => {
   const other = await dashboard.addSpace();
   const { cookie, trpc } = other.client;
   using bad = openTail(dashboard.url, cookie, { lastEventId: 'nothing' });
@@ -137,7 +137,7 @@ test('a position that is none is refused, and one that is too old or of another 
   for (let i = 0; i < 3; i++) await store(other.spaceId, someEvents(1));
   await dashboard.sql`DELETE FROM space_commits WHERE space_id = ${other.spaceId} AND number < 3`;
   const edge = parsePosition((await trpc.live.since.query()).cursor);
-  if (edge === undefined) throw new Error('the cursor is no position');
+  if (edge === undefined) throw new Error('the cursor is not a position');
   const foreign = formatPosition({ ...edge, segmentId: randomUUID() });
   const future = formatPosition({ ...edge, number: edge.number + 7 });
   for (const lastEventId of [first.cursor, foreign, future]) {
@@ -173,7 +173,7 @@ test('a stream ends when its session is revoked, and when the membership is', as
   expect(first.eventIds()).toEqual([]);
 });
 
-test('a user may have only so many streams, over all sessions, and a stream that ends makes room', async () => {
+test('the streams of a user are limited over all sessions, and a stream that ends frees its slot', async () => {
   const other = await dashboard.addSpace();
   const second = openClient(dashboard.url);
   await second.trpc.auth.signIn.mutate({ email: other.email, password: other.password });
@@ -208,7 +208,7 @@ test('a user may have only so many streams, over all sessions, and a stream that
   }
 });
 
-test('streams are told while Postgres cannot be read, and nothing is missing afterwards', async () => {
+test('streams get isDelayed while Postgres cannot be read, and miss nothing afterwards', async () => {
   await using postgres = await openPostgresProxy();
   const { databaseUrl } = dashboard;
   await using behind = await openDashboard({ databaseUrl, through: postgres.through });
@@ -228,7 +228,7 @@ test('streams are told while Postgres cannot be read, and nothing is missing aft
   });
 });
 
-test('on the wire a stream is what a browser reads, with signs of life, and what is no stream goes the usual way', async () => {
+test('a stream is valid server-sent events with pings; other requests are answered by tRPC as usual', async () => {
   const get = async (path: string, init: RequestInit = {}) =>
     fetch(`${dashboard.url}/trpc/live.tail${path}`, {
       ...init,
@@ -254,14 +254,14 @@ test('on the wire a stream is what a browser reads, with signs of life, and what
   expect(failed).toMatch(/event: serialized-error\ndata: \{.*"code":"BAD_REQUEST".*\}\n\n+$/);
   const unknown = await (await get(`?input=${encodeURIComponent('{"type":"none"}')}`)).text();
   expect(unknown).toMatch(/event: serialized-error\ndata: \{.*"code":"BAD_REQUEST".*\}\n\n+$/);
-  // tRPC answers these: a batch cannot hold a subscription, and only GET opens one.
+  // tRPC rejects these: a batch cannot contain a subscription, and only GET opens one.
   for (const answer of [await get('?batch=1&input=%7B%7D'), await get('', { method: 'POST' })]) {
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);
   }
 });
 
-test('on shutdown streams are cut at once, so that clients connect elsewhere', async () => {
+test('on shutdown streams are closed at once, so that clients reconnect elsewhere', async () => {
   const stopping = await openDashboard({ databaseUrl: dashboard.databaseUrl });
   const { client } = await stopping.addSpace();
   using tail = openTail(stopping.url, client.cookie, { userId: randomUUID() });
@@ -270,7 +270,7 @@ test('on shutdown streams are cut at once, so that clients connect elsewhere', a
   expect(stopping.log()).not.toContain(drainTimeoutMessage);
 });
 
-test('a client that stops reading is told what it has skipped when it reads on, and finds it with `since`', async () => {
+test('a client that stops reading gets `skipped` when it reads again, and finds the events with `since`', async () => {
   const other = await dashboard.addSpace();
   const path = `/trpc/live.tail?input=${encodeURIComponent(JSON.stringify({}))}`;
   const socket = await openSocket(dashboard.url);
@@ -286,13 +286,13 @@ test('a client that stops reading is told what it has skipped when it reads on, 
   await reading.ready();
   socket.pause();
   const sent: string[] = [];
-  // More than sockets and the queue hold together.
+  // More than sockets and the queue can buffer together.
   for (let i = 0; i < 40; i++) {
     const events = someEvents(500);
     await store(other.spaceId, events);
     sent.push(...idsOf(events));
   }
-  // Another stream is not slowed down by it.
+  // Other streams are not slowed down.
   await until(() => reading.eventIds().length === sent.length, 50_000);
   expect(reading.eventIds()).toEqual(sent);
   expect(text).not.toContain('"skipped"');

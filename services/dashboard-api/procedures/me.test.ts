@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-test('a user of several spaces must name one', async () => {
+test('a user of several spaces must name one in each call', async () => {
   const { spaceId, email, password, client } = await dashboard.addSpace();
   const second = await createSpace(dashboard.database, 'second');
   await createOwner(dashboard.database, { email, password, spaceId: second.id });
@@ -23,21 +23,21 @@ test('a user of several spaces must name one', async () => {
   expect((await client.trpc.events.list.query({ spaceId: second.id })).events).toHaveLength(1);
 });
 
-test('a user without a space is signed in, and sees none', async () => {
+test('a user without a space can be signed in and sees no data', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   await dashboard.sql`DELETE FROM memberships WHERE space_id = ${spaceId}`;
   expect(await client.trpc.me.query()).toMatchObject({ spaces: [], currentSpaceId: null });
   await expect(client.trpc.usage.current.query()).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });
 });
 
-test('a viewer reads events and usage', async () => {
+test('a viewer can read events and usage', async () => {
   const { client } = await dashboard.addSpace({ role: 'viewer' });
   expect((await client.trpc.me.query()).spaces).toMatchObject([{ role: 'viewer' }]);
   await client.trpc.events.list.query();
   await client.trpc.usage.current.query();
 });
 
-test('usage is what was stored this month, the limit, and the billing state', async () => {
+test('usage has the events stored this month, the limit, and the billing state', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const month = monthOf(Date.now());
   expect(await client.trpc.usage.current.query()).toMatchObject({

@@ -66,7 +66,7 @@ async function pagesOfThreads({ client }: TestSpace, input: { limit: number; fro
   return items;
 }
 
-test('the pages of threads show each thread of the range once, by last activity, with its counts', async () => {
+test('the pages of threads show each thread of the range once, by most recent activity, with its counts', async () => {
   await fc.assert(
     fc.asyncProperty(
       anyRequests,
@@ -102,7 +102,7 @@ test('the pages of threads show each thread of the range once, by last activity,
   );
 });
 
-test('users are listed as threads are', async () => {
+test('users are listed like threads', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const event = (userId: string, startTimeMs: number) => llmEvent({ startTimeMs, context: { userId } });
   await insertParts(dashboard.database, [partOf(spaceId, [event('u', 1), event('v', 2), event('u', 3)])]);
@@ -115,7 +115,7 @@ test('users are listed as threads are', async () => {
   });
 });
 
-test('threads and users of requests with too many terms for the index are listed and counted', async () => {
+test('threads and users are listed and counted even when their requests have too many terms for the index', async () => {
   const space = await dashboard.addSpace();
   const event = llmEvent({ startTimeMs: 5, context: { threadId: 't', userId: 'u' } });
   await insertParts(dashboard.database, [
@@ -131,7 +131,7 @@ test('threads and users of requests with too many terms for the index are listed
   }
 });
 
-test('the pages of a thread show each event once, in turns that begin with a call of a model', async () => {
+test('the pages of a thread show each event once, in turns that begin with a model call', async () => {
   await fc.assert(
     fc.asyncProperty(anyRequests, fc.integer({ min: 1, max: 4 }), async (requests, limit) => {
       const { spaceId, client } = await dashboard.addSpace();
@@ -179,7 +179,7 @@ test('a turn with more events than a page is continued on the next one', async (
   expect(second).toMatchObject({ turns: [{ events: { length: 51 }, isContinued: false }], nextCursor: null });
 });
 
-test('a trace shows its events in time, with real and inferred parents, lanes and gaps', async () => {
+test('a trace shows its events in time order, with named and inferred parents, lanes and gaps', async () => {
   const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const traceId = randomUUID();
   const ids = Array.from({ length: 4 }, () => randomUUID());
@@ -231,7 +231,7 @@ test('a trace shows its events in time, with real and inferred parents, lanes an
   });
 });
 
-test('of a trace with too many events the newest are shown, and the cap is told', async () => {
+test('a trace with too many events shows the newest ones and reports the limit', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const traceId = randomUUID();
   for (let request = 0; request < 6; request++) {
@@ -243,7 +243,7 @@ test('of a trace with too many events the newest are shown, and the cap is told'
   expect(trace.events[0]?.startTimeMs).toBe(1_000);
 });
 
-test('absurd numbers of tokens are added up to finite sums', async () => {
+test('absurd token counts add up to finite sums', async () => {
   await using dashboard = await openDashboard();
   const { spaceId, client } = await dashboard.addSpace();
   const absurd = {

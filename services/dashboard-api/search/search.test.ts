@@ -64,7 +64,7 @@ test('a search finds each event with the text once, newest requests first, over 
   expect((await walk(other, { payload: 'needle' })).ids).toEqual([]);
 });
 
-test('a search reads the segments of its filter only, and shows the events of its filter only', async () => {
+test('a search only reads segments that may match its filter, and only shows matching events', async () => {
   const space = await dashboard.addSpace();
   const events = [
     [prompt('needle', 1, 'a'), prompt('needle', 2, 'b')],
@@ -87,7 +87,7 @@ test('a search reads the segments of its filter only, and shows the events of it
   expect(await walk(space, { payload: 'absent' })).toMatchObject({ ids: [], segments: 3 });
 });
 
-test('an aborted search ends at the next segment, and says where it would go on', async () => {
+test('an aborted search stops at the next segment and returns its position', async () => {
   const spaceId = randomUUID();
   await insertParts(
     dashboard.database,

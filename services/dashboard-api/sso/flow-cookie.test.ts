@@ -5,7 +5,7 @@ const site = 'https://weir.example';
 const flow = { state: 's', nonce: 'n', codeVerifier: 'v', to: '/s/x?name=a' };
 const header = (to: string) => flowCookie(site, { ...flow, to }).split(';')[0];
 
-test('a flow is read as it was kept, in a cookie that scripts and subdomains cannot set', () => {
+test('a flow survives a round trip through a cookie that scripts and subdomains cannot set', () => {
   expect(flowCookie(site, flow)).toMatch(
     /^__Host-weir_sso_443=[\w-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
   );

@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const code = (value: string) => ({ data: { code: value } });
 const start = (to = '/') => `${dashboard.url}/auth/sso/start?to=${encodeURIComponent(to)}`;
-/** The pages are not served here: the browser stops where they begin. */
+/** The pages are not served here, so the browser stops at the first of them. */
 const isFollowed = (url: URL) =>
   url.host !== new URL(dashboard.url).host || url.pathname.startsWith('/auth/');
 
@@ -55,21 +55,21 @@ async function signIn(name: string, to?: string) {
   return { url, client, browser };
 }
 
-/** A new name at the provider. */
+/** A new user name at the provider. */
 function addPerson(person: Person): string {
   const name = randomUUID();
   provider.people.set(name, person);
   return name;
 }
 
-test('the sign-in page is told of the provider', async () => {
+test('the sign-in page gets the name of the provider', async () => {
   expect(await openClient(dashboard.url).trpc.auth.methods.query()).toEqual({
     password: true,
     sso: { name: 'Example', path: '/auth/sso/start' },
   });
 });
 
-test('a user with the verified address is linked, and then found by the identity alone', async () => {
+test('a user with the verified address is linked, and afterwards found by the identity alone', async () => {
   const { email, password, client, spaceId } = await dashboard.addSpace();
   const name = addPerson({ email: email.toUpperCase(), email_verified: true });
   const first = await signIn(name, '/s/x/events?name=a');
@@ -78,7 +78,7 @@ test('a user with the verified address is linked, and then found by the identity
     user: { email, hasPassword: false },
     currentSpaceId: spaceId,
   });
-  // Whoever had the password may not be who has the address.
+  // The person who set the password may not own the address.
   await expect(client.trpc.me.query()).rejects.toMatchObject(code('UNAUTHORIZED'));
   await expect(openClient(dashboard.url).trpc.auth.signIn.mutate({ email, password })).rejects.toMatchObject(
     code('UNAUTHORIZED'),
@@ -91,14 +91,14 @@ test('a user with the verified address is linked, and then found by the identity
   expect(rows.slice(0, 3).map(({ action }) => action)).toEqual(['session.open', 'session.open', 'user.link']);
 });
 
-test('who is asked to authenticate again gets a session that says when, in place of the one before', async () => {
+test('a new authentication opens a session with its time and ends the previous session', async () => {
   const { email } = await dashboard.addSpace();
   const name = addPerson({ email, email_verified: true });
   const { browser } = await signIn(name);
   const readSessions = () => dashboard.sql`
     SELECT authenticated_at, sessions.created_at FROM sessions JOIN users ON users.id = user_id WHERE email = ${email}`;
   const [first] = await readSessions();
-  // Without max_age this provider does not say when the person authenticated.
+  // Without max_age this provider does not report when the person authenticated.
   expect(first?.authenticated_at).toEqual(first?.created_at);
   const again = `${start('/s/x/members')}&again=1`;
   const asked = await browser.open(again, { isFollowed });
@@ -109,10 +109,10 @@ test('who is asked to authenticate again gets a session that says when, in place
   const renewed = await readSessions();
   expect(renewed).toHaveLength(1);
   expect(renewed).not.toEqual([first]);
-  // The time of the provider is in seconds.
+  // The provider's time is in whole seconds.
   expect(renewed[0]?.authenticated_at.getMilliseconds()).toBe(0);
 
-  // Whoever changes the request, so that the provider does not ask, gets the time of the authentication before.
+  // If the request is changed so that the provider does not ask, the session gets the time of the earlier authentication.
   const { url: sent } = await browser.open(again, { isFollowed: () => false });
   sent.searchParams.delete('prompt');
   sent.searchParams.set('max_age', '100000');
@@ -122,7 +122,7 @@ test('who is asked to authenticate again gets a session that says when, in place
   expect(last?.authenticated_at).toEqual(renewed[0]?.authenticated_at);
 });
 
-test('an address that the provider gives to another person later opens nothing', async () => {
+test('an address that the provider later gives to another person does not give access to the user', async () => {
   const { email } = await dashboard.addSpace();
   await signIn(addPerson({ email, email_verified: true }));
   const { url, client } = await signIn(addPerson({ email, email_verified: true }));
@@ -130,7 +130,7 @@ test('an address that the provider gives to another person later opens nothing',
   await expect(client.trpc.me.query()).rejects.toMatchObject(code('UNAUTHORIZED'));
 });
 
-test('callbacks of a browser that began no sign-in do not count as attempts of its network', async () => {
+test('callbacks of a browser without a sign-in flow do not count as attempts of its network', async () => {
   const { email } = await dashboard.addSpace();
   for (let times = 0; times <= tokenAttemptsMax; times++) {
     const answer = await fetch(`${dashboard.url}${callbackPath}?code=x&state=x`, { redirect: 'manual' });
@@ -158,7 +158,7 @@ test.each<[string, (email: string) => Person]>([
   await client.trpc.me.query();
 });
 
-test('somebody of an allowed domain gets an account without a space', async () => {
+test('a person of an allowed domain gets an account without a space', async () => {
   const email = 'new@allowed.example';
   const { client } = await signIn(addPerson({ email, email_verified: true }));
   expect(await client.trpc.me.query()).toMatchObject({ user: { email, hasPassword: false }, spaces: [] });
@@ -167,7 +167,7 @@ test('somebody of an allowed domain gets an account without a space', async () =
   ).rejects.toMatchObject(code('PRECONDITION_FAILED'));
 });
 
-test('somebody with an invitation gets an account, and accepts it', async () => {
+test('a person with an invitation gets an account, and can accept the invitation', async () => {
   const space = await dashboard.addSpace();
   const email = 'invited@example.org';
   const { token } = await space.client.trpc.invitations.create.mutate({ email, role: 'member' });
@@ -176,7 +176,7 @@ test('somebody with an invitation gets an account, and accepts it', async () => 
   expect((await client.trpc.me.query()).spaces).toMatchObject([{ id: space.spaceId, role: 'member' }]);
 });
 
-/** The callback as the provider sends the browser to it, not yet followed. */
+/** Signs in at the provider. @returns the URL of the callback, which is not requested yet. */
 async function reachCallback() {
   const { email } = await dashboard.addSpace();
   const browser = new RedirectBrowser();
@@ -188,14 +188,14 @@ async function reachCallback() {
   return { browser, url };
 }
 
-test('a code is accepted from the browser that began only, with its state, and once', async () => {
+test('a code is accepted only from the browser that began the flow, with its state, and once', async () => {
   const { browser, url } = await reachCallback();
   const failed = '/sign-in?sso=failed';
   const finish = async (one: RedirectBrowser, target: URL) => {
     const { url: end } = await one.open(target.href, { isFollowed });
     return end.pathname + end.search;
   };
-  // A victim who follows a link with somebody else's code, also in the middle of a sign-in of their own.
+  // A victim who follows a link with the attacker's code, also during a sign-in of their own.
   expect(await finish(new RedirectBrowser(), url)).toBe(failed);
   const victim = new RedirectBrowser();
   await victim.open(start(), { isFollowed: () => false });
@@ -208,7 +208,7 @@ test('a code is accepted from the browser that began only, with its state, and o
   expect(await finish(browser, url)).toBe('/');
   for (const [name, value] of kept) browser.cookies.set(name, value);
   expect(await finish(browser, url)).toBe(failed);
-  // The code and the secrets of the flow are in no log.
+  // No log contains the code or the secrets of the flow.
   expect(dashboard.log()).not.toContain(url.searchParams.get('code'));
 });
 
@@ -243,7 +243,7 @@ test('without a configuration there is no single sign-on', async () => {
   expect((await fetch(`${plain.url}/auth/sso/start`)).status).toBe(404);
 });
 
-test('a provider that cannot be reached leads back to the sign-in page', async () => {
+test('an unreachable provider redirects back to the sign-in page', async () => {
   await using away = await openDashboard({
     variables: {
       DASHBOARD_PUBLIC_URL: 'http://127.0.0.1:1',
@@ -256,7 +256,7 @@ test('a provider that cannot be reached leads back to the sign-in page', async (
   expect(response.headers.get('location')).toBe('/sign-in?sso=unavailable');
 });
 
-test('with SSO_REQUIRED nobody signs in or joins with a password, and a session of single sign-on is short', async () => {
+test('with SSO_REQUIRED passwords neither sign in nor accept invitations, and sessions are short', async () => {
   await using strict = await openDashboard({
     databaseUrl: dashboard.databaseUrl,
     variables: {

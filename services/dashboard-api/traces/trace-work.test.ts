@@ -4,7 +4,7 @@ import { readCalledTools } from './called-tools.ts';
 import { findParents } from './parents.ts';
 import type { TraceRow } from './trace-events.ts';
 
-/** Work that may be done for each event: some logarithms of their number. The square of it is a hundred times more. */
+/** Allowed reads per event: a few logarithms of the number of events. Quadratic work would be a hundred times more. */
 const readsPerRow = 400;
 
 /** Rows of a trace that count how often their times and ids are read. */
@@ -22,7 +22,7 @@ function countedRows(make: (place: number) => Partial<TraceRow>) {
       type: 'tool',
       ...make(place),
     };
-    // Only these members are read here.
+    // Only these members are read.
     return new Proxy(row, counting) as TraceRow;
   });
   return { rows, countReads: () => reads };
@@ -32,7 +32,7 @@ const span = (startTimeMs: number, endTimeMs: number) => ({
   ...{ startTimeMs, endTimeMs, durationMs: endTimeMs - startTimeMs },
 });
 
-test('calls of tools without number, and thousands of events of the tool, take no time that is their product', () => {
+test('the work for tool calls does not grow with the product of calls and events of a tool', () => {
   const names = Array.from({ length: 20_000 }, () => 'x');
   const { rows, countReads } = countedRows((place) => ({
     ...span(place, place + 0.5),
@@ -41,18 +41,18 @@ test('calls of tools without number, and thousands of events of the tool, take n
   const parents = findParents(rows, new Map(['0', '1', '2', '3'].map((id) => [id, names])));
   expect(parents.get('4')).toMatchObject({ id: '0', by: 'tool_call' });
   expect(countReads()).toBeLessThan(readsPerRow * (rows.length + 4 * names.length));
-  // Each event is taken once, whoever called it.
+  // Each event is taken once, whichever call it belongs to.
   expect(parents.size).toBe(rows.length - 4);
 });
 
-test('thousands of events that run at once are not compared with each other', () => {
+test('thousands of concurrent events are not compared with each other', () => {
   const { rows, countReads } = countedRows((place) => span(place, 2 * traceEventsMax - place));
   const parents = findParents(rows, new Map());
   expect(parents.get('4999')).toMatchObject({ id: '4998', by: 'containment' });
   expect(countReads()).toBeLessThan(readsPerRow * rows.length);
 });
 
-test('a chain of thousands of parents is not followed for each of its events', () => {
+test('a chain of thousands of parents is not walked for each of its events', () => {
   let follows = 0;
   class CountedMap<Key, Value> extends Map<Key, Value> {
     override get(key: Key) {
@@ -78,7 +78,7 @@ test('a chain of thousands of parents is not followed for each of its events', (
 const eventWith = (toolCalls: string) =>
   `{"type":"llm","properties":{"llm":{"output":{"toolCalls":1},"x":[{}],"output":{"a":"}","toolCalls":${toolCalls}}}},"z":0}`;
 
-test('of an event of 4 MiB of calls, as many as are asked for are read, and it is said that there are more', () => {
+test('of a 4 MiB event, the requested number of calls is read, and the result is marked incomplete', () => {
   const text = eventWith(`[${Array.from({ length: 300_000 }, () => '{"name":"x"}').join(',')}]`);
   const { names, isComplete } = readCalledTools(text, 256);
   expect(names).toHaveLength(256);

@@ -28,7 +28,7 @@ function row(changes: Partial<TraceRow>): TraceRow {
 
 const none = new Map<string, string[]>();
 
-test('a parent that the client named comes before one that is inferred, and marks it so', () => {
+test('a parent that the client named takes precedence over an inferred one, and is marked', () => {
   const rows = [
     row({ id: 'root', startTimeMs: 0, endTimeMs: 100 }),
     row({ id: 'other', startTimeMs: 10, endTimeMs: 20 }),
@@ -41,7 +41,7 @@ test('a parent that the client named comes before one that is inferred, and mark
   });
 });
 
-test('each call of a tool takes the next event of that tool in its thread', () => {
+test('each tool call takes the next event of that tool in its thread', () => {
   const rows = [
     row({ id: 'llm', threadId: 't', endTimeMs: 10 }),
     row({ id: 'elsewhere', type: 'tool', name: 'grep', threadId: 'u', startTimeMs: 11 }),
@@ -55,7 +55,7 @@ test('each call of a tool takes the next event of that tool in its thread', () =
   expect(Object.fromEntries(findParents(rows, calls))).toEqual({ first: by, second: by, read: by });
 });
 
-test('the nearest containing event of the group is the parent, of its own thread if there is one', () => {
+test('the shortest containing event of the group is the parent, preferably of the same thread', () => {
   const rows = [
     row({ id: 'a', agentGroupId: 'g', threadId: 't', startTimeMs: 0, endTimeMs: 100 }),
     row({ id: 'b', agentGroupId: 'g', threadId: 'u', startTimeMs: 1, endTimeMs: 90 }),
@@ -67,7 +67,7 @@ test('the nearest containing event of the group is the parent, of its own thread
   expect(parents).toEqual({ b: 'a', c: 'a', e: 'b' });
 });
 
-/** As {@link findContaining} says it, one pair after another. */
+/** The definition of {@link findContaining}, by comparing all pairs. */
 function containersOf(rows: readonly TraceRow[]): [string, string][] {
   const lengthOf = (one: TraceRow) => endOf(one) - one.startTimeMs;
   return rows.flatMap((own): [string, string][] => {
@@ -117,7 +117,7 @@ const anyRows = fc
       .toSorted(compareInTime),
   );
 
-test('each event has the shortest longer one that contains it, of its own thread if there is one', () => {
+test('each event gets the shortest longer event that contains it, preferably of its own thread', () => {
   fc.assert(
     fc.property(anyRows, (rows) => {
       expect([...findContaining(rows)]).toEqual(containersOf(rows));
@@ -126,7 +126,7 @@ test('each event has the shortest longer one that contains it, of its own thread
   );
 });
 
-test('no event is above itself, whatever clients say', () => {
+test('no event is its own ancestor, whatever clients send', () => {
   fc.assert(
     fc.property(anyRows, (rows) => {
       const calls = new Map(
@@ -146,7 +146,7 @@ test('no event is above itself, whatever clients say', () => {
   );
 });
 
-test('gaps are when nothing runs, overlaps when at least two do, and lanes hold each event once', () => {
+test('in gaps no event runs, in overlaps at least two, and lanes have each event once', () => {
   fc.assert(
     fc.property(anyRows, (rows) => {
       const runningAt = (ms: number) =>
@@ -170,7 +170,7 @@ test('gaps are when nothing runs, overlaps when at least two do, and lanes hold 
         JSON.stringify([agentGroupId, agentId, threadId]),
       );
       expect(new Set(keys).size).toBe(keys.length);
-      // The lanes of a group are together.
+      // Lanes of a group are adjacent.
       const groups = lanes.map(({ agentGroupId }) => agentGroupId);
       expect(groups.filter((group, place) => group !== groups[place - 1]).length).toBe(new Set(groups).size);
     }),

@@ -43,11 +43,11 @@ test.for(['/', '/sign-in', '/s/1/events?type=llm'])('the page is sent for %s', a
   expect(await response.text()).toContain('<title>Weir</title>');
 });
 
-test('the page names the address of ingest, which cannot leave its attribute', async () => {
+test('the page contains the ingest URL, escaped within its attribute', async () => {
   expect(await (await get('/', html)).text()).toContain('content="https://in.example/&quot;x"');
 });
 
-test('a browser that has the page gets 304', async () => {
+test('a browser that has the current page gets 304', async () => {
   const etag = (await get('/', html)).headers.get('etag') ?? '';
   const again = await get('/', { ...html, 'if-none-match': etag });
   expect([again.status, await again.text()]).toEqual([304, '']);
@@ -65,7 +65,7 @@ test.for([
   expect(await response.text()).toBe(script);
 });
 
-test('a file without a hash in its name is asked for again each time', async () => {
+test('a file without a hash in its name is revalidated each time', async () => {
   expect((await get('/theme.js')).headers.get('cache-control')).toBe('no-cache');
 });
 
@@ -77,18 +77,18 @@ test.for(['/assets/index-00000000.js', '/assets/', '/assets/../index.html.br', '
   },
 );
 
-test('an unknown path is not found for a client that wants no page', async () => {
+test('an unknown path is 404 for a client that does not accept HTML', async () => {
   expect((await get('/nothing', { accept: 'application/json' })).status).toBe(404);
 });
 
-test('HEAD has the headers of GET and no body; other methods are refused', async () => {
+test('HEAD returns the headers of GET without a body; other methods are refused', async () => {
   const head = await get('/', html, 'HEAD');
   expect([head.status, await head.text()]).toEqual([200, '']);
   expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
   expect((await get('/', html, 'POST')).status).toBe(404);
 });
 
-test('a page may load nothing of another origin, and no other site may frame it', async () => {
+test('the policy lets a page load nothing from other origins, and no other site frame it', async () => {
   const { headers } = await get('/', html);
   expect(headers.get('content-security-policy')).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +

@@ -12,7 +12,7 @@ import { pepper } from '../../../../test/support/pipeline.ts';
 import { usePipeline } from '../../../../test/support/use-pipeline.ts';
 import { until, untilDrained } from '../../../../test/support/wait.ts';
 
-/** Keys and usage, with a real ingest and writer on the database of the dashboard. */
+/** Keys and usage, with a real ingest and writer on the dashboard's database. */
 
 const { pipeline } = usePipeline();
 let dashboard: TestDashboard;
@@ -34,7 +34,7 @@ const untilAnswered = (apiKey: string, status: number) =>
 const apiKeys = () => space.client.trpc.apiKeys;
 const find = async (keyId: string) => (await apiKeys().list.query()).find(({ id }) => id === keyId);
 
-test('a key is shown once, listed by its ends, and accepted until it is revoked', async () => {
+test('a key is shown once, listed by its first and last characters, and accepted until it is revoked', async () => {
   const { keyId, apiKey } = await apiKeys().create.mutate({ name: ' production ' });
   await untilAnswered(apiKey, 202);
   const listed = await find(keyId);
@@ -49,7 +49,7 @@ test('a key is shown once, listed by its ends, and accepted until it is revoked'
   expect(await find(keyId)).toMatchObject({ state: 'revoked' });
 });
 
-test('a key that expires is rejected from then on', async () => {
+test('a key is rejected once it has expired', async () => {
   const expiresAt = new Date(Date.now() + 1_500).toISOString();
   const { keyId, apiKey } = await apiKeys().create.mutate({ name: 'short', expiresAt });
   await untilAnswered(apiKey, 202);
@@ -60,7 +60,7 @@ test('a key that expires is rejected from then on', async () => {
   ).rejects.toMatchObject(code('BAD_REQUEST'));
 });
 
-test('a key that is rolled is accepted beside the new one for the overlap, and no longer', async () => {
+test('a rolled key is accepted together with the new one during the overlap, and not afterwards', async () => {
   const old = await apiKeys().create.mutate({ name: 'rolled' });
   const rolled = await apiKeys().roll.mutate({ keyId: old.keyId, overlapHours: 2 / 3_600 });
   expect(await send(old.apiKey)).toBe(202);
@@ -81,7 +81,7 @@ test('of concurrent rolls of one key one succeeds', async () => {
   expect(named).toHaveLength(2);
 });
 
-test('a key that is rolled keeps its lifetime, and rolling makes no key live longer', async () => {
+test('the new key keeps the lifetime of the rolled one, and rolling extends no lifetime', async () => {
   const hourMs = 60 * 60 * 1_000;
   const expiresAt = new Date(Date.now() + hourMs).toISOString();
   const old = await apiKeys().create.mutate({ name: 'hour', expiresAt });
@@ -92,13 +92,13 @@ test('a key that is rolled keeps its lifetime, and rolling makes no key live lon
   expect(lifetimeMs).toBeLessThanOrEqual(hourMs);
 });
 
-test('a key that is revoked cannot be rolled', async () => {
+test('a revoked key cannot be rolled', async () => {
   const { keyId } = await apiKeys().create.mutate({ name: 'gone' });
   await apiKeys().revoke.mutate({ keyId });
   await expect(apiKeys().roll.mutate({ keyId })).rejects.toMatchObject(code('NOT_FOUND'));
 });
 
-test('usage counts events by day and by key, and retries apart', async () => {
+test('usage counts events by day and by key, and retries separately', async () => {
   const own = await dashboard.addSpace();
   const { trpc } = own.client;
   const first = await trpc.apiKeys.create.mutate({ name: 'first' });
@@ -108,7 +108,7 @@ test('usage counts events by day and by key, and retries apart', async () => {
   const events = someEvents(7);
   await post(first.apiKey, events);
   await untilDrained(pipeline);
-  // A retry of all, one in part, and the same id twice in one batch. Unchanged, the queue itself would drop it.
+  // A complete retry, a partial one, and the same id twice in a batch. The queue itself would drop an unchanged batch.
   await post(first.apiKey, events.toReversed());
   await post(second.apiKey, [...events.slice(0, 2), ...someEvents(3)]);
   const twice = llmEvent();

@@ -18,7 +18,7 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const code = (value: string) => ({ data: { code: value } });
 
-/** Another user, who is a member of the space too. */
+/** Another user who is also a member of the space. */
 async function addMember({ spaceId }: TestSpace, role: Role) {
   const member = await dashboard.addSpace();
   const { user } = await member.client.trpc.me.query();
@@ -26,7 +26,7 @@ async function addMember({ spaceId }: TestSpace, role: Role) {
   return { ...member, userId: user.id };
 }
 
-test('a person has one open invitation to a space: the last one', async () => {
+test('a person has at most one open invitation to a space: the newest', async () => {
   const { client } = await dashboard.addSpace();
   const email = 'twice@example.org';
   const first = await client.trpc.invitations.create.mutate({ email, role: 'admin' });
@@ -48,7 +48,7 @@ test('a person has one open invitation to a space: the last one', async () => {
   expect(await trpc.invitations.look.mutate({ token: last.token })).toMatchObject({ role: 'member' });
 });
 
-/** Ways in which somebody loses rights, and whether the invitations that they made to viewers end too. */
+/** Ways to lose rights, and whether the user's invitations of viewers end too. */
 const losses: [string, (space: TestSpace, userId: string) => Promise<unknown>, boolean][] = [
   [
     'demoted to admin',
@@ -69,14 +69,14 @@ const losses: [string, (space: TestSpace, userId: string) => Promise<unknown>, b
   ['removed by the operator', (space, userId) => removeRole(dashboard.database, space.spaceId, userId), true],
 ];
 
-test.each(losses)('an owner who is %s has no way back by an invitation', async (_, lose, endsAll) => {
+test.each(losses)('an owner who is %s cannot return through an invitation', async (_, lose, endsAll) => {
   const space = await dashboard.addSpace();
   const { spaceId } = space;
   const lost = await addMember(space, 'owner');
   const { trpc } = lost.client;
   const owner = await trpc.invitations.create.mutate({ spaceId, email: 'o@example.org', role: 'owner' });
   const viewer = await trpc.invitations.create.mutate({ spaceId, email: 'v@example.org', role: 'viewer' });
-  // To the address of the member: it can be made in the moment before they join by another way.
+  // An invitation to the member's own address: it can be created just before they join in another way.
   const token = randomBytes(32).toString('base64url');
   await dashboard.sql`
     INSERT INTO invitations (space_id, token_hash, email, role, created_by, expires_at)
@@ -91,7 +91,7 @@ test.each(losses)('an owner who is %s has no way back by an invitation', async (
   await expect(trpc.invitations.accept.mutate({ token })).rejects.toMatchObject(code('NOT_FOUND'));
 });
 
-test('an invitation is good for nothing while its maker could not make it, also when no revocation saw it', async () => {
+test('an invitation is invalid while its creator lacks the role for it, even if no revocation caught it', async () => {
   const space = await dashboard.addSpace();
   const { spaceId } = space;
   const maker = await addMember(space, 'owner');

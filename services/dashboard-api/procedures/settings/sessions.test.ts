@@ -35,7 +35,7 @@ test('sessions are listed with browser, address and last use, and each can be en
   await client.trpc.me.query();
 });
 
-test("a user cannot end another one's session", async () => {
+test("a user cannot end another user's session", async () => {
   const [own, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const [session] = await other.client.trpc.sessions.list.query();
   await expect(own.client.trpc.sessions.revoke.mutate({ id: session?.id ?? '' })).rejects.toMatchObject(
@@ -44,7 +44,7 @@ test("a user cannot end another one's session", async () => {
   await other.client.trpc.me.query();
 });
 
-test('the last use is written again when it is older than a minute', async () => {
+test('the last use is updated when it is older than a minute', async () => {
   const { client } = await dashboard.addSpace();
   const { user } = await client.trpc.me.query();
   await dashboard.sql`UPDATE sessions SET last_used_at = now() - interval '1 hour' WHERE user_id = ${user.id}`;
@@ -53,14 +53,14 @@ test('the last use is written again when it is older than a minute', async () =>
   expect(Date.now() - Date.parse(session?.lastUsedAt ?? '')).toBeLessThan(60_000);
 });
 
-test('revoking the others leaves the session that asks', async () => {
+test('revoking the other sessions keeps the current one', async () => {
   const { client, second } = await signInTwice();
   expect(await client.trpc.sessions.revokeOthers.mutate()).toEqual({ revoked: 1 });
   await expect(second.trpc.me.query()).rejects.toMatchObject(code('UNAUTHORIZED'));
   await client.trpc.me.query();
 });
 
-test('a new password ends the other sessions, and only it signs in', async () => {
+test('a new password ends the other sessions, and only it can sign in', async () => {
   const { client, second, email, password } = await signInTwice();
   await client.trpc.auth.changePassword.mutate({
     currentPassword: password,
@@ -90,7 +90,7 @@ test('of two concurrent changes with the same current password one succeeds', as
   );
 });
 
-test('the current password cannot be guessed on', async () => {
+test('guesses of the current password are limited', async () => {
   const { client, password } = await dashboard.addSpace();
   const change = (currentPassword: string) =>
     client.trpc.auth.changePassword.mutate({ currentPassword, newPassword: 'a new password' });
@@ -100,7 +100,7 @@ test('the current password cannot be guessed on', async () => {
   await expect(change(password)).rejects.toMatchObject(code('TOO_MANY_REQUESTS'));
 });
 
-test('a sign-in link opens one session, whoever uses it at the same time', async () => {
+test('a sign-in link opens one session, even when it is used concurrently', async () => {
   const { client } = await dashboard.addSpace();
   const { user } = await client.trpc.me.query();
   const link = await createSignInLink(dashboard.database, user.id, dashboard.url);
@@ -116,7 +116,7 @@ test('a sign-in link opens one session, whoever uses it at the same time', async
   expect(dashboard.log()).not.toContain(token);
 });
 
-test('an expired sign-in link signs nobody in', async () => {
+test('an expired sign-in link is rejected', async () => {
   const { client } = await dashboard.addSpace();
   const { user } = await client.trpc.me.query();
   const [, token = ''] = (await createSignInLink(dashboard.database, user.id, '')).split('#link=');
@@ -132,7 +132,7 @@ test('wrong tokens are limited by network address, for links and for invitations
   const { trpc } = openClient(own.url);
   const wrong = { token: 'A'.repeat(43) };
   for (let i = 0; i < tokenAttemptsMax; i += 2) {
-    // A right one does not count.
+    // A valid one does not count.
     await trpc.invitations.look.mutate(created);
     await expect(trpc.invitations.look.mutate(wrong)).rejects.toMatchObject(code('NOT_FOUND'));
     await expect(trpc.auth.redeemLink.mutate(wrong)).rejects.toMatchObject(code('UNAUTHORIZED'));

@@ -39,14 +39,14 @@ test('an owner creates a space with the limit of new spaces, renames it, and swi
   expect((await trpc.me.query()).currentSpaceId).toBe(spaceId);
   expect((await trpc.events.list.query()).events).toHaveLength(1);
   expect((await trpc.events.list.query({ spaceId: first.spaceId })).events).toHaveLength(0);
-  // The choice is that of this session, and ends with the membership.
+  // The selection belongs to the session, and ends with the membership.
   const other = openClient(dashboard.url);
   expect((await other.trpc.auth.signIn.mutate(first)).currentSpaceId).toBeNull();
   await dashboard.sql`DELETE FROM memberships WHERE space_id = ${spaceId}`;
   expect((await trpc.me.query()).currentSpaceId).toBe(first.spaceId);
 });
 
-test('who owns no space creates none, and plan and billing are not theirs to change', async () => {
+test('a user who owns no space cannot create one, and members cannot change plan and billing', async () => {
   const { client, spaceId } = await dashboard.addSpace({ role: 'admin' });
   await expect(client.trpc.spaces.create.mutate({ name: 'own' })).rejects.toMatchObject(code('FORBIDDEN'));
   const sneaky = { name: 'renamed', monthlyEventLimit: null, billingState: 'active', plan: 'free lunch' };
@@ -81,7 +81,7 @@ test('usage is forecast from the last days', async () => {
   await sql`INSERT INTO usage_months VALUES (${spaceId}, ${monthOf(Date.now())}, 5000), (${spaceId}, '2020-01', 1)`;
   const usage = await client.trpc.usage.current.query();
   const daysLeft = (Date.parse(usage.resetsAt) - Date.now()) / dayMs;
-  // Seven thousand events in six to seven days.
+  // 7,000 events in six to seven days.
   expect(usage.forecast).toBeGreaterThanOrEqual(Math.floor(5_000 + 1_000 * daysLeft));
   expect(usage.forecast).toBeLessThanOrEqual(Math.ceil(5_000 + (7_000 / 6) * daysLeft));
   const daily = await client.trpc.usage.daily.query();
@@ -97,7 +97,7 @@ test('usage is forecast from the last days', async () => {
   ]);
 });
 
-test('every change has an audit row that says who, what, from where, and no secret', async () => {
+test('every change has an audit row with actor, action, target and address, and without secrets', async () => {
   const { client, email, spaceId } = await dashboard.addSpace();
   const { trpc } = client;
   const { user } = await trpc.me.query();
@@ -136,7 +136,7 @@ test('every change has an audit row that says who, what, from where, and no secr
   const revoked = rows.find(({ action }) => action === 'api_key.revoke');
   expect(revoked).toMatchObject({ actorEmail: email, address: '127.0.0.1', target: keyId });
   expect(rows.at(-1)).toMatchObject({ actorEmail: null, address: null });
-  // The newest first: a member, an invitation and a key are named, and a session has no name.
+  // Newest first. The rows name members, invitations and keys; a session has no name.
   const names = new Map(rows.map(({ action, targetName }) => [action, targetName]));
   for (const action of ['member.remove', 'invitation.accept', 'invitation.create', 'user.password'])
     expect([action, names.get(action)]).toEqual([action, 'new@example.org']);
@@ -163,7 +163,7 @@ test('every change has an audit row that says who, what, from where, and no secr
   expect(lines.map((line) => JSON.parse(line))).toEqual(rows);
 });
 
-test('the audit log is downloaded whole, and by admins of the space only', async () => {
+test('the audit log can be downloaded completely, only by admins of the space', async () => {
   const { client, spaceId } = await dashboard.addSpace({ role: 'admin' });
   await dashboard.sql`
     INSERT INTO audit_log (space_id, actor, action, details)
@@ -187,7 +187,7 @@ test('the audit log is downloaded whole, and by admins of the space only', async
   expect(await status(spaceId, client.cookie)).toBe(403);
 });
 
-test('quarantine is listed in pages, and replayed for the own space only', async () => {
+test('quarantine is listed in pages, and only entries of the own space are replayed', async () => {
   const [own, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const { sql } = dashboard;
   for (const { spaceId } of [own, other]) {
@@ -210,14 +210,14 @@ test('quarantine is listed in pages, and replayed for the own space only', async
   expect(new Set(ids).size).toBe(5);
   const foreign = (await other.client.trpc.quarantine.list.query()).entries.map(({ id }) => id);
   const { replayed, failed } = await trpc.quarantine.replay.mutate({ ids: [...ids, ...foreign] });
-  // These parts are no messages: they fail again. Those of the other space are not looked at.
+  // These parts are invalid, so they fail again. Those of the other space are not read.
   expect(replayed).toEqual([]);
   expect(failed.map(({ id }) => id).sort()).toEqual(ids.sort());
   const [row] = (await trpc.audit.list.query({ action: 'quarantine.replay' })).rows;
   expect(row?.details).toEqual({ entries: 5, ids: expect.arrayContaining(ids) });
 });
 
-test('keys that have expired or were revoked leave room for others', async () => {
+test('expired and revoked keys do not count towards the limit', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const add = (count: number, ended: { expires_at?: Date; revoked_at?: Date }) =>
     dashboard.sql`INSERT INTO api_keys ${dashboard.sql(
@@ -235,7 +235,7 @@ test('keys that have expired or were revoked leave room for others', async () =>
   );
 });
 
-test('the month of usage ends at midnight UTC, and the forecast goes on over its end', async () => {
+test('the month of usage ends at midnight UTC, and the forecast uses days of the previous month', async () => {
   const { spaceId } = await dashboard.addSpace();
   const { sql, database } = dashboard;
   await changeSpace(database, spaceId, { monthlyEventLimit: 1_000 });
@@ -250,7 +250,7 @@ test('the month of usage ends at midnight UTC, and the forecast goes on over its
     ...{ month: '2026-12', events: 900, resetsAt: '2027-01-01T00:00:00.000Z' },
     ...{ forecast: 900, limitReachedAt: null },
   });
-  // Six whole days have 140 events: 31 days have 723.
+  // Six whole days have 140 events, so 31 days have 723.
   expect(await readUsage(database, spaceId, new Date('2027-01-01T00:00:00.000Z'))).toMatchObject({
     ...{ month: '2027-01', events: 0, resetsAt: '2027-02-01T00:00:00.000Z' },
     ...{ forecast: Math.round((140 / 6) * 31), limitReachedAt: null },
