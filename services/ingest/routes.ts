@@ -70,7 +70,7 @@ function findHandler(
   if (handler !== undefined) return handler;
   const allowed = Object.keys(methods).join(', ');
   response.setHeader('Allow', allowed);
-  throw new IngestError('method_not_allowed', `This path takes ${allowed} only.`);
+  throw new IngestError('method_not_allowed', `This path accepts only ${allowed}.`);
 }
 
 function routesAt(path: string): Record<string, Handler> | undefined {

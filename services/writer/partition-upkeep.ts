@@ -41,7 +41,7 @@ export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposabl
 async function keepOnce(database: Database, log: Logger): Promise<boolean> {
   const nowMs = await serverTimeMs(database);
   const failure: unknown = await ensurePartitions(database, nowMs).catch((error: unknown) => error);
-  if (failure !== undefined) log.warn({ err: failure }, 'partitions were not made; retrying later');
+  if (failure !== undefined) log.warn({ err: failure }, 'partitions were not created; retrying later');
   for (const fault of await findPartitionFaults(database, nowMs)) log.error(`ALARM: ${fault}`);
   await deleteOldCommits(database);
   return failure === undefined;

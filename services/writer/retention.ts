@@ -42,7 +42,7 @@ export function startRetention({
     if (!isBehind && lagMs > retentionLagMsMax)
       log.error(
         { hours: Math.round(lagMs / 3_600_000) },
-        'ALARM: the clock has jumped ahead, or no writer ran for long: what has expired meanwhile is deleted little by little. Correct the clock if it is wrong',
+        'ALARM: the clock has jumped ahead, or no writer ran for a long time: expired data is deleted in small steps. Correct the clock if it is wrong',
       );
     isBehind = lagMs > retentionLagMsMax;
     const ms = Math.round(performance.now() - startedMs);

@@ -33,7 +33,7 @@ export function clearUndeletedMessages({
         looks = 0;
         log.warn(
           { stream: stream.name, sequence: found },
-          'stored messages are still queued: they are delivered again',
+          'stored messages are still queued: recreating the consumer to deliver them again',
         );
         await renewConsumer(manager, stream).catch((error: unknown) =>
           log.warn({ err: error, stream: stream.name }, 'the consumer could not be recreated'),

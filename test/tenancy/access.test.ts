@@ -72,7 +72,7 @@ test('the batch that crosses the limit is accepted completely, and the next one 
       id: 'usage_limit_exceeded',
       title: 'Usage limit exceeded',
       status: 402,
-      details: expect.stringMatching(/used 14 of the 10 .* starts anew at \d{4}-\d{2}-01T00:00:00\.000Z/),
+      details: expect.stringMatching(/used 14 of the 10 .* resets at \d{4}-\d{2}-01T00:00:00\.000Z/),
     },
   });
   await untilDrained(pipeline);

@@ -105,7 +105,7 @@ export class Quota {
     throw new IngestError(
       'usage_limit_exceeded',
       `The space has used ${usage.stored} of the ${limit} events included this month. ` +
-        `The count starts anew at ${monthEnd(Date.now())}.`,
+        `The count resets at ${monthEnd(Date.now())}.`,
     );
   }
 

@@ -30,6 +30,6 @@ export function holdBuffer(bytes: Buffer, budget: ByteBudget): BudgetedBuffer {
 export function memoryExhausted(): IngestError {
   return new IngestError(
     'ingest_unavailable',
-    'Ingest holds as many bytes as it may at this moment. Retry later.',
+    'The memory for requests is used up at this moment. Retry later.',
   );
 }

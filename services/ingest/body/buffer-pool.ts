@@ -15,7 +15,7 @@ export class BufferPool {
     return this.#spare.pop() ?? Buffer.allocUnsafeSlow(bodyBytesMax + envelopeBytes);
   }
 
-  /** Returns a buffer that nobody reads any more. */
+  /** Returns a buffer. The caller must not use it afterwards. */
   release(buffer: Buffer): void {
     if (this.#spare.length < spareBuffersMax) this.#spare.push(buffer);
   }

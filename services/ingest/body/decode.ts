@@ -92,7 +92,7 @@ async function decompress(
   });
   // zlib ignores bytes after the end of the compressed data.
   if (decoder.bytesWritten === bytes.length) return;
-  throw new IngestError('invalid_request_body', `The body goes on after the end of its ${name} data.`);
+  throw new IngestError('invalid_request_body', `The body has bytes after the end of its ${name} data.`);
 }
 
 /**

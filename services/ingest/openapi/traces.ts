@@ -62,7 +62,7 @@ export const traceSchemas: Json = {
         description: 'Absent when every LLM and tool span is stored.',
         properties: {
           rejectedSpans: { type: 'string', description: 'LLM and tool spans that cannot be stored.' },
-          errorMessage: { type: 'string', description: 'Why the first of them cannot.' },
+          errorMessage: { type: 'string', description: 'Why the first of them cannot be stored.' },
         },
       },
     },
@@ -72,7 +72,7 @@ export const traceSchemas: Json = {
     required: ['code', 'message'],
     description: 'A google.rpc.Status.',
     properties: {
-      code: { type: 'integer', description: 'The code of gRPC.' },
+      code: { type: 'integer', description: 'The gRPC status code.' },
       message: { type: 'string', description: 'The `error.id` and its details.' },
     },
   },
@@ -98,7 +98,7 @@ export const exportTraces: Json = {
       headers: {
         'Weir-Batch-Id': batchId,
         'Weir-Spans-Stored': count('Spans that became events.'),
-        'Weir-Spans-Filtered': count('Spans that are no LLM or tool calls.'),
+        'Weir-Spans-Filtered': count('Spans that are not LLM or tool calls.'),
       },
       content: contentOf('TracesResponse'),
     },

@@ -74,7 +74,8 @@ export function readSettings(options: WeirOptions): Settings {
 function findFault(url: string, apiKey: string): string | undefined {
   if (apiKey === '') return 'There is no API key: set WEIR_API_KEY, or the option apiKey.';
   // A header value with other characters would make every request throw.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) return 'The API key contains characters that no header may have.';
+  if (!/^[\x21-\x7e]+$/.test(apiKey))
+    return 'The API key contains characters that are not allowed in a header.';
   try {
     new URL(url);
     return undefined;

@@ -14,7 +14,7 @@ export function describeError(thrown: unknown): EventError {
       message: String(message ?? thrown),
     } as EventError;
   } catch {
-    return { message: 'An error that cannot be read.' };
+    return { message: 'The error cannot be read.' };
   }
 }
 

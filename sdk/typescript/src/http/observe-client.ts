@@ -39,7 +39,7 @@ function warnUnknown(client: object): void {
   if (warned.has(name)) return;
   warned.add(name);
   console.warn(
-    `weir: observe() does not know a client of class ${name}: nothing of it is recorded. If it takes a fetch, give it weir.fetch().`,
+    `weir: observe() does not know a client of class ${name}: its calls are not recorded. If it accepts a fetch, pass weir.fetch() to it.`,
   );
 }
 

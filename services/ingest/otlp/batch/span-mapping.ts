@@ -109,7 +109,7 @@ export class SpanMapping {
     if (role.kind !== 'llm' && role.kind !== 'tool')
       throw new Error(`a span of kind ${role.kind} is no event`);
     if (this.#madeBytes > eventsBytesMax)
-      throw new UnstorableError('The request makes too many bytes of events.');
+      throw new UnstorableError('The events of the request are too large in total.');
     if (this.#request.bytesOf(index) > spanBytesMax) throw tooLarge();
     const source = this.#request.readSource(index);
     return toEvent(this.#request.readSpan(index), {
@@ -132,7 +132,7 @@ export class SpanMapping {
     }
     // The body and its array are two levels around the event.
     if (!this.#options.isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
-      throw new UnstorableError('A span makes no valid event.');
+      throw new UnstorableError('A span cannot be mapped to a valid event.');
     }
     const bytes = Buffer.byteLength(json);
     this.#madeBytes += bytes;
@@ -171,5 +171,5 @@ function traitsOf({ traits }: Candidate): CallTraits {
 }
 
 function tooLarge(): UnstorableError {
-  return new UnstorableError(`A span makes an event of more than ${bodyBytesMax} bytes (4 MiB).`);
+  return new UnstorableError(`The event of a span is larger than ${bodyBytesMax} bytes (4 MiB).`);
 }

@@ -18,7 +18,7 @@ export interface CallTraits {
   readonly endNs: bigint;
 }
 
-/** @param by the convention that makes it an LLM span. */
+/** @param by the convention that identified the span as an LLM span. */
 export function readCallTraits(span: Span, by: Convention, source: SpanSource): CallTraits {
   const reader = new AttributeReader(span.attributes, by);
   return {

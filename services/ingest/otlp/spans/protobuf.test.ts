@@ -192,7 +192,7 @@ describe('limits', () => {
       }),
     );
     expect(counts).toEqual({ stored: 3, rejected: 1, filtered: {} });
-    expect(rejection).toBe('A span makes an event of more than 4194304 bytes (4 MiB).');
+    expect(rejection).toBe('The event of a span is larger than 4194304 bytes (4 MiB).');
     const events = parts.flatMap(({ body }) => JSON.parse(body.toString()).events);
     expect(events.map(({ properties }) => properties.llm.otel.attributes)).toMatchObject([
       { large: { truncated: true, bytes: 4 * 1024 ** 2, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } },
