@@ -101,7 +101,7 @@ export async function ingestRequest<T>(
   const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));
   const result = await decoder.read(decoded.bytes);
   const readBatches = batchesOf(result);
-  // If every batch has JSON of its own, that is stored: free the bytes that were received.
+  // If every batch has its own JSON, that JSON is stored: free the received bytes.
   if (readBatches.every(({ body }) => body !== undefined)) received.dispose();
   // The JSON can be six times as long as the protobuf.
   using held = new DisposableStack();

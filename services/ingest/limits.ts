@@ -9,7 +9,7 @@ export const spaceShareOfBudget = 0.75;
  */
 export const readOnLoop = { valuesMax: 64 * 1024, badBytesMax: 64 * 1024 };
 
-/** Most batches that wait for that thread: each takes up to half a second, and its bytes count against the byte budget. */
+/** Most batches that are read by that thread or wait for it: each takes up to half a second, and counts against the byte budget. */
 export const costlyBatchesMax = 4;
 
 /** V8's limits for that thread. The worst batch of 4 MiB needs 120 MB; without a limit the heap grows to 700 MB. */

@@ -9,7 +9,7 @@ const pooledBytesMin = 256 * 1024;
 
 /**
  * Collects the chunks of one body: a small body stays in its chunks, a large one is copied to a buffer of the pool, and a
- * body larger than that to a buffer of its own, which grows.
+ * body larger than that to a separate buffer, which grows.
  */
 export class BodyBuffer {
   readonly #pool: BufferPool;

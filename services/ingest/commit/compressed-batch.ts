@@ -13,7 +13,7 @@ export interface CompressedBatch extends Projection {
   readonly body: Buffer;
   /** The uncompressed size of this batch's events, in bytes. */
   readonly rawBytes: number;
-  /** The body compressed, if it is large enough for a segment of its own. */
+  /** The compressed body, if it is large enough for a separate segment. */
   readonly compressed: Buffer | undefined;
 }
 
@@ -28,7 +28,7 @@ const zstdOptions = ({ length }: Buffer) => ({
 });
 const zstdCompress = promisify(zlib.zstdCompress);
 
-/** Compresses the body of a batch that becomes a segment of its own, before the group commit and on zlib's threads. */
+/** Compresses the body of a batch that becomes a separate segment, before the group commit and on zlib's threads. */
 export async function compressBatch(
   principal: Principal,
   projection: Projection,

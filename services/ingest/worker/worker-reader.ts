@@ -31,7 +31,7 @@ export class WorkerReader implements AsyncDisposable {
   }
 
   /**
-   * Reads a request with the reader of its encoding, and throws what that throws. The caller must await one call before the
+   * Reads a request with the reader of its encoding, and throws the same errors. The caller must await one call before the
    * next.
    *
    * @throws IngestError `ingest_unavailable` when the thread ends during the call, or cannot start.

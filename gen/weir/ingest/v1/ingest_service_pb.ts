@@ -58,10 +58,10 @@ export const IngestEventsResponseSchema: GenMessage<IngestEventsResponse> = /*@_
   messageDesc(file_weir_ingest_v1_ingest_service, 1);
 
 /**
- * IngestService accepts batches of LLM and tool events. It is the protobuf side of `POST /v1/ingest-events`: the same API
- * keys, limits, checks and errors, and the same stored events.
+ * IngestService accepts batches of LLM and tool events. It is the protobuf form of `POST /v1/ingest-events`, with the same
+ * API keys, limits, checks, errors and stored events.
  *
- * It speaks Connect, gRPC and gRPC-Web on one port, over HTTP/1.1 and HTTP/2 (gRPC itself needs HTTP/2).
+ * One port serves Connect, gRPC and gRPC-Web over HTTP/1.1 and HTTP/2 (gRPC itself needs HTTP/2).
  *
  * Every call carries the metadata `authorization: Bearer <API_KEY>`. The key determines the space of the events.
  *

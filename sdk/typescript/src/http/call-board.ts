@@ -91,7 +91,7 @@ export class CallBoard {
     return others.length < all.length;
   }
 
-  /** Before a flush, records the attempts that will not be retried; at the end, records all of them. */
+  /** Before a flush, records the attempts of clients whose retries are unknown; at the end, records all open calls. */
   #settle(isEnd: boolean): void {
     for (const waiting of [...this.#waiting.values()].flat()) {
       if (isEnd || waiting.attempt.hasRetryLeft === undefined) waiting.giveUp();

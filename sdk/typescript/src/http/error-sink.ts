@@ -44,8 +44,8 @@ export class ErrorSink implements ResponseSink {
 
 /** Whether the SDKs of OpenAI and Anthropic retry after this response. */
 export function isRetried({ status, headers }: Response): boolean {
-  const told = headers.get('x-should-retry');
-  if (told === 'true' || told === 'false') return told === 'true';
+  const shouldRetry = headers.get('x-should-retry');
+  if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true';
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 

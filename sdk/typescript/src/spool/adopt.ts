@@ -16,7 +16,7 @@ export function adoptAll(root: string, nextPath: (suffix: string) => string): Se
 function adoptDirectory(directory: string, nextPath: (suffix: string) => string): Segment[] {
   try {
     const segments = namesOf(directory).flatMap((name) => {
-      // The name is the sequence number, followed by the format and, if compressed, the count.
+      // The name is a sequence number, followed by the number of events, if known, and the format.
       const target = nextPath(basename(name).slice(name.indexOf('.')));
       return adoptSegment(join(directory, name), target) ?? [];
     });

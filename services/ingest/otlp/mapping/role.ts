@@ -91,7 +91,7 @@ function byVercelOperation(attributes: Attributes): Role | undefined {
   return { kind: 'none', reason: 'aggregate' };
 }
 
-/** A span with one of these attributes is not a call by its model and usage: an earlier rule has judged the attribute. */
+/** A span with one of these attributes is not identified by its model and usage: the attribute says that it is of another kind. */
 const kindAttributes = ['langfuse.observation.type', 'openinference.span.kind', 'traceloop.span.kind'];
 const modelAttributes = ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name'];
 const usageAttributes = [
