@@ -97,7 +97,10 @@ test.each(cases)('%s of a user who is %s after the check changes nothing', async
   const { input, cookie = '' } = await prepared(path, space);
   const user = await services.sessions.find(cookie.split('=')[1] ?? '');
   const context = openContext(services, {
-    ...{ token: undefined, address: '127.0.0.1', userAgent: null, isCrossSite: false },
+    token: undefined,
+    address: '127.0.0.1',
+    userAgent: null,
+    isCrossSite: false,
     sender: { address: '127.0.0.1', userId: undefined },
     setSession: () => {},
     beginStream: () => {},

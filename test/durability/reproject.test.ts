@@ -41,7 +41,9 @@ afterAll(() => resources.disposeAsync());
 /** An event with distinct values in every column. Durations and tokens are integers, so that sums are exact. */
 function makeEvent(i: number) {
   const tokens = {
-    ...{ inputTokens: i, outputTokens: 2 * i, totalTokens: 3 * i },
+    inputTokens: i,
+    outputTokens: 2 * i,
+    totalTokens: 3 * i,
     ...(i % 4 === 0 && {
       inputTokenDetails: { cacheReadTokens: i, cacheWriteTokens: 1 },
       outputTokenDetails: { reasoningTokens: 7 },

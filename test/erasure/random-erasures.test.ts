@@ -85,8 +85,10 @@ class Run {
   /** Sends requests concurrently, as ingest does: small ones share a segment, a large one takes several messages. */
   async send(requests: readonly (readonly RandomEvent[])[]): Promise<void> {
     const principal = {
-      ...{ keyId: this.#spaceId, spaceId: this.#spaceId },
-      ...({ billingState: 'active', monthlyEventLimit: null } as const),
+      keyId: this.#spaceId,
+      spaceId: this.#spaceId,
+      billingState: 'active' as const,
+      monthlyEventLimit: null,
     };
     const batches = requests.map((request, at) => {
       const texts = request.map((random) => this.#textOf(random));

@@ -112,9 +112,13 @@ test('a user of single sign-on signs in again, and comes back to the same page',
     provider.people.set('owner', { email: owner.email, email_verified: true });
     const dashboard = await startService('dashboard-api', {
       ...system.pipeline.variables,
-      ...{ DASHBOARD_PORT: String(port), DASHBOARD_PUBLIC_URL: publicUrl, DASHBOARD_WEB_DIR: directory },
-      ...{ OIDC_ISSUER: provider.issuer, OIDC_NAME: 'Example' },
-      ...{ OIDC_CLIENT_ID: provider.clientId, OIDC_CLIENT_SECRET: provider.clientSecret },
+      DASHBOARD_PORT: String(port),
+      DASHBOARD_PUBLIC_URL: publicUrl,
+      DASHBOARD_WEB_DIR: directory,
+      OIDC_ISSUER: provider.issuer,
+      OIDC_NAME: 'Example',
+      OIDC_CLIENT_ID: provider.clientId,
+      OIDC_CLIENT_SECRET: provider.clientSecret,
     });
     resources.use(dashboard);
     return publicUrl;

@@ -125,7 +125,15 @@ function toMeasures(sums: Sums, durations: LatencySketch): Measures {
   const { events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } =
     sums;
   return {
-    ...{ events, errors, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens },
-    ...{ p50Ms, p95Ms, p99Ms },
+    events,
+    errors,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens,
+    p50Ms,
+    p95Ms,
+    p99Ms,
   };
 }

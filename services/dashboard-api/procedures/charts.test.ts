@@ -52,7 +52,9 @@ test('costs are exact, follow price changes by day, and state the share of price
   await trpc.prices.set.mutate({ ...tokenPrices, input: '0.1', output: '0.3' });
   await trpc.prices.set.mutate({
     ...{ ...tokenPrices, validFrom: '2026-03-01' },
-    ...{ input: '0.2', output: '0.000001', cacheRead: '0.02' },
+    input: '0.2',
+    output: '0.000001',
+    cacheRead: '0.02',
   });
   const costs = await trpc.charts.costs.query(range);
   // 3 × 0.1 + 1 × 0.3, and 999,998 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million. The 2 tokens written to the cache have
@@ -79,12 +81,16 @@ test('costs are exact, follow price changes by day, and state the share of price
   };
   expect(await trpc.charts.callCost.query({ ...call, atMs: from })).toEqual({
     // 1,000,000 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million.
-    ...{ cost: '0.200000020007', pricedTokens: 1_000_008, tokens: 1_000_008 },
+    cost: '0.200000020007',
+    pricedTokens: 1_000_008,
+    tokens: 1_000_008,
   });
   const early = { model: 'm', atMs: from - 60_000, inputTokens: 3, outputTokens: 1 };
   expect(await trpc.charts.callCost.query(early)).toEqual({ cost: '0.0000006', pricedTokens: 4, tokens: 4 });
   expect(await trpc.charts.callCost.query({ ...early, model: 'unpriced' })).toEqual({
-    ...{ cost: null, pricedTokens: 0, tokens: 4 },
+    cost: null,
+    pricedTokens: 0,
+    tokens: 4,
   });
 });
 

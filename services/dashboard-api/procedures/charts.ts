@@ -51,7 +51,12 @@ export const charts = router({
     .output(chart)
     .query(({ ctx, input: { type, name, source, agentId, from, to, step, timeZone, groupBy, groupsMax } }) =>
       ctx.space.charts.read({
-        ...{ from, to, step, timeZone, groupBy, groupsMax },
+        from,
+        to,
+        step,
+        timeZone,
+        groupBy,
+        groupsMax,
         filter: { type, name, source, agentId },
       }),
     ),

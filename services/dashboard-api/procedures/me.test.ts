@@ -41,13 +41,19 @@ test('usage has the events stored this month, the limit, and the billing state',
   const { spaceId, client } = await dashboard.addSpace();
   const month = monthOf(Date.now());
   expect(await client.trpc.usage.current.query()).toMatchObject({
-    ...{ spaceId, month, events: 0, monthlyEventLimit: null, billingState: 'active' },
+    spaceId,
+    month,
+    events: 0,
+    monthlyEventLimit: null,
+    billingState: 'active',
     resetsAt: expect.stringMatching(/^\d{4}-\d\d-01T00:00:00.000Z$/),
   });
   await dashboard.sql`INSERT INTO usage_months VALUES (${spaceId}, ${month}, 41), (${spaceId}, '2001-01', 7)`;
   await dashboard.sql`
     UPDATE spaces SET monthly_event_limit = 9007199254740991, billing_state = 'inactive' WHERE id = ${spaceId}`;
   expect(await client.trpc.usage.current.query()).toMatchObject({
-    ...{ events: 41, monthlyEventLimit: 9007199254740991, billingState: 'inactive' },
+    events: 41,
+    monthlyEventLimit: 9007199254740991,
+    billingState: 'inactive',
   });
 });

@@ -32,7 +32,9 @@ async function store(spaceId: string, requests: readonly (readonly Sent[])[]): P
       spaceId,
       sent.map(({ startTimeMs, threadId, isError, isTool }) =>
         (isTool ? toolEvent : llmEvent)({
-          ...{ startTimeMs, endTimeMs: startTimeMs + 1, durationMs: 1 },
+          startTimeMs,
+          endTimeMs: startTimeMs + 1,
+          durationMs: 1,
           context: threadId === undefined ? {} : { threadId },
           status: { state: isError ? 'error' : 'ok' },
         }),
@@ -141,7 +143,8 @@ test('the pages of a thread show each event once, in turns that begin with a mod
       do {
         const page: Awaited<ReturnType<typeof client.trpc.threads.turns.query>> =
           await client.trpc.threads.turns.query({
-            ...{ threadId: 'a', limit },
+            threadId: 'a',
+            limit,
             ...(cursor === null ? {} : { cursor }),
           });
         expect(page.turns.length).toBeLessThanOrEqual(limit + 1);

@@ -216,8 +216,11 @@ test('the request has PKCE, state and nonce, and its cookie is HttpOnly', async 
   const response = await fetch(start(), { redirect: 'manual' });
   const { searchParams } = new URL(response.headers.get('location') ?? '');
   expect(Object.fromEntries(searchParams)).toMatchObject({
-    ...{ response_type: 'code', code_challenge_method: 'S256', scope: 'openid email' },
-    ...{ state: expect.stringMatching(/.{40}/), nonce: expect.stringMatching(/.{40}/) },
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    scope: 'openid email',
+    state: expect.stringMatching(/.{40}/),
+    nonce: expect.stringMatching(/.{40}/),
   });
   expect(response.headers.get('set-cookie')).toMatch(
     /^weir_sso_\d+=[\w-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,

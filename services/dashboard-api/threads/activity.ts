@@ -61,7 +61,11 @@ export async function listActivity(
     // All values are counted in one go, because that takes longer than finding them.
     while (!isEnd && values.length < missing && walks < activityWalksMax) {
       const walk = await walkValues(database, spaceId, {
-        ...{ column, range, after: position, seen, valuesMax: missing - values.length },
+        column,
+        range,
+        after: position,
+        seen,
+        valuesMax: missing - values.length,
         eventsMax: activityFirstWalkEvents * 2 ** walks++,
       });
       for (const value of walk.values) seen.add(value);
@@ -70,7 +74,10 @@ export async function listActivity(
       isEnd = walk.end === undefined;
     }
     const found = await summarizeActivity(database, spaceId, {
-      ...{ column, values, range, position: cursor },
+      column,
+      values,
+      range,
+      position: cursor,
       eventsMax: activityCountedEvents,
     });
     areCountsComplete &&= found.isComplete;

@@ -18,7 +18,11 @@ function countedRows(make: (place: number) => Partial<TraceRow>) {
   };
   const rows = Array.from({ length: traceEventsMax }, (_, place) => {
     const row: Partial<TraceRow> = {
-      ...{ id: String(place), name: 'x', agentGroupId: null, threadId: null, attributes: null },
+      id: String(place),
+      name: 'x',
+      agentGroupId: null,
+      threadId: null,
+      attributes: null,
       type: 'tool',
       ...make(place),
     };
@@ -29,7 +33,9 @@ function countedRows(make: (place: number) => Partial<TraceRow>) {
 }
 
 const span = (startTimeMs: number, endTimeMs: number) => ({
-  ...{ startTimeMs, endTimeMs, durationMs: endTimeMs - startTimeMs },
+  startTimeMs,
+  endTimeMs,
+  durationMs: endTimeMs - startTimeMs,
 });
 
 test('the work for tool calls does not grow with the product of calls and events of a tool', () => {

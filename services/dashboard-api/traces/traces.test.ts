@@ -10,10 +10,23 @@ function row(changes: Partial<TraceRow>): TraceRow {
   const startTimeMs = changes.startTimeMs ?? 0;
   const endTimeMs = changes.endTimeMs ?? startTimeMs + 10;
   return {
-    ...{ id: randomUUID(), type: 'llm', state: 'ok', name: 'm', source: 's', traceId: null },
-    ...{ threadId: null, agentId: null, agentGroupId: null, userId: null },
-    ...{ startTimeMs, endTimeMs, durationMs: endTimeMs - startTimeMs, receivedAt: new Date(0) },
-    ...{ inputTokens: null, outputTokens: null, totalTokens: null },
+    id: randomUUID(),
+    type: 'llm',
+    state: 'ok',
+    name: 'm',
+    source: 's',
+    traceId: null,
+    threadId: null,
+    agentId: null,
+    agentGroupId: null,
+    userId: null,
+    startTimeMs,
+    endTimeMs,
+    durationMs: endTimeMs - startTimeMs,
+    receivedAt: new Date(0),
+    inputTokens: null,
+    outputTokens: null,
+    totalTokens: null,
     ...{
       errorCode: null,
       errorHttpStatus: null,
@@ -21,7 +34,9 @@ function row(changes: Partial<TraceRow>): TraceRow {
       inputPreview: null,
       outputPreview: null,
     },
-    ...{ segmentId: randomUUID(), segmentIndex: 0, attributes: null },
+    segmentId: randomUUID(),
+    segmentIndex: 0,
+    attributes: null,
     ...changes,
   };
 }

@@ -114,7 +114,9 @@ export function spaceProcedure(least: Role, { isConfirmed = false }: { isConfirm
       const leaves = type === 'mutation' ? undefined : endOfCall(signal);
       return next({
         ctx: {
-          ...{ actor, role, admin: ctx.openSpaceAdmin(spaceId, actor) },
+          actor,
+          role,
+          admin: ctx.openSpaceAdmin(spaceId, actor),
           space: ctx.openSpace({ spaceId, userId, signal: leaves }),
         },
       });

@@ -27,7 +27,10 @@ export const procedures: readonly Procedure[] = Object.entries<unknown>(appRoute
       output?: z.ZodType;
     };
     return {
-      ...{ path, type, access: meta?.access, isConfirmed: meta?.isConfirmed === true },
+      path,
+      type,
+      access: meta?.access,
+      isConfirmed: meta?.isConfirmed === true,
       inputs: inputs.map((parser) => toJsonSchema(parser, 'input')),
       output: output && toJsonSchema(output, 'output'),
     };

@@ -39,8 +39,15 @@ test('a key is shown once, listed by its first and last characters, and accepted
   await untilAnswered(apiKey, 202);
   const listed = await find(keyId);
   expect(listed).toMatchObject({
-    ...{ name: 'production', prefix: 'weir_', lastFour: apiKey.slice(-4), createdBy: space.email },
-    ...{ expiresAt: null, revokedAt: null, state: 'active', replaces: null, replacedBy: null },
+    name: 'production',
+    prefix: 'weir_',
+    lastFour: apiKey.slice(-4),
+    createdBy: space.email,
+    expiresAt: null,
+    revokedAt: null,
+    state: 'active',
+    replaces: null,
+    replacedBy: null,
   });
   expect(JSON.stringify(listed)).not.toContain(apiKey.slice(5, 20));
   await apiKeys().revoke.mutate({ keyId });

@@ -241,7 +241,9 @@ test('the open invitations of an admin end with the role, and no others', async 
   for (const [i, admin] of admins.entries()) await invite(admin.client, `admin-${i}@example.org`);
   // Among the spaces of their own, too.
   await admins[0]?.client.trpc.invitations.create.mutate({
-    ...{ spaceId: admins[0].spaceId, email: 'elsewhere@example.org', role: 'viewer' },
+    spaceId: admins[0].spaceId,
+    email: 'elsewhere@example.org',
+    role: 'viewer',
   });
   const [first = '', second = ''] = ids;
   await client.trpc.members.setRole.mutate({ userId: first, role: 'admin' });

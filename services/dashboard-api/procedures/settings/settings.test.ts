@@ -30,8 +30,13 @@ test('an owner creates a space with the limit of new spaces, renames it, and swi
   ]);
   await trpc.spaces.rename.mutate({ spaceId, name: ' renamed ' });
   expect(await trpc.spaces.get.query({ spaceId })).toMatchObject({
-    ...{ id: spaceId, name: 'renamed', role: 'owner', monthlyEventLimit: newSpaceMonthlyEvents },
-    ...{ plan: null, billingState: 'active', retentionDays: null },
+    id: spaceId,
+    name: 'renamed',
+    role: 'owner',
+    monthlyEventLimit: newSpaceMonthlyEvents,
+    plan: null,
+    billingState: 'active',
+    retentionDays: null,
   });
   await addEvents(dashboard.sql, spaceId, [{}]);
   await expect(trpc.events.list.query()).rejects.toMatchObject(code('BAD_REQUEST'));
@@ -51,11 +56,16 @@ test('a user who owns no space cannot create one, and members cannot change plan
   await expect(client.trpc.spaces.create.mutate({ name: 'own' })).rejects.toMatchObject(code('FORBIDDEN'));
   const sneaky = { name: 'renamed', monthlyEventLimit: null, billingState: 'active', plan: 'free lunch' };
   await changeSpace(dashboard.database, spaceId, {
-    ...{ monthlyEventLimit: 7, billingState: 'inactive', plan: 'team' },
+    monthlyEventLimit: 7,
+    billingState: 'inactive',
+    plan: 'team',
   });
   await client.trpc.spaces.rename.mutate(sneaky);
   expect(await client.trpc.spaces.get.query()).toMatchObject({
-    ...{ name: 'renamed', monthlyEventLimit: 7, billingState: 'inactive', plan: 'team' },
+    name: 'renamed',
+    monthlyEventLimit: 7,
+    billingState: 'inactive',
+    plan: 'team',
   });
 });
 
@@ -222,8 +232,13 @@ test('expired and revoked keys do not count towards the limit', async () => {
   const add = (count: number, ended: { expires_at?: Date; revoked_at?: Date }) =>
     dashboard.sql`INSERT INTO api_keys ${dashboard.sql(
       Array.from({ length: count }, () => ({
-        ...{ space_id: spaceId, name: 'k', hash: randomBytes(32), last_four: 'xxxx' },
-        ...{ expires_at: null, revoked_at: null, ...ended },
+        space_id: spaceId,
+        name: 'k',
+        hash: randomBytes(32),
+        last_four: 'xxxx',
+        expires_at: null,
+        revoked_at: null,
+        ...ended,
       })),
     )}`;
   await add(apiKeysMax, { expires_at: new Date(Date.now() - 1_000) });
@@ -247,12 +262,18 @@ test('the month of usage ends at midnight UTC, and the forecast uses days of the
       INSERT INTO usage_days (space_id, day, api_key_id, events, repeats) VALUES (${spaceId}, ${day}, ${keyId}, 70, 0)`;
   }
   expect(await readUsage(database, spaceId, new Date('2026-12-31T23:59:59.999Z'))).toMatchObject({
-    ...{ month: '2026-12', events: 900, resetsAt: '2027-01-01T00:00:00.000Z' },
-    ...{ forecast: 900, limitReachedAt: null },
+    month: '2026-12',
+    events: 900,
+    resetsAt: '2027-01-01T00:00:00.000Z',
+    forecast: 900,
+    limitReachedAt: null,
   });
   // Six whole days have 140 events, so 31 days have 723.
   expect(await readUsage(database, spaceId, new Date('2027-01-01T00:00:00.000Z'))).toMatchObject({
-    ...{ month: '2027-01', events: 0, resetsAt: '2027-02-01T00:00:00.000Z' },
-    ...{ forecast: Math.round((140 / 6) * 31), limitReachedAt: null },
+    month: '2027-01',
+    events: 0,
+    resetsAt: '2027-02-01T00:00:00.000Z',
+    forecast: Math.round((140 / 6) * 31),
+    limitReachedAt: null,
   });
 });
