@@ -81,7 +81,7 @@ export class MessageStore implements Disposable {
   async quarantine(message: Delivered, reason: Error): Promise<void> {
     this.#log.error(
       { err: reason, bytes: message.data.length },
-      'a message that cannot be decoded goes to quarantine',
+      'a message cannot be decoded: it goes to quarantine',
     );
     try {
       await quarantineMessage(this.#database, message.data, reason);

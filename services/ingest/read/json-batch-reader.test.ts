@@ -73,7 +73,7 @@ test.each([
   ['brackets that cross', `{"events":[${JSON.stringify(llmEvent()).slice(0, -1)}]}`],
   ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
   [
-    'a deep field beside the events',
+    'a deep field outside of the events',
     `{"events":[${JSON.stringify(llmEvent())}],"x":${'['.repeat(600)}${']'.repeat(600)}}`,
   ],
   ['a deep event', `{"events":[{"x":${'['.repeat(509)}${']'.repeat(509)}}]}`],
@@ -123,7 +123,7 @@ test('512 levels are accepted, 513 are not, and brackets in strings do not count
 test.each([
   ['the whole body', '', '', 'must be a JSON object'],
   ['an event', '{"events":[', ']}', 'nested deeper'],
-  ['a field beside the events', '{"events":[0],"x":', '}', 'nested deeper'],
+  ['a field outside of the events', '{"events":[0],"x":', '}', 'nested deeper'],
   ['one of too many events', `{"events":[${'0,'.repeat(eventsPerBatchMax)}`, ']}', 'has 501 events'],
   ['a body with something after it', '', '0', 'not valid JSON'],
 ])(

@@ -17,13 +17,13 @@ test('generic clients can decode the detail of an error: the service imports its
 
 test('the .proto documents the code of every error', () => {
   const text = readFileSync(proto, 'utf8');
-  const told = [...text.matchAll(/^ {2}\/\/ {3}([A-Z_]+) +([a-z_, ]+)$/gm)].flatMap(([, code, ids]) =>
+  const documented = [...text.matchAll(/^ {2}\/\/ {3}([A-Z_]+) +([a-z_, ]+)$/gm)].flatMap(([, code, ids]) =>
     (ids ?? '').split(', ').map((id) => [id, code]),
   );
   const notByCalls: ErrorId[] = ['not_found', 'method_not_allowed', 'unsupported_media_type'];
   const thrown = Object.keys(errorTable).filter((id) => !notByCalls.includes(id as ErrorId)) as ErrorId[];
   const upper = (id: ErrorId) => errorTable[id].rpcCode.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
-  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(thrown.map((id) => [id, upper(id)])));
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(thrown.map((id) => [id, upper(id)])));
 });
 
 test('an error contains the error of the JSON API, and Retry-After if a retry helps', () => {

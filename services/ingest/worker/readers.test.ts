@@ -60,7 +60,7 @@ const heaviest: [string, Buffer, unknown][] = [
   ],
   ['escaped keys', fullOfKeys('{"events":[{', (index) => `"\\n${index.toString(36)}":{}`, '}]}'), noType],
   [
-    'keys beside the events',
+    'keys outside of the events',
     fullOfKeys('{', (index) => `"k${index}":0`, ',"events":[]}'),
     expect.objectContaining({ projection: expect.objectContaining({ eventCount: 0 }) }),
   ],

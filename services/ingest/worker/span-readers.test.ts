@@ -163,7 +163,7 @@ const heaviest: [string, SpanEncoding, () => Buffer, { stored?: number; rejected
 ];
 
 test.each(heaviest)(
-  'as many %s as fit into a request are read within the memory of the thread',
+  'a request full of %s is read within the memory of the thread',
   { timeout: 120_000 },
   async (_, encoding, toBytes, counts) => {
     const bytes = toBytes();

@@ -103,7 +103,7 @@ const failing: [why: string, mask: unknown][] = [
   ['returns another type', (event: WeirEvent) => ({ ...event, type: 'other' })],
   ['returns a promise', async (event: WeirEvent) => event],
   [
-    'returns what cannot be read',
+    'returns an event that cannot be serialized',
     (event: WeirEvent) => ({
       ...event,
       properties: {

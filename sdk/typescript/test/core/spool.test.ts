@@ -172,7 +172,7 @@ test('the spool of a process that has ended is adopted, also when its pid was re
 });
 
 test.runIf(existsSync('/proc/self/stat'))(
-  'a live owner stays the owner when the clock is set, or the machine slept',
+  'a live owner remains the owner after the clock was set or the machine was suspended',
   () => {
     const first = openSpool();
     first.append(queued(2));

@@ -23,7 +23,7 @@ const ways: [way: string, createObserved: (weir: Weir) => Anthropic][] = [
   ['middleware: [weir.anthropic()]', (weir) => create({ middleware: [weir.anthropic()] })],
   ['fetch: weir.fetch()', (weir) => create({ fetch: weir.fetch() })],
   [
-    'all of them: recorded once',
+    'all of them together',
     (weir) => weir.observe(create({ fetch: weir.fetch(), middleware: [weir.anthropic()] })),
   ],
 ];

@@ -46,11 +46,11 @@ function mapOutput(reader: AttributeReader, { output: ofEvents }: EventMessages)
   const { response, messages } = output;
   const toolCalls = output.toolCalls ?? [];
   const finishReason = takeFinishReason(reader) ?? output.finishReason;
-  const told = reader.text(llmRows.mode);
+  const sentMode = reader.text(llmRows.mode);
   const inferred = response === undefined ? undefined : output.isJson ? 'json' : 'text';
   return unlessEmpty(
     compact({
-      mode: toolCalls.length > 0 ? 'tool_calls' : (told ?? inferred),
+      mode: toolCalls.length > 0 ? 'tool_calls' : (sentMode ?? inferred),
       response,
       toolCalls: toolCalls.length > 0 ? toolCalls.map((call) => ({ ...call })) : undefined,
       messages,
