@@ -97,7 +97,7 @@ test('events that are not stored yet are reported as possibly queued, and events
   const waiting = await find(await send(someEvents(1)));
   expect(waiting.locations).toMatchObject([{ stored: [], missing: 1 }]);
   expect(waiting.stderr).toMatch(
-    /^1 event is not stored under this id. The oldest message in the queue is of /,
+    /^1 event is not stored under this id. The oldest message in the queue is from /,
   );
 });
 
