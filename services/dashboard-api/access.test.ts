@@ -147,7 +147,7 @@ test.each(scoped)('%s answers for another space as for one that does not exist',
 });
 
 test.each(all.filter(([path]) => !endsOwnSession.includes(path)))(
-  '%s does nothing to another space for whoever has its ids',
+  '%s changes nothing in another space, even with its ids',
   async (_path, procedure) => {
     const before = await victimRows();
     const outcomes = await attack(procedure, undefined, as(intruder));

@@ -10,7 +10,7 @@ import { callProcedure, procedures } from '../../test/support/protocols/procedur
 import { readRows } from '../../test/support/table-rows.ts';
 import { confirmationTtlMs, signInAttemptsMax } from './limits.ts';
 
-/** Changes that widen access are refused to a session that authenticated too long ago, and no others are. */
+/** Exactly the changes that widen access are refused to a session that authenticated too long ago. */
 
 let dashboard: TestDashboard;
 let space: TestSpace;
@@ -19,27 +19,27 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Every mutation. A new one fails here until somebody has decided. */
+/** Every mutation. A new one fails here until it is added. */
 const isConfirmationNeeded: Record<string, boolean> = {
   'apiKeys.create': true,
   'apiKeys.roll': true,
   'invitations.create': true,
   'members.remove': true,
   'members.setRole': true,
-  // They take rights away, of keys, invitations and sessions.
+  // These only remove access: of keys, invitations and sessions.
   'apiKeys.revoke': false,
   'invitations.revoke': false,
   'sessions.revoke': false,
   'sessions.revokeOthers': false,
   'auth.signOut': false,
-  // The call itself proves who makes it, with a password or a token.
+  // The call itself authenticates, with a password or a token.
   'auth.changePassword': false,
   'auth.confirm': false,
   'auth.redeemLink': false,
   'auth.signIn': false,
   'invitations.accept': false,
   'invitations.look': false,
-  // Nobody gets access to anything that is there.
+  // These give no access to existing data.
   'prices.remove': false,
   'prices.set': false,
   'quarantine.replay': false,
@@ -50,7 +50,7 @@ const isConfirmationNeeded: Record<string, boolean> = {
 const mutations = procedures.filter(({ type }) => type === 'mutation').map(({ path }) => path);
 const confirmed = mutations.filter((path) => isConfirmationNeeded[path]);
 
-/** Lets all sessions have authenticated that long ago. */
+/** Moves the authentication of all sessions into the past. */
 const age = (byMs: number) =>
   dashboard.sql`UPDATE sessions SET authenticated_at = now() - ${byMs}::float8 * interval '1 millisecond'`;
 
@@ -85,7 +85,7 @@ test.each(mutations)('%s of a session that authenticated too long ago', async (p
   expect(await call(path, change)).toMatchObject({ status: 200 });
 });
 
-test.each(confirmed)('%s of a session that authenticated lately enough succeeds', async (path) => {
+test.each(confirmed)('%s of a session that authenticated recently succeeds', async (path) => {
   const change = await prepare(path);
   await age(confirmationTtlMs - 60_000);
   expect(await call(path, change)).toMatchObject({ status: 200 });
@@ -93,14 +93,14 @@ test.each(confirmed)('%s of a session that authenticated lately enough succeeds'
 
 const code = (value: string) => ({ data: { code: value } });
 
-test('a demoted admin is refused as such, not asked for the password', async () => {
+test('a demoted admin gets FORBIDDEN and is not asked for the password', async () => {
   const change = await prepare('apiKeys.create');
   await age(confirmationTtlMs + 1);
   await dashboard.sql`UPDATE memberships SET role = 'viewer' WHERE space_id = ${space.spaceId}`;
   expect(await call('apiKeys.create', change)).toMatchObject({ status: 403 });
 });
 
-test('confirming renews one session, and the audit log has it', async () => {
+test('confirming renews one session and is audited', async () => {
   const { client, email, password, spaceId } = await dashboard.addSpace();
   const other = openClient(dashboard.url);
   await other.trpc.auth.signIn.mutate({ email, password });
@@ -114,7 +114,7 @@ test('confirming renews one session, and the audit log has it', async () => {
   expect(rows.slice(0, 2).map(({ action }) => action)).toEqual(['api_key.create', 'session.confirm']);
 });
 
-test('wrong passwords renew nothing, and count as attempts to sign in', async () => {
+test('a wrong password renews nothing and counts as a sign-in attempt', async () => {
   const { client, email, password, spaceId } = await dashboard.addSpace();
   await age(confirmationTtlMs + 1);
   for (let times = 0; times < signInAttemptsMax; times++) {

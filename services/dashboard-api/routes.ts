@@ -123,7 +123,7 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
       if (route === undefined) return sendText(response, 404, 'There is nothing at this path.');
       const allowed = route.methods.join(', ');
       response.setHeader('Allow', allowed);
-      sendText(response, 405, `This path takes ${allowed} only.`);
+      sendText(response, 405, `This path only accepts ${allowed}.`);
     };
     answerAfterBody(request, response, reject).catch(() => request.destroy());
   };
@@ -165,7 +165,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
 
 async function sendReadiness(findUnready: FindUnready, response: ServerResponse): Promise<void> {
   const isReady = (await findUnready()).length === 0;
-  sendText(response, isReady ? 200 : 503, isReady ? 'ok' : 'Postgres does not answer');
+  sendText(response, isReady ? 200 : 503, isReady ? 'ok' : 'Postgres is not reachable');
 }
 
 function sendText(response: ServerResponse, status: number, text: string): void {

@@ -26,7 +26,7 @@ const connections = 24;
 
 const { pipeline } = usePipeline({ expectNoHarm: true });
 
-// 600 requests, a sixth of them decompression bombs, beside other tests.
+// For 600 requests, a sixth of them decompression bombs, while other tests run.
 const timeout = 180_000;
 
 test('events of concurrent bodies of all sizes and encodings, oversized ones among them, are stored as sent', {

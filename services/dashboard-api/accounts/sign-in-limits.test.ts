@@ -22,7 +22,7 @@ test('attempts on an account are limited over all networks, except from a networ
 test.each([
   ['IPv4 /24', (i: number) => `198.51.100.${i % 256}`, '198.51.101.1'],
   ['IPv6 /48', (i: number) => `2001:db8:1:${(i % 65_536).toString(16)}::1`, '2001:db8:2::1'],
-])('a network (%s) has so many attempts with all accounts', async (_, address, elsewhere) => {
+])('attempts of a network (%s) are limited over all accounts', async (_, address, elsewhere) => {
   const limits = open();
   for (let i = 0; i < signInNetworkAttemptsMax; i++)
     expect(await limits.take({ email: `${i}@example.org`, address: address(i) }, unknown)).toBe(true);

@@ -51,7 +51,7 @@ export const auth = router({
         throw new TRPCError({
           code: 'UNAUTHORIZED',
           message:
-            'The link was used already, or is too old. Sign in with your password, or get another link.',
+            'The link was already used or has expired. Sign in with your password, or get another link.',
         });
       }
       return startSession(ctx, opened);
@@ -131,7 +131,7 @@ function errorOf(outcome: SignInFailure): TRPCError {
     case 'too_many_attempts':
       return new TRPCError({
         code: 'TOO_MANY_REQUESTS',
-        message: 'Too many tries. Wait a quarter of an hour.',
+        message: 'Too many attempts. Try again in 15 minutes.',
       });
     case 'busy':
       return new TRPCError({

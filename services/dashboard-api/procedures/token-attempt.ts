@@ -14,7 +14,10 @@ export async function attemptToken<T>(
 ): Promise<T | undefined> {
   const network = networkOf(request.address);
   if (!tokenAttempts.take(network)) {
-    throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'Too many tries. Wait a quarter of an hour.' });
+    throw new TRPCError({
+      code: 'TOO_MANY_REQUESTS',
+      message: 'Too many attempts. Try again in 15 minutes.',
+    });
   }
   const result = await call();
   if (result !== undefined) tokenAttempts.giveBack(network);

@@ -18,6 +18,6 @@ test.each([
   '/a/../..//evil.example',
   'https://evil.example',
   '/\\evil.example',
-])('a cookie that somebody else has set leads to no other site: %j', (to) => {
+])('a cookie set by another site does not redirect to another site: %j', (to) => {
   expect(readFlowCookie(header(to), site)).toEqual({ ...flow, to: '/' });
 });

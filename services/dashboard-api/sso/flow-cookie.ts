@@ -12,8 +12,8 @@ const flowShape = z.object({
 });
 
 /**
- * The cookie that binds a sign-in to the browser that began it: without it, a link with somebody else's code would sign the
- * victim in as somebody else. It names the port, and has the `__Host-` prefix under TLS, as the session's cookie.
+ * The name of the cookie that binds a sign-in to the browser that began it: without it, a link with an attacker's code would sign the
+ * victim in as the attacker. Like the session cookie it contains the port, and has the `__Host-` prefix under TLS.
  */
 function nameOf(publicUrl: string): string {
   const { protocol, port } = new URL(publicUrl);

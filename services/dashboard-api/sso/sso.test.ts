@@ -142,14 +142,14 @@ test('callbacks of a browser without a sign-in flow do not count as attempts of 
 
 test.each<[string, (email: string) => Person]>([
   ['an address that is not verified', (email) => ({ email, email_verified: false })],
-  ['an address of which nothing is said', (email) => ({ email })],
+  ['an address without email_verified', (email) => ({ email })],
   ['no address', () => ({})],
-  ['an address that nobody knows', () => ({ email: 'stranger@example.org', email_verified: true })],
+  ['an address of no user', () => ({ email: 'stranger@example.org', email_verified: true })],
   [
     'a domain that only ends like an allowed one',
     () => ({ email: 'a@notallowed.example', email_verified: true }),
   ],
-])('%s opens nothing, and changes no user', async (_name, describe) => {
+])('%s is rejected, and changes no user', async (_name, describe) => {
   const { email, client } = await dashboard.addSpace();
   const users = await dashboard.sql`SELECT * FROM users ORDER BY id`;
   const { url } = await signIn(addPerson(describe(email)));

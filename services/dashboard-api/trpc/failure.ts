@@ -68,7 +68,11 @@ export function classifyFailure(error: TRPCError): TRPCError {
     });
   }
   if (error.cause instanceof CallerAbortedError) {
-    return new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client left.', cause: error });
+    return new TRPCError({
+      code: 'CLIENT_CLOSED_REQUEST',
+      message: 'The client disconnected.',
+      cause: error,
+    });
   }
   const code = codeOf(error);
   if (code === undefined) return error;

@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { createSignInLink } from '../../../lib/accounts/sign-in-links.ts';
 import { openClient, type TestDashboard, type TestSpace } from '../dashboard.ts';
 
-/** The call of a mutation that succeeds. */
+/** A call of a mutation that succeeds. */
 export interface Change {
   input: unknown;
-  /** Of whom it is, when not of the owner of the space: undefined for one who is not signed in. */
+  /** The session cookie of the caller; undefined for a caller without a session. */
   cookie?: string | undefined;
 }
 
 const newPassword = 'a new password';
 
 /**
- * Prepares the calls of every mutation of the router, by its path: what it takes to succeed is arranged when it is called, in a
- * space whose owner calls.
+ * Successful calls of every mutation of the router, by path. Each function sets up what its call needs, in a space whose owner calls.
  */
 export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<string, () => Promise<Change>> {
   const { trpc } = space.client;
@@ -69,7 +68,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
   };
 }
 
-/** @returns the id of a user who was made a viewer of the space. */
+/** Adds a viewer to the space. @returns the user id. */
 async function addMemberOf(dashboard: TestDashboard, spaceId: string): Promise<string> {
   const { spaceId: other } = await dashboard.addSpace();
   await dashboard.sql`
@@ -79,7 +78,7 @@ async function addMemberOf(dashboard: TestDashboard, spaceId: string): Promise<s
   return row?.user_id;
 }
 
-/** @returns the id of an entry that no writer can read: replaying it is refused. */
+/** Adds an undecodable quarantine entry, whose replay fails. @returns its id. */
 async function addQuarantined(dashboard: TestDashboard, spaceId: string): Promise<string> {
   const [row] = await dashboard.sql`
     INSERT INTO quarantine (space_id, received_at, event_count, sqlstate, message, part)

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { appRouter } from '../../../services/dashboard-api/router.ts';
 import type { Access, ProcedureMeta } from '../../../services/dashboard-api/trpc/trpc.ts';
 
-/** A procedure as the router holds it while it runs. */
+/** A procedure as the router has it at run time. */
 export interface Procedure {
   path: string;
   type: 'query' | 'mutation' | 'subscription';
-  /** Undefined for one that was not made with a builder of trpc.ts. */
+  /** Undefined when it was not created with a builder of trpc.ts. */
   access: Access | undefined;
   /** Whether its changes need a session that authenticated a short time ago. */
   isConfirmed?: boolean;
@@ -17,7 +17,7 @@ export interface Procedure {
   output?: JsonSchema | undefined;
 }
 
-/** All procedures of the router, by whole path, whatever their depth. */
+/** All procedures of the router, by full path. */
 export const procedures: readonly Procedure[] = Object.entries<unknown>(appRouter._def.procedures).map(
   ([path, procedure]) => {
     const { type, meta, inputs, output } = (procedure as AnyTRPCProcedure)._def as unknown as {
@@ -38,7 +38,7 @@ export const procedures: readonly Procedure[] = Object.entries<unknown>(appRoute
 );
 
 export interface JsonSchema {
-  /** The name that the router gives it. */
+  /** The name from the schema. */
   id?: string;
   $ref?: string;
   $defs?: Record<string, JsonSchema> | undefined;
@@ -56,7 +56,7 @@ export interface JsonSchema {
   maximum?: number;
   format?: string;
   pattern?: string;
-  /** What a subscription sends. */
+  /** The schema of a subscription’s messages. */
   messages?: JsonSchema;
 }
 
@@ -64,41 +64,41 @@ export function toJsonSchema(parser: z.ZodType, io: 'input' | 'output'): JsonSch
   const sent = parser.meta()?.messages;
   if (sent instanceof z.ZodType) return { messages: toJsonSchema(sent, io) };
   const schema = z.toJSONSchema(parser, { io, unrepresentable: 'any' }) as JsonSchema;
-  // One with a name is a reference to itself.
+  // A named schema is a reference to itself.
   const name = schema.$ref?.split('/').at(-1) ?? '';
   return schema.properties === undefined && name in (schema.$defs ?? {})
     ? { ...schema.$defs?.[name], $defs: schema.$defs, id: name }
     : schema;
 }
 
-/** The names of all members that some procedure reads. */
+/** The names of all input members of all procedures. */
 export const memberNames: readonly string[] = [
   ...new Set(
     procedures.flatMap(({ inputs }) => inputs.flatMap(({ properties = {} }) => Object.keys(properties))),
   ),
 ];
 
-/** What a generated input is made of. */
+/** Values for a generated input. */
 export interface Ingredients {
   spaceId?: string | undefined;
-  /** Stands for every other id. */
+  /** Used for all other ids. */
   id: string;
   email: string;
 }
 
-/** Values of members whose schema does not say enough. */
+/** Values of members whose schema is not specific enough. */
 const known: Record<string, (ingredients: Ingredients) => unknown> = {
   spaceId: ({ spaceId }) => spaceId,
   email: ({ email }) => email,
   token: () => 'A'.repeat(43),
-  // Later than `from`, which is the least number.
+  // Later than `from`, which gets the minimum.
   to: () => 2,
   // Prices are decimals.
   input: () => '1',
   output: () => '0.5',
 };
 
-/** An input that passes a procedure's checks of types: what it requires, and the space. */
+/** An input that passes a procedure's type checks: its required members, and the space. */
 export function sampleInput({ inputs }: Procedure, ingredients: Ingredients): Record<string, unknown> {
   const members = inputs.flatMap(({ properties = {}, required = [] }) =>
     Object.entries(properties)
@@ -133,13 +133,13 @@ function sample(schema: JsonSchema, ingredients: Ingredients): unknown {
   }
 }
 
-/** The outcome of a call: the status is the error's, also where it is sent inside of a stream. */
+/** The outcome of a call. The status is that of the error, even if it was sent within a stream. */
 export interface Outcome {
   status: number;
   body: string;
 }
 
-/** How long a subscription may take for its first message; one without an error is accepted. */
+/** How long to wait for the first message of a subscription; without an error by then it counts as accepted. */
 const firstMessageMs = 300;
 
 /** Calls a procedure over HTTP as its type asks. */

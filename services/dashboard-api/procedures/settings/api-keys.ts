@@ -57,7 +57,7 @@ export const apiKeys = router({
       if (rolled !== undefined) return rolled;
       throw new TRPCError({
         code: 'NOT_FOUND',
-        message: 'There is no such key in force, or it was rolled before.',
+        message: 'There is no such active key, or it was rolled before.',
       });
     }),
 

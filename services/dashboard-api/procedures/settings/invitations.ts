@@ -36,7 +36,7 @@ export const invitations = router({
       }
       const created = await ctx.admin.createInvitation({ email, role, ttlHours });
       if (created === 'is_member') {
-        throw new TRPCError({ code: 'CONFLICT', message: 'This person is a member already.' });
+        throw new TRPCError({ code: 'CONFLICT', message: 'This person is already a member.' });
       }
       if (created === 'too_many') {
         throw new TRPCError({
@@ -98,7 +98,7 @@ export const invitations = router({
 function gone(): TRPCError {
   return new TRPCError({
     code: 'NOT_FOUND',
-    message: 'The invitation was accepted or revoked, or is too old. Ask for another one.',
+    message: 'The invitation was accepted or revoked, or has expired. Ask for another one.',
   });
 }
 

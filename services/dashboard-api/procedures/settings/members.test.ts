@@ -16,7 +16,7 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const code = (value: string) => ({ data: { code: value } });
 
-/** Another user, who is a member of the space too. */
+/** Another user who is also a member of the space. */
 async function addMember({ spaceId }: TestSpace, role: Role) {
   const member = await dashboard.addSpace();
   const { user } = await member.client.trpc.me.query();
@@ -30,7 +30,7 @@ const rolesIn = async (spaceId: string) =>
     ({ role }) => role,
   );
 
-test('a member gets another role, and is removed', async () => {
+test('the role of a member can be changed, and the member removed', async () => {
   const space = await dashboard.addSpace();
   const { userId, email, client } = await addMember(space, 'viewer');
   const { trpc } = space.client;
@@ -46,7 +46,7 @@ test('a member gets another role, and is removed', async () => {
   await expect(trpc.members.remove.mutate({ userId })).rejects.toMatchObject(code('NOT_FOUND'));
 });
 
-test('an admin neither makes owners, nor changes nor removes them', async () => {
+test('an admin cannot make, change or remove owners', async () => {
   const space = await dashboard.addSpace();
   const { spaceId } = space;
   const owner = await userIdOf(space);
@@ -62,7 +62,7 @@ test('an admin neither makes owners, nor changes nor removes them', async () => 
   expect(await rolesIn(spaceId)).toEqual(['admin', 'owner', 'viewer']);
 });
 
-test('the last owner can neither be demoted nor removed, also by themselves', async () => {
+test('the last owner can neither be demoted nor removed, not even by themselves', async () => {
   const space = await dashboard.addSpace();
   const { trpc } = space.client;
   const userId = await userIdOf(space);
@@ -79,7 +79,7 @@ test('the last owner can neither be demoted nor removed, also by themselves', as
   );
 });
 
-test('owners who remove and demote each other at the same time leave one', async () => {
+test('when owners remove and demote each other concurrently, one owner remains', async () => {
   for (let round = 0; round < 10; round++) {
     const space = await dashboard.addSpace();
     const { spaceId } = space;
@@ -125,7 +125,7 @@ test('an invitation creates the user, signs in, and can be accepted once', async
   expect(stored?.hash).not.toContain(token);
 });
 
-test('of concurrent acceptances one succeeds, and there is one user', async () => {
+test('of concurrent acceptances one succeeds, and one user is created', async () => {
   const { client } = await dashboard.addSpace();
   for (let round = 0; round < 5; round++) {
     const email = `race-${round}@example.org`;
@@ -145,7 +145,7 @@ test('of concurrent acceptances one succeeds, and there is one user', async () =
   expect(await dashboard.sql`SELECT 1 FROM users WHERE email LIKE 'race-%'`).toHaveLength(5);
 });
 
-test('two invitations of one person to two spaces, accepted at the same time, are one user', async () => {
+test('two invitations of one person to two spaces, accepted concurrently, create one user', async () => {
   const spaces = [await dashboard.addSpace(), await dashboard.addSpace()];
   const email = 'both@example.org';
   const outcomes = await Promise.allSettled(
@@ -155,13 +155,13 @@ test('two invitations of one person to two spaces, accepted at the same time, ar
     }),
   );
   for (const outcome of outcomes) {
-    // The invitation of the one who comes second stays open.
+    // The invitation of the second call stays open.
     if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(code('CONFLICT'));
   }
   expect(await dashboard.sql`SELECT 1 FROM users WHERE email = ${email}`).toHaveLength(1);
 });
 
-test('somebody with an account signs in first, with the e-mail address of the invitation', async () => {
+test('a person with an account must sign in first, with the e-mail address of the invitation', async () => {
   const [space, guest, stranger] = [
     await dashboard.addSpace(),
     await dashboard.addSpace(),
@@ -180,7 +180,7 @@ test('somebody with an account signs in first, with the e-mail address of the in
   ).rejects.toMatchObject(code('CONFLICT'));
 });
 
-test('an invitation that was revoked or has expired is none', async () => {
+test('a revoked or expired invitation is rejected', async () => {
   const { client, spaceId } = await dashboard.addSpace();
   const create = () => client.trpc.invitations.create.mutate({ email: 'late@example.org', role: 'viewer' });
   const revoked = await create();
@@ -201,7 +201,7 @@ test('an invitation that was revoked or has expired is none', async () => {
   expect(await rolesIn(spaceId)).toEqual(['owner']);
 });
 
-test('an invitation lowers no role', async () => {
+test('accepting an invitation does not lower a role', async () => {
   const space = await dashboard.addSpace();
   const guest = await dashboard.addSpace();
   const { token } = await space.client.trpc.invitations.create.mutate({
@@ -215,7 +215,7 @@ test('an invitation lowers no role', async () => {
   expect(await rolesIn(space.spaceId)).toEqual(['admin', 'owner']);
 });
 
-test('an output that is not as documented is not sent', async () => {
+test('an output that does not match its schema is not sent', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const other = await dashboard.addSpace({ role: 'viewer' });
   await dashboard.sql`
@@ -227,7 +227,7 @@ test('an output that is not as documented is not sent', async () => {
   });
 });
 
-test('the open invitations of an admin end with the role, and no others', async () => {
+test('demoting or removing an admin revokes exactly their open invitations to the space', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const admins = [await dashboard.addSpace(), await dashboard.addSpace()];
   const ids = await Promise.all(admins.map(async (one) => (await one.client.trpc.me.query()).user.id));
@@ -239,7 +239,7 @@ test('the open invitations of an admin end with the role, and no others', async 
   const open = async () => (await client.trpc.invitations.list.query()).map(({ email }) => email).toSorted();
   await invite(client, 'owner@example.org');
   for (const [i, admin] of admins.entries()) await invite(admin.client, `admin-${i}@example.org`);
-  // Among the spaces of their own, too.
+  // Also in a space that they own.
   await admins[0]?.client.trpc.invitations.create.mutate({
     spaceId: admins[0].spaceId,
     email: 'elsewhere@example.org',
