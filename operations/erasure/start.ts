@@ -22,13 +22,16 @@ export async function readStart(
   spaceId: string,
 ): Promise<ErasureStart> {
   const { lastNumber } = commitCounters;
-  const [row] = await database.execute<{ atMs: number; commitNumber: number }>(sql`
-    SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "atMs", coalesce(
+  const [counted] = await database.execute<{ commitNumber: number }>(sql`
+    SELECT coalesce(
       (SELECT ${lastNumber} FROM ${commitCounters} WHERE ${commitCounters.spaceId} = ${spaceId}), 0)::float8 AS "commitNumber"`);
-  if (row === undefined) throw new Error('SELECT returned no row');
-  const { atMs, commitNumber } = row;
   // Read after the number: what was accepted before but is stored later has a sequence up to these watermarks.
-  return { atMs: Math.floor(atMs), commitNumber, watermarks: await readWatermarks(connection) };
+  const watermarks = await readWatermarks(connection);
+  // Read last: an event that was accepted between the number and a watermark is erased, and must not be later than the start.
+  const [clock] = await database.execute<{ atMs: number }>(sql`
+    SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "atMs"`);
+  if (counted === undefined || clock === undefined) throw new Error('SELECT returned no row');
+  return { atMs: Math.floor(clock.atMs), commitNumber: counted.commitNumber, watermarks };
 }
 
 /** The condition on `segments`: the segment was stored, or its message queued, at the start. */
