@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startService } from '../../test/support/service-process.ts';
-import { createDatabase } from '../../test/support/test-servers.ts';
+import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { ConfigError } from '../config.ts';
 import { openPostgres } from './connect.ts';
 import { openDatabase } from './database.ts';
@@ -15,7 +15,8 @@ test('a Postgres without fsync is rejected, and the writer does not start on it'
   const checking = requireDurable(openDatabase(sql));
   await expect(checking).rejects.toThrow(ConfigError);
   await expect(checking).rejects.toThrow(/fsync=off and full_page_writes=off.*DATABASE_ALLOW_UNSYNCED=true/);
-  const variables = { DATABASE_URL: backing.url, NATS_URL: 'nats://127.0.0.1:1' };
+  await using nats = await startNats();
+  const variables = { DATABASE_URL: backing.url, NATS_URL: nats.url, NATS_MONITOR_URL: nats.monitorUrl };
   await expect(startService('writer', { ...variables, DATABASE_ALLOW_UNSYNCED: 'false' })).rejects.toThrow(
     /Postgres runs with fsync=off/,
   );

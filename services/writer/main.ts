@@ -28,9 +28,9 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
   );
   const database = openDatabase(sql);
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
-  await ensureStreams(nats, config);
   if (!config.DATABASE_ALLOW_UNSYNCED)
     await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
+  await ensureStreams(nats, config);
   resources.use(keepPartitions(config.DATABASE_URL, log));
   const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
   resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));

@@ -12,6 +12,33 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const calls = 400;
 
+/** Locks the table of bodies: no event is opened until it is unlocked. */
+async function lockSegments() {
+  const sql = await dashboard.sql.reserve();
+  await sql`BEGIN`;
+  await sql`LOCK TABLE segments IN ACCESS EXCLUSIVE MODE`;
+  let isLocked = true;
+  const unlock = async () => {
+    if (isLocked) await sql`ROLLBACK`;
+    isLocked = false;
+  };
+  return {
+    unlock,
+    async [Symbol.asyncDispose]() {
+      await unlock();
+      sql.release();
+    },
+  };
+}
+
+/** Statements that wait for a lock. */
+async function countWaiting(): Promise<number> {
+  const [row] = await dashboard.sql<{ waiting: number }[]>`
+    SELECT count(*)::integer AS waiting FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return row?.waiting ?? 0;
+}
+
 test('during 400 calls of one viewer another tenant opens an event at once, and excess calls get TOO_MANY_REQUESTS', async () => {
   const [viewer, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
   const text = JSON.stringify({ prompt: 'x'.repeat(100_000) });
@@ -25,12 +52,16 @@ test('during 400 calls of one viewer another tenant opens an event at once, and 
     );
     codes.push(failure.data.code);
   };
+  await using blocker = await lockSegments();
   const opened = Array.from({ length: calls }, open);
   // Calls above the queue limit are rejected while the others wait.
   await until(() => codes.includes('TOO_MANY_REQUESTS'));
-  const before = codes.filter((code) => code === 'OK').length;
-  await other.client.trpc.events.get.query({ id: otherId });
-  const during = codes.filter((code) => code === 'OK').length - before;
+  const waiting = await countWaiting();
+  const opening = other.client.trpc.events.get.query({ id: otherId });
+  await until(async () => (await countWaiting()) > waiting);
+  await blocker.unlock();
+  await opening;
+  const during = codes.filter((code) => code === 'OK').length;
   await Promise.all(opened);
   // In call order, the whole queue would have come first.
   expect(during).toBeLessThan(openingLimits.waitingOfUserMax / 4);
@@ -39,23 +70,9 @@ test('during 400 calls of one viewer another tenant opens an event at once, and 
 test('calls whose client has disconnected are not executed', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const [id = ''] = await addEvents(dashboard.sql, spaceId, [{ text: '{}' }]);
-  await using blocker = await dashboard.sql.reserve().then((sql) => ({
-    sql,
-    [Symbol.asyncDispose]: async () => {
-      await sql`ROLLBACK`;
-      sql.release();
-    },
-  }));
   // No event is opened until the lock is released.
-  await blocker.sql`BEGIN`;
-  await blocker.sql`LOCK TABLE segments IN ACCESS EXCLUSIVE MODE`;
+  await using blocker = await lockSegments();
   const left = new AbortController();
-  const countWaiting = async () => {
-    const [row] = await dashboard.sql<{ waiting: number }[]>`
-      SELECT count(*)::integer AS waiting FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    return row?.waiting;
-  };
   const gone = Array.from({ length: openingLimits.waitingOfUserMax }, () =>
     client.trpc.events.get.query({ id }, { signal: left.signal }),
   );
@@ -64,6 +81,6 @@ test('calls whose client has disconnected are not executed', async () => {
   expect((await Promise.allSettled(gone)).filter(({ status }) => status === 'fulfilled')).toEqual([]);
   // The queue has room again for as many calls as before.
   const absent = client.trpc.events.get.query({ id: randomUUID() });
-  await blocker.sql`COMMIT`;
+  await blocker.unlock();
   await expect(absent).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });
 });
