@@ -11,7 +11,8 @@ const restMs = 1_500;
 const pollMs = 10_000;
 
 /**
- * Reloads the queries of the overview when the live stream has events, immediately for the first one.
+ * Reloads the queries of the overview when the live stream has events, immediately for the first one. Also when the stream starts:
+ * events may have been stored since the page was loaded.
  *
  * @returns the time of the last reload, at which ranges that end now end.
  */
@@ -26,8 +27,6 @@ export function useFresh(): number {
   };
   const wait = useRef({ isResting: false, hasMore: false }).current;
   const onStored = (events: readonly unknown[]) => {
-    // At the start of the stream only the newest events can be missing.
-    if (events.length === 0) return void queries.invalidateQueries({ queryKey: ['events.list'] });
     if (wait.isResting) {
       wait.hasMore = true;
       return;
