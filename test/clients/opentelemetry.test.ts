@@ -141,5 +141,5 @@ function runTests(recipe: Recipe, expected: ExpectedAgent | undefined): void {
 function countCommitted(): number {
   const lines = pipeline.ingest.log().split('\n');
   const commits = lines.filter((line) => line.includes('"msg":"committed"')).map((line) => JSON.parse(line));
-  return commits.reduce((sum, { batches }) => sum + batches, 0);
+  return commits.reduce((sum, { batchIds }) => sum + batchIds.length, 0);
 }
