@@ -9,6 +9,8 @@ interface Place {
   holder: Record<string, unknown>;
   key: string;
   text: string;
+  /** Whether docs/api.md §2 requires a string here. */
+  isString: boolean;
 }
 
 /**
@@ -25,7 +27,8 @@ export async function truncateEvent(
   const event: Record<string, unknown> = JSON.parse(text);
   const places: Place[] = [];
   // Keep the identifying fields: without them Weir would reject the event.
-  for (const part of ['properties', 'status', 'additionalProperties']) collectStrings(event[part], places);
+  collectStrings(event.properties, places, (key) => stringFields.has(key));
+  for (const part of ['status', 'additionalProperties']) collectStrings(event[part], places, () => true);
   places.sort((a, b) => a.text.length - b.text.length);
   let bytes = encoder.encode(text);
   while (bytes.length > bytesMax) {
@@ -37,20 +40,20 @@ export async function truncateEvent(
   return bytes;
 }
 
-async function replace({ holder, key, text }: Place): Promise<void> {
+async function replace({ holder, key, text, isString }: Place): Promise<void> {
   const content = encoder.encode(text);
   const digest = await crypto.subtle.digest('SHA-256', content);
   const sha256 = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
   const stub = { truncated: true, bytes: content.length, sha256 };
-  holder[key] = stringFields.has(key) ? JSON.stringify(stub) : stub;
+  holder[key] = isString ? JSON.stringify(stub) : stub;
 }
 
-function collectStrings(value: unknown, places: Place[]): void {
+function collectStrings(value: unknown, places: Place[], isString: (key: string) => boolean): void {
   if (typeof value !== 'object' || value === null) return;
   const holder = value as Record<string, unknown>;
   for (const key of Object.keys(holder)) {
     const member = holder[key];
-    if (typeof member === 'string') places.push({ holder, key, text: member });
-    else collectStrings(member, places);
+    if (typeof member === 'string') places.push({ holder, key, text: member, isString: isString(key) });
+    else collectStrings(member, places, isString);
   }
 }

@@ -78,6 +78,14 @@ test('lone surrogates, control characters and 16 MiB of text reach Weir or are s
   expect(weir.stats().truncated).toBe(1);
 });
 
+test('a dimension that is too large is shortened to a string: Weir takes nothing else there', async () => {
+  const weir = open();
+  const id = weir.record({ ...llmEvent(), additionalProperties: { note: 'x'.repeat(5 * 1024 ** 2) } });
+  expect(await weir.flush()).toEqual({ accepted: 1, dropped: 0, pending: 0 });
+  const { note } = stub.accepted.get(id)?.additionalProperties ?? {};
+  expect(JSON.parse(String(note))).toMatchObject({ truncated: true });
+});
+
 test('an event that is too large in small pieces is dropped and counted', async () => {
   const weir = open();
   weir.record({ type: 'tool', properties: { tool: { input: Array(3_000_000).fill(1) } } });
