@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../read/protobuf-struct.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
+import { digitsOf } from '../spans/exact-json.ts';
 
 /** Shorter texts are not replaced: the replacement would be as long. */
 const shortenedBytesMin = 256;
 
-/** Fields that docs/api.md §2 types as strings: their replacement is a string, too. */
+/** Fields of the payload that docs/api.md §2 types as strings: their replacement is a string, too. */
 const stringFields = new Set(['system', 'prompt', 'response', 'message', 'mode', 'model']);
 
 interface Place {
@@ -22,7 +23,8 @@ interface Place {
  */
 export function shortenEvent(event: JsonObject, bytes: number, bytesMax: number): boolean {
   const places: Place[] = [];
-  for (const part of ['properties', 'status', 'additionalProperties']) collect(event[part] ?? null, places);
+  collect(event.properties ?? null, places, (key) => stringFields.has(key));
+  for (const part of ['status', 'additionalProperties']) collect(event[part] ?? null, places, () => true);
   places.sort((a, b) => b.bytes - a.bytes);
   let left = bytes;
   let isShortened = false;
@@ -35,21 +37,18 @@ export function shortenEvent(event: JsonObject, bytes: number, bytesMax: number)
   return isShortened;
 }
 
-function collect(json: Json, places: Place[]): void {
-  if (Array.isArray(json)) {
-    for (const [index, element] of json.entries()) {
-      if (typeof element !== 'string') collect(element, places);
-      else places.push(placeOf(element, (stub) => json.splice(index, 1, stub), false));
-    }
-  } else if (typeof json === 'object' && json !== null) {
-    const members = json as JsonObject;
-    for (const [key, member] of Object.entries(members)) {
-      const set = (stub: Json) => {
-        members[key] = stub;
-      };
-      if (typeof member !== 'string') collect(member, places);
-      else places.push(placeOf(member, set, stringFields.has(key)));
-    }
+/** @param isString whether the replacement of a member of this name has to be a string. */
+function collect(json: Json, places: Place[], isString: (key: string) => boolean): void {
+  // The digits of a large number are not a text, and cannot be assigned.
+  if (typeof json !== 'object' || json === null || digitsOf(json) !== undefined) return;
+  // An array has its indexes for keys.
+  const members = json as JsonObject;
+  for (const [key, member] of Object.entries(members)) {
+    const set = (stub: Json) => {
+      members[key] = stub;
+    };
+    if (typeof member !== 'string') collect(member, places, isString);
+    else places.push(placeOf(member, set, isString(key)));
   }
 }
 

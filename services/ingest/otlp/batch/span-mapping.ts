@@ -3,7 +3,7 @@ import { isDeeperThan } from '../../../../lib/json/depth.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../lib/limits.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { type CallTraits, readCallTraits } from '../calls/call-traits.ts';
-import { mergeEvents } from '../calls/merge-events.ts';
+import { mergeEvents, type OtherEvent } from '../calls/merge-events.ts';
 import { type Call, groupCalls } from '../calls/same-calls.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import { agentIdOf } from '../mapping/agent.ts';
@@ -66,15 +66,17 @@ export class SpanMapping {
     const calls: { llm: Call<Candidate>[]; tool: Candidate[] } = { llm: [], tool: [] };
     for (const candidate of candidates) {
       const role = tree.roleOf(candidate);
+      const reason = 'reason' in role ? role.reason : 'agent';
       if (role.kind === 'llm') calls.llm.push({ innermost: candidate, outer: tree.outerOf(candidate) });
       else if (role.kind === 'tool') calls.tool.push(candidate);
-      else this.#count('reason' in role ? role.reason : 'agent', 1);
+      // Spans that are merged are counted with their call.
+      else if (reason !== 'merged') this.#count(reason);
     }
     return calls;
   }
 
-  #count(reason: FilterReason, spans: number): void {
-    if (spans > 0) this.#counts.filtered[reason] = (this.#counts.filtered[reason] ?? 0) + spans;
+  #count(reason: FilterReason): void {
+    this.#counts.filtered[reason] = (this.#counts.filtered[reason] ?? 0) + 1;
   }
 
   #readCandidates(): Candidate[] {
@@ -98,10 +100,15 @@ export class SpanMapping {
     if (call === undefined) return;
     const others = [...call.outer, ...same.flatMap(({ innermost, outer }) => [innermost, ...outer])];
     const event = this.#readEvent(call.innermost, tree);
-    const merged = others.map((other) => ({ event: this.#readEvent(other, tree), spanId: other.spanId }));
+    const merged: OtherEvent[] = [];
+    for (const other of others) {
+      // A span that cannot be stored does not stop the others of its call.
+      this.#attempt(() => {
+        merged.push({ event: this.#readEvent(other, tree), spanId: other.spanId });
+        this.#count('merged');
+      });
+    }
     this.#addToPart(mergeEvents(event, merged));
-    // The outer spans were counted by their role.
-    this.#count('merged', same.length);
   }
 
   #readEvent(candidate: Candidate, tree: SpanTree<Candidate>): JsonObject {
@@ -123,18 +130,16 @@ export class SpanMapping {
   }
 
   #addToPart(event: JsonObject): void {
-    let json = JSON.stringify(event);
-    if (
-      Buffer.byteLength(json) > eventBytesMax &&
-      shortenEvent(event, Buffer.byteLength(json), eventBytesMax)
-    ) {
-      json = JSON.stringify(event);
-    }
     // The body and its array are two levels around the event.
     if (!this.#options.isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) {
       throw new UnstorableError('A span cannot be mapped to a valid event.');
     }
-    const bytes = Buffer.byteLength(json);
+    let json = JSON.stringify(event);
+    let bytes = Buffer.byteLength(json);
+    if (bytes > eventBytesMax && shortenEvent(event, bytes, eventBytesMax)) {
+      json = JSON.stringify(event);
+      bytes = Buffer.byteLength(json);
+    }
     this.#madeBytes += bytes;
     if (bytes > eventBytesMax) throw tooLarge();
     this.#parts.add(event, json, bytes);

@@ -82,6 +82,34 @@ test('a span above several calls, or with a tool or an agent run between, is the
   });
 });
 
+test('a span above a sum is a sum, too', () => {
+  const below = (letter: string, parent: string) => span(letter, client, { parentSpanId: idOf(parent) });
+  const { counts } = mapRequests(
+    scope('x', span('a', rich), below('b', 'a'), below('c', 'b'), below('d', 'b')),
+  );
+  expect(counts).toEqual({ stored: 2, rejected: 0, filtered: { aggregate: 2 } });
+});
+
+test('a span above a call and above a tool that makes another call is their sum', () => {
+  const tool = span('b', { 'gen_ai.operation.name': 'execute_tool' }, { parentSpanId: idOf('a') });
+  const calls = [
+    span('c', client, { parentSpanId: idOf('b') }),
+    span('d', client, { parentSpanId: idOf('a') }),
+  ];
+  const { counts } = mapRequests(scope('x', span('a', rich), tool, ...calls));
+  expect(counts).toEqual({ stored: 3, rejected: 0, filtered: { aggregate: 1 } });
+});
+
+test('a call is stored also where a span above it cannot be', () => {
+  const outer = span('a', { ...rich, text: 'x'.repeat(9 * 1024 ** 2) });
+  const { counts, events } = mapRequests(
+    scope('x', outer),
+    scope('y', span('b', client, { parentSpanId: idOf('a') })),
+  );
+  expect(counts).toEqual({ stored: 1, rejected: 1, filtered: {} });
+  expect(events[0].additionalProperties).not.toHaveProperty('otel.merged_span_ids');
+});
+
 describe('two instrumentations of one call', () => {
   test('with one parent, model and usage, and times that overlap', () => {
     const [one, two] = [

@@ -22,6 +22,10 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   /** For each LLM span, the LLM spans directly below it, with no agent run and no tool between them. */
   readonly #nearestBelow = new Map<SpanNode, Set<SpanNode>>();
   readonly #nearestAbove = new Map<SpanNode, string | undefined>();
+  /** LLM spans that are above a call in another way: through an agent run or a tool. */
+  readonly #sums = new Set<SpanNode>();
+  /** LLM spans that describe the same call as an innermost one below them. */
+  readonly #merged = new Set<SpanNode>();
   readonly #parentEvents = new Map<SpanNode, string | undefined>();
   readonly #agents = new Map<SpanNode, string | undefined>();
 
@@ -35,6 +39,15 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
       const below = this.#nearestBelow.get(above) ?? new Set();
       this.#nearestBelow.set(above, below.add(this.#nodes.get(node.traceId + node.spanId) ?? node));
     }
+    for (const node of this.#aboveLlm) {
+      const above =
+        node.role.kind === 'tool' || node.role.kind === 'agent' ? this.#llmAbove(node) : undefined;
+      if (above !== undefined) this.#sums.add(above);
+    }
+    for (const node of nodes) {
+      if (node.role.kind !== 'llm' || this.#aboveLlm.has(node)) continue;
+      for (const outer of this.outerOf(node)) this.#merged.add(outer);
+    }
   }
 
   /**
@@ -43,7 +56,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
    */
   roleOf(node: SpanNode): Role {
     if (node.role.kind !== 'llm' || !this.#aboveLlm.has(node)) return node.role;
-    return { kind: 'none', reason: this.#nearestBelow.get(node)?.size === 1 ? 'merged' : 'aggregate' };
+    return { kind: 'none', reason: this.#merged.has(node) ? 'merged' : 'aggregate' };
   }
 
   /** The LLM spans above an innermost one that describe the same call, the nearest first. */
@@ -51,8 +64,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     const outer: Node[] = [];
     const seen = new Set<SpanNode>([node]);
     for (let above = this.#llmAbove(node); above !== undefined; above = this.#llmAbove(above)) {
-      const role = this.roleOf(above);
-      if (seen.has(above) || role.kind !== 'none' || role.reason !== 'merged') break;
+      if (seen.has(above) || this.#sums.has(above) || this.#nearestBelow.get(above)?.size !== 1) break;
       seen.add(above);
       outer.push(above);
     }

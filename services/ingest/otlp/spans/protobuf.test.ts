@@ -201,6 +201,36 @@ describe('limits', () => {
     ]);
   });
 
+  test('a large dimension stays a string, and large numbers keep their digits', () => {
+    const digits = `[${'9'.repeat(400)}]`;
+    const { counts, parts } = otlp(
+      toProtobuf({
+        spans: [
+          {
+            attributes: {
+              'gen_ai.tool.name': 't',
+              'gen_ai.tool.call.arguments': digits,
+              'langfuse.trace.metadata.note': 'x'.repeat(4 * 1024 ** 2),
+            },
+          },
+          {
+            attributes: {
+              ...chat,
+              'gen_ai.tool.call.arguments': digits,
+              many: Array(40_000).fill('x'.repeat(120)),
+            },
+          },
+        ],
+      }),
+    );
+    expect(counts).toEqual({ stored: 1, rejected: 1, filtered: {} });
+    const [body = ''] = parts.map((part) => part.body.toString());
+    expect(body).toContain(`"input":${digits}`);
+    expect(JSON.parse(JSON.parse(body).events[0].additionalProperties.note)).toMatchObject({
+      truncated: true,
+    });
+  });
+
   test('the spans of a resource that is too large are rejected', () => {
     const large = { resource: { text: 'x'.repeat(64 * 1024) }, spans: [{ attributes: chat }] };
     const { counts, rejection } = otlp(toProtobuf(large, { spans: [{ attributes: chat }] }));
