@@ -27,8 +27,8 @@ interface MappingOptions {
 /** A span's position in its request and in its trace. */
 interface Candidate extends SpanNode {
   readonly index: number;
-  /** Set for LLM spans. */
-  readonly traits: CallTraits | undefined;
+  /** The name of the library that created the span. */
+  readonly scope: string;
 }
 
 /** Maps one request. Each span is read twice: its role depends on the other spans, and holding all of them takes memory. */
@@ -52,7 +52,7 @@ export class SpanMapping {
     const tree = new SpanTree(candidates);
     const calls = this.#countRoles(candidates, tree);
     const groups = [
-      ...groupCalls(calls.llm, traitsOf),
+      ...this.#groupCalls(calls.llm),
       ...calls.tool.map((tool) => [{ innermost: tool, outer: [] }]),
     ];
     // Sort by the order of the request.
@@ -75,6 +75,41 @@ export class SpanMapping {
     return calls;
   }
 
+  /**
+   * A library creates one span for each call, so only spans of several libraries can describe one call: most requests have one,
+   * and their responses need not be parsed for an id.
+   */
+  #groupCalls(calls: readonly Call<Candidate>[]): (readonly Call<Candidate>[])[] {
+    const scopes = new Set(
+      calls.flatMap(({ innermost, outer }) => [innermost, ...outer]).map(({ scope }) => scope),
+    );
+    if (scopes.size < 2) return calls.map((call) => [call]);
+    const traits = new Map<Candidate, CallTraits>();
+    const readable: Call<Candidate>[] = [];
+    const unreadable: Call<Candidate>[] = [];
+    for (const call of calls) {
+      try {
+        for (const one of [call.innermost, ...call.outer]) traits.set(one, this.#readTraits(one));
+        readable.push(call);
+      } catch (error) {
+        // It is rejected when its event is made.
+        if (!(error instanceof UnstorableError)) throw error;
+        unreadable.push(call);
+      }
+    }
+    const traitsOf = (candidate: Candidate) => {
+      const found = traits.get(candidate);
+      if (found === undefined) throw new Error('an LLM span has no traits');
+      return found;
+    };
+    return [...groupCalls(readable, traitsOf), ...unreadable.map((call) => [call])];
+  }
+
+  #readTraits({ index, role, scope }: Candidate): CallTraits {
+    if (role.kind !== 'llm') throw new Error(`a span of kind ${role.kind} has no traits`);
+    return readCallTraits(this.#request.readSpan(index), role.by, scope);
+  }
+
   #count(reason: FilterReason): void {
     this.#counts.filtered[reason] = (this.#counts.filtered[reason] ?? 0) + 1;
   }
@@ -87,9 +122,8 @@ export class SpanMapping {
         const { traceId, spanId, parentSpanId } = span;
         const role = findRole(span);
         const agentId = agentIdOf(span, role);
-        const traits =
-          role.kind === 'llm' ? readCallTraits(span, role.by, this.#request.readSource(index)) : undefined;
-        candidates.push({ index, traceId, spanId, parentSpanId, role, agentId, traits });
+        const scope = role.kind === 'llm' ? this.#request.readSource(index).scope.name : '';
+        candidates.push({ index, traceId, spanId, parentSpanId, role, agentId, scope });
       });
     }
     return candidates;
@@ -168,11 +202,6 @@ export class SpanMapping {
       this.#rejection ??= isTooCostlyAlone ? 'A span has too many values.' : (error as Error).message;
     }
   }
-}
-
-function traitsOf({ traits }: Candidate): CallTraits {
-  if (traits === undefined) throw new Error('an LLM span has no traits');
-  return traits;
 }
 
 function tooLarge(): UnstorableError {

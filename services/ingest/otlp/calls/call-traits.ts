@@ -3,7 +3,7 @@ import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { isJsonObject } from '../mapping/messages/messages.ts';
 import { type Convention, llmRows, usageRows } from '../mapping/table.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
-import type { Span, SpanSource } from '../spans/span.ts';
+import type { Span } from '../spans/span.ts';
 
 /** The properties by which two LLM spans are recognised as one call. */
 export interface CallTraits {
@@ -19,10 +19,10 @@ export interface CallTraits {
 }
 
 /** @param by the convention that identified the span as an LLM span. */
-export function readCallTraits(span: Span, by: Convention, source: SpanSource): CallTraits {
+export function readCallTraits(span: Span, by: Convention, scope: string): CallTraits {
   const reader = new AttributeReader(span.attributes, by);
   return {
-    scope: source.scope.name,
+    scope,
     model: reader.text(llmRows.model),
     inputTokens: reader.number(usageRows.input),
     outputTokens: reader.number(usageRows.output),
