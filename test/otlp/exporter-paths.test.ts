@@ -36,6 +36,7 @@ describe('the key', () => {
     ['Basic, as the user', (key) => ({ authorization: basic(`${key}:sk-lf-1`) })],
     ['x-api-key', (key) => ({ 'x-api-key': key })],
     ['api_key', (key) => ({ api_key: key })],
+    ['api-key', (key) => ({ 'api-key': key })],
     ['two headers with one key', (key) => ({ 'x-api-key': key, authorization: `Bearer ${key}` })],
   ];
 
