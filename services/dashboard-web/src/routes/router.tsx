@@ -32,6 +32,14 @@ const root = createRootRouteWithContext<RouterContext>()({
   ),
 });
 
+/** A page in a chunk of its own, by the name of its component there. */
+function page<Module extends Record<string, unknown>>(
+  load: () => Promise<Module>,
+  name: keyof Module & string,
+) {
+  return lazyRouteComponent(loadPage(load), name);
+}
+
 /** The signed-in user, or a redirect to the sign-in page that returns to `href`. */
 async function loadUser({ queryClient }: RouterContext, href: string) {
   try {
@@ -45,19 +53,13 @@ async function loadUser({ queryClient }: RouterContext, href: string) {
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/sign-in/page.tsx')),
-    'SignInPage',
-  ),
+  component: page(() => import('../pages/sign-in/page.tsx'), 'SignInPage'),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/invitation/page.tsx')),
-    'InvitationPage',
-  ),
+  component: page(() => import('../pages/invitation/page.tsx'), 'InvitationPage'),
 });
 
 const home = createRoute({
@@ -68,10 +70,7 @@ const home = createRoute({
     const [space] = spaces;
     if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
   },
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/no-space/page.tsx')),
-    'NoSpacePage',
-  ),
+  component: page(() => import('../pages/no-space/page.tsx'), 'NoSpacePage'),
 });
 
 const space = createRoute({
@@ -87,138 +86,87 @@ const space = createRoute({
 const overview = createRoute({
   getParentRoute: () => space,
   path: '/',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/overview/page.tsx')),
-    'OverviewPage',
-  ),
+  component: page(() => import('../pages/overview/page.tsx'), 'OverviewPage'),
 });
 const events = createRoute({
   getParentRoute: () => space,
   path: '/events',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/events/page.tsx')),
-    'EventsPage',
-  ),
+  component: page(() => import('../pages/events/page.tsx'), 'EventsPage'),
 });
 const event = createRoute({
   getParentRoute: () => space,
   path: '/events/$eventId',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/event/page.tsx')),
-    'EventPage',
-  ),
+  component: page(() => import('../pages/event/page.tsx'), 'EventPage'),
 });
 const compare = createRoute({
   getParentRoute: () => space,
   path: '/compare',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/compare/page.tsx')),
-    'ComparePage',
-  ),
+  component: page(() => import('../pages/compare/page.tsx'), 'ComparePage'),
 });
 const charts = createRoute({
   getParentRoute: () => space,
   path: '/charts',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/charts/page.tsx')),
-    'ChartsPage',
-  ),
+  component: page(() => import('../pages/charts/page.tsx'), 'ChartsPage'),
 });
 const usage = createRoute({
   getParentRoute: () => space,
   path: '/usage',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/usage/page.tsx')),
-    'UsagePage',
-  ),
+  component: page(() => import('../pages/usage/page.tsx'), 'UsagePage'),
 });
 const trace = createRoute({
   getParentRoute: () => space,
   path: '/traces/$traceId',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/trace/page.tsx')),
-    'TracePage',
-  ),
+  component: page(() => import('../pages/trace/page.tsx'), 'TracePage'),
 });
 const threads = createRoute({
   getParentRoute: () => space,
   path: '/threads',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/threads/page.tsx')),
-    'ThreadsPage',
-  ),
+  component: page(() => import('../pages/threads/page.tsx'), 'ThreadsPage'),
 });
 const thread = createRoute({
   getParentRoute: () => space,
   path: '/threads/$threadId',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/thread/page.tsx')),
-    'ThreadPage',
-  ),
+  component: page(() => import('../pages/thread/page.tsx'), 'ThreadPage'),
 });
 const live = createRoute({
   getParentRoute: () => space,
   path: '/live',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/live/page.tsx')),
-    'LivePage',
-  ),
+  component: page(() => import('../pages/live/page.tsx'), 'LivePage'),
 });
 const members = createRoute({
   getParentRoute: () => space,
   path: '/members',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/members/page.tsx')),
-    'MembersPage',
-  ),
+  component: page(() => import('../pages/members/page.tsx'), 'MembersPage'),
 });
 const apiKeys = createRoute({
   getParentRoute: () => space,
   path: '/settings/api-keys',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/api-keys/page.tsx')),
-    'ApiKeysPage',
-  ),
+  component: page(() => import('../pages/api-keys/page.tsx'), 'ApiKeysPage'),
 });
 const prices = createRoute({
   getParentRoute: () => space,
   path: '/settings/prices',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/prices/page.tsx')),
-    'PricesPage',
-  ),
+  component: page(() => import('../pages/prices/page.tsx'), 'PricesPage'),
 });
 const users = createRoute({
   getParentRoute: () => space,
   path: '/users',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/users/page.tsx')),
-    'UsersPage',
-  ),
+  component: page(() => import('../pages/users/page.tsx'), 'UsersPage'),
 });
 const audit = createRoute({
   getParentRoute: () => space,
   path: '/audit-log',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/audit/page.tsx')),
-    'AuditPage',
-  ),
+  component: page(() => import('../pages/audit/page.tsx'), 'AuditPage'),
 });
 const quarantine = createRoute({
   getParentRoute: () => space,
   path: '/quarantine',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/quarantine/page.tsx')),
-    'QuarantinePage',
-  ),
+  component: page(() => import('../pages/quarantine/page.tsx'), 'QuarantinePage'),
 });
 const profile = createRoute({
   getParentRoute: () => space,
   path: '/profile',
-  component: lazyRouteComponent(
-    loadPage(() => import('../pages/profile/page.tsx')),
-    'ProfilePage',
-  ),
+  component: page(() => import('../pages/profile/page.tsx'), 'ProfilePage'),
 });
 
 const routeTree = root.addChildren([
