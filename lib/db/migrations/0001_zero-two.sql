@@ -1,0 +1,1 @@
+-- What 0.2.0 adds to the schema of 0.1.0, by theme. Written by hand, as 0000_schema.sql.
