@@ -31,10 +31,8 @@ export function JsonTree({
   /** In a text of its own height, below a maximum; else the tree fills its parent. */
   isEmbedded?: boolean;
 }) {
-  const document = useMemo(() => openDocument(text, nodeAt(text)), [text]);
-  const [open, setOpen] = useState(() => initiallyOpen(focusPath));
+  const { document, rows, toggle } = useRows(text, focusPath);
   const [current, setCurrent] = useState(focusPath);
-  const rows = useMemo(() => toRows(document, open), [document, open]);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: rows.length,
@@ -49,11 +47,6 @@ export function JsonTree({
     if (place > 0) list.scrollToIndex(place, { align: 'center' });
   }, []);
 
-  const toggle = (path: string) => {
-    const next = new Set(open);
-    if (!next.delete(path)) next.add(path);
-    setOpen(next);
-  };
   const focus = (path: string) => {
     setCurrent(path);
     onFocusPath?.(path);
@@ -64,14 +57,6 @@ export function JsonTree({
     focus(row.path);
     list.scrollToIndex(rows.indexOf(row));
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target !== event.currentTarget) return;
-    const action = actionOf(event.key, rows[place]);
-    if (action === undefined) return;
-    event.preventDefault();
-    if (action === 'toggle') toggle(current ?? '');
-    else move(action === 'first' ? 0 : action === 'last' ? rows.length - 1 : place + action);
-  };
 
   return (
     <div
@@ -80,7 +65,12 @@ export function JsonTree({
       aria-label={label}
       aria-activedescendant={place === -1 ? undefined : `${label}-${place}`}
       tabIndex={0}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => {
+        const action = takeAction(event, rows[place]);
+        if (action === 'toggle') toggle(current ?? '');
+        else if (action !== undefined)
+          move(action === 'first' ? 0 : action === 'last' ? rows.length - 1 : place + action);
+      }}
       className={classes(
         'overflow-auto rounded-md font-mono text-[0.75rem] leading-6 focus-visible:outline-offset-[-2px]',
         isEmbedded ? 'max-h-96' : 'h-full min-h-0 flex-1',
@@ -109,6 +99,19 @@ export function JsonTree({
   );
 }
 
+/** The lines of a text, of which `toggle` opens and closes one. */
+function useRows(text: string, focusPath: string | undefined) {
+  const document = useMemo(() => openDocument(text, nodeAt(text)), [text]);
+  const [open, setOpen] = useState(() => initiallyOpen(focusPath));
+  const rows = useMemo(() => toRows(document, open), [document, open]);
+  const toggle = (path: string) => {
+    const next = new Set(open);
+    if (!next.delete(path)) next.add(path);
+    setOpen(next);
+  };
+  return { document, rows, toggle };
+}
+
 /** The root and the ancestors of the value to show. */
 function initiallyOpen(focusPath: string | undefined): ReadonlySet<string> {
   const path = parsePath(focusPath ?? '');
@@ -119,8 +122,18 @@ function initiallyOpen(focusPath: string | undefined): ReadonlySet<string> {
   ]);
 }
 
-/** The action of a key in a tree: open or close the line, or move by a number of lines. */
-function actionOf(key: string, row: JsonRow | undefined): 'toggle' | 'first' | 'last' | number | undefined {
+/** Open or close the line, or move by a number of lines. */
+type TreeAction = 'toggle' | 'first' | 'last' | number;
+
+/** The action of a key in a tree; the browser then does nothing with the key. */
+function takeAction(event: KeyboardEvent, row: JsonRow | undefined): TreeAction | undefined {
+  if (event.target !== event.currentTarget) return undefined;
+  const action = actionOf(event.key, row);
+  if (action !== undefined) event.preventDefault();
+  return action;
+}
+
+function actionOf(key: string, row: JsonRow | undefined): TreeAction | undefined {
   const isOpen = row?.isOpen === true && row.chunk === undefined && !row.isClose;
   switch (key) {
     case 'ArrowDown':

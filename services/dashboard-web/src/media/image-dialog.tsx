@@ -21,16 +21,8 @@ export function ImageDialog({
   base64: () => string;
   onClose: () => void;
 }) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is decoded once, when it is opened.
-  const image = useMemo(() => decodeImage(base64(), type), [type]);
-  const [url, setUrl] = useState<string>();
+  const { image, url } = useDecodedImage(type, base64);
   const [hasFailed, setFailed] = useState(false);
-  useEffect(() => {
-    if (typeof image === 'string') return;
-    const made = URL.createObjectURL(new Blob([image.bytes], { type }));
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [image, type]);
   const problem =
     typeof image === 'string' ? image : hasFailed ? 'The browser cannot draw this image.' : undefined;
   return (
@@ -62,22 +54,51 @@ export function ImageDialog({
             />
           )
         )}
-        <div className="mt-4 flex justify-end gap-2">
-          <CopyButton label="Copy the base64" text={base64}>
-            Copy base64
-          </CopyButton>
-          {problem === undefined && url !== undefined && (
-            <a
-              href={url}
-              download={`image.${type.slice('image/'.length)}`}
-              className={buttonClasses('plain', 'small')}
-            >
-              <Download aria-hidden />
-              Download
-            </a>
-          )}
-        </div>
+        <ImageActions type={type} base64={base64} url={problem === undefined ? url : undefined} />
       </div>
     </Dialog>
+  );
+}
+
+/** The image, or why it cannot be decoded, and the address of its blob. */
+function useDecodedImage(type: ImageType, base64: () => string) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is decoded once, when it is opened.
+  const image = useMemo(() => decodeImage(base64(), type), [type]);
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    if (typeof image === 'string') return;
+    const made = URL.createObjectURL(new Blob([image.bytes], { type }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [image, type]);
+  return { image, url };
+}
+
+function ImageActions({
+  type,
+  base64,
+  url,
+}: {
+  type: ImageType;
+  base64: () => string;
+  /** What can be downloaded. */
+  url: string | undefined;
+}) {
+  return (
+    <div className="mt-4 flex justify-end gap-2">
+      <CopyButton label="Copy the base64" text={base64}>
+        Copy base64
+      </CopyButton>
+      {url !== undefined && (
+        <a
+          href={url}
+          download={`image.${type.slice('image/'.length)}`}
+          className={buttonClasses('plain', 'small')}
+        >
+          <Download aria-hidden />
+          Download
+        </a>
+      )}
+    </div>
   );
 }

@@ -34,47 +34,26 @@ export interface Tail {
  */
 export function useTail(input: ListInput): Tail {
   const { id: spaceId } = useSpace();
-  const [events, setEvents] = useState<readonly ListedEvent[]>([]);
-  const [waiting, setWaiting] = useState(0);
-  const [isPaused, setIsPaused] = useState(false);
+  const key = JSON.stringify([spaceId, input]);
+  const { events, waiting, isPaused, setPaused, add } = useBufferedEvents(key);
   const [state, setState] = useState<TailState>('connecting');
   const [skipped, setSkipped] = useState<number | null>(0);
   const isHidden = useIsHidden();
-  const buffer = useRef<ListedEvent[]>([]);
-  const paused = useRef(false);
   const lastId = useRef<string>(undefined);
-  const key = JSON.stringify(input);
 
-  const flush = useCallback(() => {
-    const arrived = buffer.current;
-    if (arrived.length === 0) return;
-    buffer.current = [];
-    setWaiting(0);
-    setEvents((shown) => [...arrived.toReversed(), ...shown].slice(0, rowsMax));
-  }, []);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts an empty list.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts anew.
   useEffect(() => {
-    buffer.current = [];
     lastId.current = undefined;
-    setEvents([]);
-    setWaiting(0);
     setSkipped(0);
-  }, [key, spaceId]);
+  }, [key]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the filter.
   useEffect(() => {
     if (isHidden) return;
-    let frame = 0;
     let lost: ReturnType<typeof setTimeout> | undefined;
     const endGrace = () => {
       clearTimeout(lost);
       lost = undefined;
-    };
-    const onFrame = () => {
-      frame = 0;
-      if (paused.current) setWaiting(buffer.current.length);
-      else flush();
     };
     const stream = subscribe(
       'live.tail',
@@ -99,25 +78,63 @@ export function useTail(input: ListInput): Tail {
               sum === null || data.skipped.events === null ? null : sum + data.skipped.events,
             );
           }
-          buffer.current.push(...data.events);
-          // During a long pause no more events are held than rows are kept.
-          if (buffer.current.length > rowsMax) buffer.current.splice(0, buffer.current.length - rowsMax);
-          // Renders once per frame, however fast events come.
-          frame ||= requestAnimationFrame(onFrame);
+          add(data.events);
         },
       },
     );
     return () => {
       stream.unsubscribe();
       endGrace();
-      cancelAnimationFrame(frame);
     };
-  }, [key, spaceId, isHidden, flush]);
+  }, [key, isHidden, add]);
+  return { events, waiting, isPaused, state, skipped, setPaused };
+}
 
+/** Events that arrive, shown once per frame, however fast they come; held back while paused. Another key starts an empty list. */
+function useBufferedEvents(key: string) {
+  const [events, setEvents] = useState<readonly ListedEvent[]>([]);
+  const [waiting, setWaiting] = useState(0);
+  const [isPaused, setIsPaused] = useState(false);
+  const buffer = useRef<ListedEvent[]>([]);
+  const paused = useRef(false);
+  const frame = useRef(0);
+
+  const flush = useCallback(() => {
+    const arrived = buffer.current;
+    if (arrived.length === 0) return;
+    buffer.current = [];
+    setWaiting(0);
+    setEvents((shown) => [...arrived.toReversed(), ...shown].slice(0, rowsMax));
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts an empty list.
+  useEffect(() => {
+    buffer.current = [];
+    setEvents([]);
+    setWaiting(0);
+    return () => {
+      cancelAnimationFrame(frame.current);
+      frame.current = 0;
+    };
+  }, [key]);
+
+  const add = useCallback(
+    (arrived: readonly ListedEvent[]) => {
+      buffer.current.push(...arrived);
+      // During a long pause no more events are held than rows are kept.
+      if (buffer.current.length > rowsMax) buffer.current.splice(0, buffer.current.length - rowsMax);
+      frame.current ||= requestAnimationFrame(() => {
+        frame.current = 0;
+        if (paused.current) setWaiting(buffer.current.length);
+        else flush();
+      });
+    },
+    [flush],
+  );
   const setPaused = (next: boolean) => {
     paused.current = next;
     setIsPaused(next);
     if (!next) flush();
   };
-  return { events, waiting, isPaused, state, skipped, setPaused };
+  return { events, waiting, isPaused, setPaused, add };
 }

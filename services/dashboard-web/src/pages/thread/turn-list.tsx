@@ -1,19 +1,13 @@
-import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { FailureNotice } from '../../ui/states.tsx';
 import { TurnCard } from './turn-card.tsx';
-import { useReadingPlace } from './use-reading-place.ts';
+import { type ListEnd, useListEnd } from './use-list-end.ts';
 import { keyOf, type ThreadTurn } from './use-thread.ts';
+import { type TurnWindow, useTurnWindow } from './use-turn-window.ts';
 
-/** The height of a turn until it is measured, in pixels. */
-const estimatedHeight = 190;
-const gap = 12;
-const overscan = 4;
 /** Earlier turns are loaded when fewer than this are left above the window. */
 const loadAhead = 8;
-/** Nearer to the end than this, in pixels, the list stays at its end while texts are loaded. */
-const endThreshold = 40;
 
 /**
  * Turns of any height, of which only those near the window are in the page. The list opens at its end. The turn being read keeps
@@ -39,75 +33,14 @@ export function TurnList({
   onLoadEarlier: () => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: turns.length,
-    getScrollElement: () => scroller.current,
-    getItemKey: (index) => (turns[index] === undefined ? index : keyOf(turns[index])),
-    estimateSize: () => estimatedHeight,
-    initialOffset: turns.length * (estimatedHeight + gap),
-    anchorTo: 'end',
-    overscan,
-    gap,
-    paddingStart: gap,
-    // The turn with the focus stays in the page, otherwise the focus would be lost.
-    rangeExtractor: (range) => {
-      const near = defaultRangeExtractor(range);
-      return current === undefined || near.includes(current)
-        ? near
-        : [...near, current].sort((a, b) => a - b);
-    },
-  });
-  // A text that is loaded above the window must not push down what is read, also while scrolling up. The middle decides: while
-  // several turns are measured at once, the positions after the first are slightly outdated.
-  list.shouldAdjustScrollPositionOnItemSizeChange = ({ start, end }, _, { scrollOffset }) =>
-    (start + end) / 2 <= (scrollOffset ?? 0);
-
-  // The list stays at the newest turn until the reader scrolls: the virtualizer alone loses the end when many texts arrive at once.
-  const isAtEnd = useRef(true);
-  const { note, release } = useReadingPlace({
-    scroller,
-    turns,
-    isAtEnd,
-    show: (index) => list.scrollToIndex(index, { align: 'start' }),
-  });
-  // Growing texts cause scroll events too: only input of the reader leaves the end.
-  const isMoved = useRef(false);
-  const onMove = () => {
-    isMoved.current = true;
-    release();
-  };
-  const height = list.getTotalSize();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the height.
-  useLayoutEffect(() => {
-    if (scroller.current !== null && isAtEnd.current)
-      scroller.current.scrollTop = scroller.current.scrollHeight;
-  }, [height]);
+  const list = useTurnWindow({ scroller, turns, current });
+  const end = useListEnd({ scroller, turns, list });
+  useCurrentTurn({ scroller, turns, list, end, current, onCurrent });
 
   const first = list.range?.startIndex ?? turns.length;
   useEffect(() => {
     if (hasEarlier && !isLoading && failure === undefined && first < loadAhead) onLoadEarlier();
   }, [hasEarlier, isLoading, failure, first, onLoadEarlier]);
-
-  const focused = useRef<string>(undefined);
-  const key = current === undefined || turns[current] === undefined ? undefined : keyOf(turns[current]);
-  useEffect(() => {
-    if (key === undefined || current === undefined || focused.current === key) return;
-    focused.current = key;
-    isMoved.current = true;
-    release();
-    const turn = scroller.current?.querySelector<HTMLElement>(`[data-index="${current}"]`);
-    // A click into a turn has focused it, and must not scroll.
-    if (turn?.contains(document.activeElement)) return;
-    turn?.focus({ preventScroll: true });
-    // A text that is measured before the scroll event would scroll back to the end.
-    isAtEnd.current = false;
-    list.scrollToIndex(current, { align: 'start' });
-  }, [key, current, list, release]);
-  const step = (by: number) => {
-    const from = current ?? (by < 0 ? turns.length : (list.range?.startIndex ?? 0) - 1);
-    onCurrent(Math.max(0, Math.min(turns.length - 1, from + by)));
-  };
-  useShortcuts({ j: () => step(1), k: () => step(-1) });
 
   return (
     <div
@@ -115,31 +48,16 @@ export function TurnList({
       role="feed"
       aria-label="Turns"
       aria-busy={isLoading}
-      onWheel={onMove}
-      onTouchMove={onMove}
-      onPointerDown={onMove}
-      onKeyDown={onMove}
-      onFocus={onMove}
-      onScroll={({ currentTarget }) => {
-        note(currentTarget);
-        const { scrollHeight, scrollTop, clientHeight } = currentTarget;
-        const isNear = scrollHeight - scrollTop - clientHeight < endThreshold;
-        if (isNear || isMoved.current) isAtEnd.current = isNear;
-        // The virtualizer adjusts the offset for a measured text after this list scrolled to its end.
-        else if (isAtEnd.current) currentTarget.scrollTop = scrollHeight;
-      }}
+      onWheel={end.onMove}
+      onTouchMove={end.onMove}
+      onPointerDown={end.onMove}
+      onKeyDown={end.onMove}
+      onFocus={end.onMove}
+      onScroll={({ currentTarget }) => end.onScroll(currentTarget)}
       className="min-h-0 flex-1 overflow-y-auto border-line border-t px-4 [overflow-anchor:none] md:px-6"
     >
-      <div role="presentation" className="relative mx-auto max-w-5xl" style={{ height }}>
-        {hasEarlier && (
-          <div role="status" className="absolute inset-x-0 top-0 z-10 text-center text-faint text-xs">
-            {failure === undefined ? (
-              'Loading earlier turns …'
-            ) : (
-              <FailureNotice error={failure} onRetry={onLoadEarlier} isSmall />
-            )}
-          </div>
-        )}
+      <div role="presentation" className="relative mx-auto max-w-5xl" style={{ height: list.getTotalSize() }}>
+        {hasEarlier && <EarlierNotice failure={failure} onRetry={onLoadEarlier} />}
         {list.getVirtualItems().map(({ index, start, key: itemKey }) => {
           const turn = turns[index];
           if (turn === undefined) return null;
@@ -158,6 +76,55 @@ export function TurnList({
           );
         })}
       </div>
+    </div>
+  );
+}
+
+/** The focus follows the turn of the address; j and k choose another. */
+function useCurrentTurn({
+  scroller,
+  turns,
+  list,
+  end: { onMove, leave },
+  current,
+  onCurrent,
+}: {
+  scroller: RefObject<HTMLDivElement | null>;
+  turns: readonly ThreadTurn[];
+  list: TurnWindow;
+  end: ListEnd;
+  current: number | undefined;
+  onCurrent: (place: number) => void;
+}): void {
+  const focused = useRef<string>(undefined);
+  const key = current === undefined || turns[current] === undefined ? undefined : keyOf(turns[current]);
+  useEffect(() => {
+    if (key === undefined || current === undefined || focused.current === key) return;
+    focused.current = key;
+    onMove();
+    const turn = scroller.current?.querySelector<HTMLElement>(`[data-index="${current}"]`);
+    // A click into a turn has focused it, and must not scroll.
+    if (turn?.contains(document.activeElement)) return;
+    turn?.focus({ preventScroll: true });
+    // A text that is measured before the scroll event would scroll back to the end.
+    leave();
+    list.scrollToIndex(current, { align: 'start' });
+  }, [key, current, list, scroller, onMove, leave]);
+  const step = (by: number) => {
+    const from = current ?? (by < 0 ? turns.length : (list.range?.startIndex ?? 0) - 1);
+    onCurrent(Math.max(0, Math.min(turns.length - 1, from + by)));
+  };
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
+}
+
+function EarlierNotice({ failure, onRetry }: { failure: unknown; onRetry: () => void }) {
+  return (
+    <div role="status" className="absolute inset-x-0 top-0 z-10 text-center text-faint text-xs">
+      {failure === undefined ? (
+        'Loading earlier turns …'
+      ) : (
+        <FailureNotice error={failure} onRetry={onRetry} isSmall />
+      )}
     </div>
   );
 }

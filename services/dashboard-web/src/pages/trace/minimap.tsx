@@ -31,25 +31,9 @@ export function Minimap({
   onSelect: (id: string | undefined) => void;
   onZoom: (span: Span) => void;
 }) {
-  const scheme = useScheme();
   const height = Math.min(heightMax, Math.max(1, trace.lanes.length) * laneMax + 4);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours.
-  useEffect(() => {
-    const target = canvas.current;
-    if (target === null) return;
-    const paint = () => draw(target, { trace, span, selectedId, height });
-    paint();
-    const observer = new ResizeObserver(paint);
-    observer.observe(target);
-    return () => observer.disconnect();
-  }, [trace, span, selectedId, scheme, height]);
+  const canvas = useDrawing({ trace, span, selectedId, height });
   const [drag, setDrag] = useState<{ from: number; to: number }>();
-  /** The position of a pointer as a fraction of the width. */
-  const placeOf = ({ currentTarget, clientX }: PointerEvent<HTMLCanvasElement>) => {
-    const box = currentTarget.getBoundingClientRect();
-    return Math.min(1, Math.max(0, (clientX - box.left) / box.width));
-  };
   const msAt = (place: number) => span.startMs + place * (span.endMs - span.startMs);
   const onDown = (event: PointerEvent<HTMLCanvasElement>) => {
     event.currentTarget.setPointerCapture(event.pointerId);
@@ -90,6 +74,36 @@ export function Minimap({
   );
 }
 
+interface Drawing {
+  trace: Trace;
+  span: Span;
+  selectedId: string | undefined;
+  height: number;
+}
+
+/** A canvas with the trace, drawn again for another width or theme. */
+function useDrawing({ trace, span, selectedId, height }: Drawing) {
+  const scheme = useScheme();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours.
+  useEffect(() => {
+    const target = canvas.current;
+    if (target === null) return;
+    const paint = () => draw(target, { trace, span, selectedId, height });
+    paint();
+    const observer = new ResizeObserver(paint);
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, [trace, span, selectedId, scheme, height]);
+  return canvas;
+}
+
+/** The position of a pointer as a fraction of the width. */
+function placeOf({ currentTarget, clientX }: PointerEvent<HTMLCanvasElement>): number {
+  const box = currentTarget.getBoundingClientRect();
+  return Math.min(1, Math.max(0, (clientX - box.left) / box.width));
+}
+
 /** The id of the event nearest in time. */
 function findNearest({ events }: Trace, atMs: number): string | undefined {
   const distance = ({ startTimeMs, endTimeMs }: Trace['events'][number]) =>
@@ -118,15 +132,7 @@ function Shade({ part }: { part: { from: number; to: number } | undefined }) {
   );
 }
 
-function draw(
-  canvas: HTMLCanvasElement,
-  {
-    trace,
-    span,
-    selectedId,
-    height,
-  }: { trace: Trace; span: Span; selectedId: string | undefined; height: number },
-): void {
+function draw(canvas: HTMLCanvasElement, { trace, span, selectedId, height }: Drawing): void {
   const context = canvas.getContext('2d');
   if (context === null) return;
   const scale = window.devicePixelRatio;
