@@ -1,6 +1,6 @@
 import { type PointerEvent, useRef, useState } from 'react';
 import { formatCount, formatCounted } from '../format/number.ts';
-import { formatEnd, formatTick } from '../format/time.ts';
+import { dayMs, formatEnd, formatTick, hourMs } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 import { BarTicks } from './bar-ticks.tsx';
@@ -138,6 +138,6 @@ function BarShape({
 
 const bucketNames = new Map([
   [60_000, 'minute'],
-  [3_600_000, 'hour'],
-  [86_400_000, 'day'],
+  [hourMs, 'hour'],
+  [dayMs, 'day'],
 ]);

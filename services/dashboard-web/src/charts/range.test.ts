@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
+import { hourMs } from '../format/time.ts';
 import { readRange } from './range.ts';
 
-const hour = 3_600_000;
-const now = 1_000 * 24 * hour + 12_345;
+const now = 1_000 * 24 * hourMs + 12_345;
 
 test('a range that ends now ends with the minute', () => {
   const { from, to, step } = readRange({ last: '1h' }, now, '24h');
-  expect([to % 60_000, to - now < 60_000, to - from, step]).toEqual([0, true, hour, 'minute']);
+  expect([to % 60_000, to - now < 60_000, to - from, step]).toEqual([0, true, hourMs, 'minute']);
 });
 
 test.for([

@@ -1,4 +1,5 @@
 import { isRecentRange, type RecentRange, recentRanges } from '../filter/recent-range.ts';
+import { dayMs, hourMs, minuteMs } from '../format/time.ts';
 import type { Search } from '../url/search.ts';
 
 export interface ChartRange {
@@ -7,19 +8,14 @@ export interface ChartRange {
   step: 'minute' | 'hour' | 'day';
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-
 /** Longest ranges with one point per minute and per hour: more points than pixels add nothing. */
 const minuteRangeMs = 6 * hourMs;
 const hourRangeMs = 15 * dayMs;
 
-/** Ranges end at the next full minute, so that the bucket of this minute is included. */
-const roundMs = 60_000;
-
 /** The range of an address: a custom range, or one that ends now. */
 export function readRange(search: Search, nowMs: number, fallback: RecentRange): ChartRange {
-  const end = Math.ceil(nowMs / roundMs) * roundMs;
+  // The next full minute, so that the bucket of this minute is included.
+  const end = Math.ceil(nowMs / minuteMs) * minuteMs;
   const [from, to] = [Number(search.from), Number(search.to)];
   const isOwn = search.last === undefined && search.from !== undefined && Number.isFinite(from) && from >= 0;
   const last = isRecentRange(search.last) ? search.last : fallback;

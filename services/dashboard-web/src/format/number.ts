@@ -1,3 +1,5 @@
+import { hourMs, minuteMs } from './time.ts';
+
 const whole = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
@@ -43,9 +45,9 @@ export function formatBytes(bytes: number): string {
 /** A duration in the unit that fits: `0.4 ms`, `842 ms`, `1.25 s`, `3 m 05 s`. */
 export function formatDuration(ms: number): string {
   const size = Math.abs(ms);
-  if (size >= 3_600_000)
-    return `${whole.format(Math.trunc(ms / 3_600_000))} h ${pad(Math.trunc((size / 60_000) % 60))} m`;
-  if (size >= 60_000) return `${Math.trunc(ms / 60_000)} m ${pad(Math.trunc((size / 1_000) % 60))} s`;
+  if (size >= hourMs)
+    return `${whole.format(Math.trunc(ms / hourMs))} h ${pad(Math.trunc((size / minuteMs) % 60))} m`;
+  if (size >= minuteMs) return `${Math.trunc(ms / minuteMs)} m ${pad(Math.trunc((size / 1_000) % 60))} s`;
   if (size >= 10_000) return `${(ms / 1_000).toFixed(1)} s`;
   if (size >= 1_000) return `${(ms / 1_000).toFixed(2)} s`;
   if (size >= 10 || Number.isInteger(ms)) return `${Math.round(ms)} ms`;

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { formatEnd, formatTick } from './time.ts';
+import { dayMs, formatEnd, formatTick } from './time.ts';
 
 const atMs = Date.UTC(2026, 10, 21, 13, 3);
-const dayMs = 86_400_000;
 
 test.each([
   [dayMs, '14:03', '21 Nov, 14:03'],

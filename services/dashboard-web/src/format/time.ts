@@ -1,6 +1,11 @@
 /** A time zone of `Intl`, such as `Europe/Zurich`; undefined is the browser's. */
 export type Zone = string | undefined;
 
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+/** A day without a change of the clock. */
+export const dayMs = 24 * hourMs;
+
 /** Times beyond this are no dates for JavaScript. */
 const dateMsMax = 8.64e15;
 
@@ -52,10 +57,10 @@ export function formatMinute(ms: number, zone: Zone): string {
 }
 
 /** Longer ranges show years, in milliseconds: the same day and month may occur in two years. */
-const yearsMsMin = 300 * 86_400_000;
+const yearsMsMin = 300 * dayMs;
 
 /** Ticks of longer ranges are named by day, in milliseconds. */
-export const dayTicksMsMin = 2 * 86_400_000;
+export const dayTicksMsMin = 2 * dayMs;
 
 /** A time on the axis of a range: `14:03`, `21 Nov` in ranges longer than two days, `Nov 2026` in ranges of about a year. */
 export function formatTick(ms: number, rangeMs: number, zone: Zone): string {
@@ -78,9 +83,9 @@ export function nameZone(zone: Zone, atMs = Date.now()): string {
 }
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
+  ['day', dayMs],
+  ['hour', hourMs],
+  ['minute', minuteMs],
   ['second', 1_000],
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
+import { dayMs } from '../../format/time.ts';
 import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
@@ -7,7 +8,6 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { NewKey } from './new-key.tsx';
 
-const dayMs = 86_400_000;
 const lifetimes = [
   { value: 'never', label: 'Never' },
   { value: '30', label: 'In 30 days' },

@@ -1,6 +1,6 @@
 import { formatCount } from '../../format/number.ts';
+import { dayMs } from '../../format/time.ts';
 
-const dayMs = 86_400_000;
 const shownDays = 30;
 
 /** The events of a key by day, as small bars. Days are UTC. */

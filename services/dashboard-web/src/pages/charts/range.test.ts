@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { hourMs } from '../../format/time.ts';
 import { readRange } from './range.ts';
 
 const now = Date.UTC(2026, 10, 21, 14, 3, 9);
-const hourMs = 3_600_000;
 
 test.each([
   [{}, 24 * hourMs, 'hour', '24h'],

@@ -1,4 +1,5 @@
 import { isRecentRange, type RecentRange, recentRanges } from '../../filter/recent-range.ts';
+import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
 import type { Search } from '../../url/search.ts';
 
 export type Step = 'minute' | 'hour' | 'day';
@@ -13,10 +14,6 @@ export interface ChartRange {
 }
 
 export const recentDefault: RecentRange = '24h';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /** Ranges up to these lengths are shown by minute and by hour: some 200 bars. */
 const minutesUpToMs = 4 * hourMs;

@@ -5,6 +5,7 @@ import { Bars } from '../../charts/bars.tsx';
 import { readRange } from '../../charts/range.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
+import { minuteMs } from '../../format/time.ts';
 import { useSpace } from '../../space/space.ts';
 
 const buckets = 72;
@@ -34,5 +35,3 @@ export function Histogram({ input, newestMs }: { input: ListInput; newestMs: num
     />
   );
 }
-
-const minuteMs = 60_000;

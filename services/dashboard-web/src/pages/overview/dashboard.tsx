@@ -6,6 +6,7 @@ import { Bars } from '../../charts/bars.tsx';
 import { readRange } from '../../charts/range.ts';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
+import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { Card } from '../../ui/page.tsx';
@@ -16,7 +17,7 @@ import { TopList } from './top-list.tsx';
 import { useFresh } from './use-fresh.ts';
 
 const topMax = 6;
-const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 
 /** Figures of the range, events over time, and the models and tools with the most events. */
 export function Dashboard() {

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api/query.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { formatCount } from '../../format/number.ts';
+import { dayMs } from '../../format/time.ts';
 import { useSpace } from '../../space/space.ts';
 import { Card } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 
-const dayMs = 86_400_000;
 const shownDays = 30;
 
 /** Usage of the last days and months. */
