@@ -1,3 +1,5 @@
+import { dayMs } from '../time.ts';
+
 /** The usage at the end of the month at the rate of the last days. */
 export interface UsageForecast {
   /** Events at the end of the month; null on a space's first day, which is too short for a rate. */
@@ -7,7 +9,7 @@ export interface UsageForecast {
 }
 
 /** Shortest time that a rate is computed from: from a burst in the first minutes it would forecast far too many events. */
-const spanMsMin = 24 * 60 * 60 * 1_000;
+const spanMsMin = dayMs;
 
 /** @param usage `recentEvents` arrived since `sinceMs`; `endMs` is the end of the month. */
 export function forecastUsage(usage: {

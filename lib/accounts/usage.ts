@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gte, lte, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { spaces, usageDays, usageMonths } from '../db/schema.ts';
+import { dayMs } from '../time.ts';
 import { forecastUsage, type UsageForecast } from './forecast.ts';
 import { dayOf, monthEnd, monthOf } from './month.ts';
 import type { BillingState } from './spaces.ts';
@@ -22,7 +23,6 @@ export interface Usage extends UsageForecast {
 
 /** Days from which the forecast is made, today included. */
 const forecastDays = 7;
-const dayMs = 24 * 60 * 60 * 1_000;
 
 /** @returns undefined when the space does not exist. */
 export async function readUsage(

@@ -1,5 +1,6 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { dayMs } from '../time.ts';
 import type { Database } from './database.ts';
 import { ddlLockTimeoutMs } from './limits.ts';
 import { setPlannerStatistics } from './planner-statistics.ts';
@@ -106,7 +107,7 @@ async function findDefaultWeeks(database: Database, { table, key }: PartitionedT
   const rows = await database.execute<{ day: number }>(sql`
     SELECT DISTINCT floor(extract(epoch FROM uuid_extract_timestamp(${nameOf(key)})) / 86400)::float8 AS day
     FROM ${defaultOf(table)} WHERE uuid_extract_version(${nameOf(key)}) = 7`);
-  return rows.map(({ day }) => weekOf(day * 86_400_000));
+  return rows.map(({ day }) => weekOf(day * dayMs));
 }
 
 /**

@@ -1,8 +1,10 @@
+import { dayMs } from '../time.ts';
+
 /** Partitions hold a week each, from Monday 00:00 UTC. */
-const weekMs = 7 * 24 * 60 * 60 * 1_000;
+const weekMs = 7 * dayMs;
 
 /** 5 January 1970, the first Monday of Unix time. */
-const firstMondayMs = 4 * 24 * 60 * 60 * 1_000;
+const firstMondayMs = 4 * dayMs;
 
 /** A half-open range of time, in milliseconds since the epoch. */
 export interface TimeRange {

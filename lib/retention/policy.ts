@@ -2,9 +2,8 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { spaces } from '../db/schema.ts';
 import { numberOf } from '../db/statement.ts';
+import { dayMs } from '../time.ts';
 import { instantOf } from './literals.ts';
-
-const dayMs = 24 * 60 * 60_000;
 
 /** The inputs of a pass, besides the retention of each space, which can change while it runs. */
 export interface ExpiryRule {

@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
+import { dayMs } from '../../lib/time.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
 import type { RewrittenFiles } from './rewritten-files.ts';
-
-const dayMs = 24 * 60 * 60_000;
 
 /** When a storage location no longer contains the erased data, and the settings that determine it. */
 export interface Forgotten {

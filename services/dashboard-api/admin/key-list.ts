@@ -4,6 +4,7 @@ import { userIdOf } from '../../../lib/accounts/audit/audit.ts';
 import { dayOf } from '../../../lib/accounts/month.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { apiKeys, usageDays, users } from '../../../lib/db/schema.ts';
+import { dayMs } from '../../../lib/time.ts';
 import { apiKeyDaysShown } from '../limits.ts';
 
 /** An API key as shown to the space's admins. Times are ISO 8601. */
@@ -32,7 +33,6 @@ export const listedApiKey = z
 export type ListedApiKey = z.infer<typeof listedApiKey>;
 
 const prefix = 'weir_';
-const dayMs = 24 * 60 * 60 * 1_000;
 
 /** A space's API keys including revoked and expired ones, oldest first. */
 export async function listKeys(database: Database, spaceId: string): Promise<ListedApiKey[]> {

@@ -8,6 +8,7 @@ import { asStored } from '../../../lib/event/text.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
 import { type SampledSpan, sampleEvents } from '../../../lib/read/event-samples.ts';
+import { hourMs, minuteMs } from '../../../lib/time.ts';
 import { histogramEventsMax, histogramSampleEvents } from '../limits.ts';
 import { readCells } from './read-cells.ts';
 
@@ -44,7 +45,6 @@ export const histogram = z
   .meta({ id: 'Histogram' });
 export type Histogram = z.infer<typeof histogram>;
 
-const minuteMs = 60_000;
 const bucketMinutes = [
   ...[1, 2, 5, 10, 15, 30],
   ...[1, 2, 3, 6, 12, 24, 2 * 24, 7 * 24, 14 * 24, 28 * 24, 91 * 24, 364 * 24].map((hours) => hours * 60),
@@ -88,7 +88,6 @@ export async function readHistogram(
 
 /** Five years. Limits the range, so that an event from a wrong clock does not squeeze all others into one bar. */
 const openDaysMax = 5 * 365;
-const hourMs = 60 * minuteMs;
 
 /** Finds the first hours with events by one look-up in the index of the roll-ups; without any, a day before `to`. */
 async function findFirst(database: Database, spaceId: string, to: number): Promise<number> {

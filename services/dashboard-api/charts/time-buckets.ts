@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
 import { chartBucketsMax } from '../limits.ts';
 
 /** The length of a chart's buckets. A day is a calendar day in the time zone, so it may have 23 or 25 hours. */
@@ -13,7 +14,7 @@ export interface ChartRange {
   timeZone: string;
 }
 
-const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs } as const;
 
 /**
  * The starts of a chart's buckets and the end of the last one, in milliseconds since the epoch. The range is widened to whole

@@ -2,10 +2,9 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { dayOf } from '../../../lib/accounts/month.ts';
 import type { Usage, UsageDay, UsageMonth } from '../../../lib/accounts/usage.ts';
+import { dayMs } from '../../../lib/time.ts';
 import { usageDaysMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
-
-const dayMs = 24 * 60 * 60 * 1_000;
 
 const range = z
   .object({

@@ -1,12 +1,11 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { IssuedApiKey } from '../../../../lib/accounts/api-keys.ts';
+import { hourMs } from '../../../../lib/time.ts';
 import { listedApiKey } from '../../admin/key-list.ts';
 import { keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
-
-const hourMs = 60 * 60 * 1_000;
 
 const issuedApiKey = z
   .object({
