@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { commitCounters, spaceCommits } from '../db/schema.ts';
+import { commitCounters, erasures, spaceCommits } from '../db/schema.ts';
 import { commitDays, commitsPerSpaceMax, lagEventsMax, segmentsPerRead } from './limits.ts';
 import { firstPosition, lastIndex, type TailPosition } from './position.ts';
 
@@ -97,14 +97,28 @@ export async function readLag(database: Database, spaceId: string, after: TailPo
   return { events: row.events, isAtLeast: row.commits === lagEventsMax };
 }
 
-/** Deletes rows that are too old or too many. The last one of each space stays, as the position of streams that are up to date. */
+/**
+ * Deletes rows that are too old or too many. The last one of each space stays, as the position of streams that are up to date.
+ * Rows since the start of a running erasure stay, too: they say which segments are newer than it (operations/erasure/start.ts).
+ */
 export async function deleteOldCommits(database: Database): Promise<void> {
   const { spaceId, number, storedAt } = spaceCommits;
   const old = lt(storedAt, sql`now() - make_interval(days => ${commitDays})`);
   const isBefore = (end: SQL) =>
     sql`EXISTS (SELECT 1 FROM ${commitCounters} WHERE ${commitCounters.spaceId} = ${spaceId} AND ${number} < ${end})`;
   await database.delete(spaceCommits).where(and(old, isBefore(sql`${commitCounters.lastNumber}`)));
-  await database
-    .delete(spaceCommits)
-    .where(isBefore(sql`${commitCounters.lastNumber} - ${commitsPerSpaceMax}`));
+  const erasingSince = await readErasureStart(database);
+  const tooMany = isBefore(sql`${commitCounters.lastNumber} - ${commitsPerSpaceMax}`);
+  await database.delete(spaceCommits).where(and(tooMany, erasingSince && lt(storedAt, erasingSince)));
+}
+
+/** When the oldest erasure that is not completed began, if that was in the last {@link commitDays}. */
+async function readErasureStart(database: Database): Promise<Date | undefined> {
+  const { startedAt, completedAt } = erasures;
+  // A commit records when its statement began. The hour is for statements that began before the erasure and ended after.
+  const [row] = await database
+    .select({ since: sql`min(${startedAt}) - interval '1 hour'`.mapWith(startedAt) })
+    .from(erasures)
+    .where(and(isNull(completedAt), gt(startedAt, sql`now() - make_interval(days => ${commitDays})`)));
+  return row?.since ?? undefined;
 }

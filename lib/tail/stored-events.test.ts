@@ -14,7 +14,7 @@ import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { migrateDatabase } from '../db/migrate.ts';
-import { commitCounters, eventIds, events, segments, spaceCommits } from '../db/schema.ts';
+import { commitCounters, erasures, eventIds, events, segments, spaceCommits } from '../db/schema.ts';
 import type { Part } from '../queue/group.ts';
 import { slicePart } from '../write/slice.ts';
 import { storeParameters, storeStatement } from '../write/statement.ts';
@@ -233,13 +233,19 @@ test('a position stays valid after a logical restore into a cluster whose transa
   expect(await isKnownPosition(target, spaceId, await readEdge(database, spaceId))).toBe(false);
 });
 
-test('old records and those beyond the limit are deleted; the last one of a space stays', async () => {
+test('old records and those beyond the limit are deleted, except the last one of a space and those of an erasure that runs', async () => {
   const spaceId = randomUUIDv7();
   for (let i = 0; i < 4; i++) await insertParts(database, [partOf(spaceId, someEvents(1))]);
   const numbers = async () => (await commitsOf(spaceId)).map(({ number }) => number);
   const later = commitsPerSpaceMax + 2;
   await database.update(commitCounters).set({ lastNumber: later }).where(eq(commitCounters.spaceId, spaceId));
   await sql`UPDATE space_commits SET number = ${later} WHERE space_id = ${spaceId} AND number = 4`;
+  await database
+    .insert(erasures)
+    .values({ spaceId, subject: 'thread', startedAt: new Date(), unwritten: [] });
+  await deleteOldCommits(database);
+  expect(await numbers()).toEqual([1, 2, 3, later]);
+  await database.update(erasures).set({ completedAt: new Date() }).where(eq(erasures.spaceId, spaceId));
   await deleteOldCommits(database);
   expect(await numbers()).toEqual([2, 3, later]);
   await sql`UPDATE space_commits SET stored_at = now() - interval '8 days' WHERE space_id = ${spaceId}`;
