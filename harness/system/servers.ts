@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { startNatsServer } from '../../launcher/provision/nats/nats-server.ts';
 import { chooseFreePorts } from '../../launcher/provision/ports.ts';
 import { startPostgres } from '../../launcher/provision/postgres/postgres.ts';
+import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { watchNats } from '../../launcher/supervise/nats-watchdog.ts';
 import { watchPostgres } from '../../launcher/supervise/postgres-watchdog.ts';
 import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
@@ -16,14 +17,14 @@ const natsFileBytesMax = 2 * 1024 ** 3;
 /** The Postgres and the nats-servers of a system. */
 export interface Servers {
   readonly processes: readonly ManagedProcess[];
-  /** Connects to Postgres without a proxy. */
+  /** Connects to Postgres without a proxy, as superuser. */
   readonly databaseUrl: string;
   /** Connect to the nats-servers without a proxy, in the order of their names. */
   readonly natsUrls: readonly string[];
   readonly monitorUrls: readonly string[];
   /** Undefined in a system without proxies. */
   readonly proxies: ServiceProxies | undefined;
-  /** The configuration of services of a kind: the URLs of the servers. */
+  /** The configuration of services of a kind: the URLs of the servers, with the role of the kind. */
   serviceEnv(kind: ProxiedKind): Record<string, string>;
 }
 
@@ -60,7 +61,7 @@ export async function startServers(context: SystemContext): Promise<Servers> {
     natsUrls: members.map(({ port }) => natsUrlAt(port)),
     monitorUrls,
     serviceEnv: (kind) => ({
-      DATABASE_URL: databaseUrlAt(proxies?.[kind].postgres.port ?? postgresPort),
+      DATABASE_URL: urlOfRole(databaseUrlAt(proxies?.[kind].postgres.port ?? postgresPort), kind),
       DATABASE_ALLOW_UNSYNCED: String(options.postgresSettings?.fsync === 'off'),
       NATS_URL: members.map(({ port }, i) => natsUrlAt(proxies?.[kind].nats[i]?.port ?? port)).join(','),
       NATS_MONITOR_URL: monitorUrls.join(','),

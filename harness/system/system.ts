@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { chooseFreePorts } from '../../launcher/provision/ports.ts';
+import { ensureRoles, urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { migrateDatabase } from '../../lib/db/migrate.ts';
@@ -57,7 +58,8 @@ export async function startSystem(
   const pepper = randomBytes(24).toString('hex');
   const context: SystemContext = { directory, options, natsBinary, env, log, stack, pepper };
   const servers = await startServers(context);
-  await migrateDatabase(servers.databaseUrl);
+  await ensureRoles(servers.databaseUrl);
+  await migrateDatabase(urlOfRole(servers.databaseUrl, 'owner'));
   const openPool = () =>
     stack.use(
       openPostgres(servers.databaseUrl, {
