@@ -26,9 +26,12 @@ const isConfirmationNeeded: Record<string, boolean> = {
   'invitations.create': true,
   'members.remove': true,
   'members.setRole': true,
+  // It deletes events.
+  'spaces.setRetention': true,
   // These only remove access: of keys, invitations and sessions.
   'apiKeys.revoke': false,
   'invitations.revoke': false,
+  'members.endSessions': false,
   'sessions.revoke': false,
   'sessions.revokeOthers': false,
   'auth.signOut': false,

@@ -76,7 +76,8 @@ export async function openServices(
       ),
     openSpaceAdmin: (spaceId, actor) => {
       const database = limitQueries(spaces, limitFor({ spaceId, userId: actor.id }, queries));
-      return openSpaceAdmin({ database, pepper }, spaceId, actor);
+      const retentionDaysMax = config.RETENTION_DAYS_MAX;
+      return openSpaceAdmin({ database, pepper, retentionDaysMax }, spaceId, actor);
     },
     createSpace: async (name, owner) => (await createSpace(database, name, newSpace, owner)).id,
   };

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { agedPart } from '../../harness/fixtures/aged-part.ts';
+import { someEvents } from '../../harness/fixtures/events.ts';
 import { changeSpace } from '../../lib/accounts/spaces.ts';
+import { insertParts } from '../../lib/write/store.ts';
 import { demoEvents } from '../support/browser/demo-events.ts';
 import { sendRefusedEvents } from '../support/browser/refused-events.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
@@ -136,6 +139,34 @@ test('a coming 402 is forecast on the overview and the usage page, and explained
   await until(() => system.send(apiKey, demoEvents().slice(0, 1)).then(() => false, isQuotaError));
   await page.goto(`/s/${spaceId}`);
   await page.getByText('New batches are rejected with 402.').waitFor();
+});
+
+test('space settings: the name, what a retention deletes before it is set, and what only the operator can do', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId } = visitor;
+  await insertParts(system.pipeline.database, [agedPart(spaceId, someEvents(3), 40)]);
+  await page.goto(`/s/${spaceId}/settings/space`);
+  await page.getByLabel('Name of the space').fill('Production');
+  await page.getByRole('button', { name: 'Rename', exact: true }).click();
+  await page.getByRole('button', { name: 'Space Production' }).waitFor();
+  await page.getByText(`weir space set ${spaceId} --plan NAME`).waitFor();
+  await page.getByLabel('Days').fill('1.5');
+  await page.getByText('A whole number from 1 to 36500.').waitFor();
+  await page.getByLabel('Days').fill('90');
+  await page.getByText('No stored event is older').waitFor();
+  await page.getByLabel('Days').fill('30');
+  await page.getByText(/3 events, received from .* would be deleted permanently/).waitFor();
+  // The session authenticated long ago: setting asks for the password.
+  await system.pipeline.sql`UPDATE sessions SET authenticated_at = now() - interval '1 hour'`;
+  await page.getByRole('button', { name: 'Set the retention' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Set the retention' });
+  await dialog.getByText('3 events').waitFor();
+  await dialog.getByRole('button', { name: 'Set the retention' }).click();
+  await page.getByLabel('Your password').fill(visitor.password);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByText('Events are deleted permanently 30 days after they were received.').waitFor();
+  const [space] = await system.pipeline.sql`SELECT retention_days FROM spaces WHERE id = ${spaceId}`;
+  expect(space?.retention_days).toBe(30);
 });
 
 const isQuotaError = (error: Error) => /answered 402: .*usage_limit_exceeded/.test(error.message);

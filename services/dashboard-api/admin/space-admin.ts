@@ -16,6 +16,7 @@ import {
   type UsageMonth,
 } from '../../../lib/accounts/usage.ts';
 import type { Database } from '../../../lib/db/database.ts';
+import { previewRetention, type RetentionPreview } from '../../../lib/retention/retention-preview.ts';
 import { listQuarantine, type QuarantineEntry, type QuarantinePage } from '../../../lib/write/quarantine.ts';
 import { type ReplayResult, replayQuarantined } from '../../../lib/write/replay.ts';
 import { apiKeysMax, usageMonthsMax } from '../limits.ts';
@@ -28,6 +29,7 @@ import {
   revokeInvitation,
 } from './invitation-list.ts';
 import { type ListedApiKey, listKeys } from './key-list.ts';
+import { endSessionsOfMember } from './member-sessions.ts';
 import { changeRole, listMembers, type Member, type MemberChange, removeMember } from './members.ts';
 
 /**
@@ -38,12 +40,17 @@ export interface SpaceAdmin {
   listMembers(): Promise<Member[]>;
   changeRole(member: { userId: string; role: Role }): Promise<MemberChange>;
   removeMember(userId: string): Promise<MemberChange>;
+  /** Ends all sessions of a member. @returns how many; or why the actor may not. */
+  endSessions(userId: string): Promise<number | 'not_a_member' | 'owner_only'>;
   listInvitations(): Promise<OpenInvitation[]>;
   createInvitation(invitation: NewInvitation): Promise<CreatedInvitation | 'is_member' | 'too_many'>;
   revokeInvitation(id: string): Promise<boolean>;
   /** The space with its plan. @returns undefined when it was deleted meanwhile. */
   readSpace(): Promise<Space | undefined>;
   rename(name: string): Promise<Space | undefined>;
+  /** What a retention in days would delete now; null keeps events for ever. */
+  previewRetention(days: number | null): Promise<RetentionPreview>;
+  setRetention(days: number | null): Promise<Space | undefined>;
   usageDays(range: { from: string; to: string }): Promise<UsageDay[]>;
   usageMonths(): Promise<UsageMonth[]>;
   listKeys(): Promise<ListedApiKey[]>;
@@ -62,9 +69,15 @@ export interface SharedAdmin {
   database: Database;
   /** The secret used to hash API keys. */
   pepper: string;
+  /** The setting RETENTION_DAYS_MAX. */
+  retentionDaysMax: number | undefined;
 }
 
-export function openSpaceAdmin({ database, pepper }: SharedAdmin, spaceId: string, actor: Actor): SpaceAdmin {
+export function openSpaceAdmin(
+  { database, pepper, retentionDaysMax }: SharedAdmin,
+  spaceId: string,
+  actor: Actor,
+): SpaceAdmin {
   return {
     listMembers: () => listMembers(database, spaceId),
     changeRole: (member) => changeRole(database, spaceId, { ...member, actor }),
@@ -73,7 +86,11 @@ export function openSpaceAdmin({ database, pepper }: SharedAdmin, spaceId: strin
     createInvitation: (invitation) => createInvitation(database, spaceId, { ...invitation, actor }),
     revokeInvitation: (id) => revokeInvitation(database, spaceId, { id, actor }),
     readSpace: () => readSpace(database, spaceId),
+    endSessions: (userId) => endSessionsOfMember(database, spaceId, { userId, actor }),
     rename: (name) => changeSpace(database, spaceId, { name }, actor),
+    previewRetention: (days) =>
+      previewRetention(database, spaceId, days, { nowMs: Date.now(), retentionDaysMax }),
+    setRetention: (retentionDays) => changeSpace(database, spaceId, { retentionDays }, actor),
     usageDays: (range) => readUsageDays(database, spaceId, range),
     usageMonths: () => readUsageMonths(database, spaceId, usageMonthsMax),
     listKeys: () => listKeys(database, spaceId),

@@ -161,6 +161,11 @@ export const shownPages: readonly ShownPage[] = [
   },
   { name: 'usage', path: ({ spaceId }) => `/s/${spaceId}/usage`, ready: heading('Usage & plan') },
   {
+    name: 'space-settings',
+    path: ({ spaceId }) => `/s/${spaceId}/settings/space`,
+    ready: (page) => page.getByText('Nothing would be deleted.').waitFor(),
+  },
+  {
     name: 'members',
     path: ({ spaceId }) => `/s/${spaceId}/members`,
     ready: (page) => page.getByRole('row').nth(1).waitFor(),

@@ -49,6 +49,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     'invitations.create': async () => own({ email: `${randomUUID()}@example.org`, role: 'viewer' }),
     'invitations.look': async () => stranger({ token: (await invite()).token }),
     'invitations.revoke': async () => own({ id: (await invite()).id }),
+    'members.endSessions': async () => own({ userId: await addMember() }),
     'members.remove': async () => own({ userId: await addMember() }),
     'members.setRole': async () => own({ userId: await addMember(), role: 'admin' }),
     'prices.set': async () => own(price),
@@ -64,6 +65,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     },
     'spaces.create': async () => own({ name: 'another' }),
     'spaces.rename': async () => own({ name: 'renamed' }),
+    'spaces.setRetention': async () => own({ retentionDays: 30 }),
     'spaces.switch': async () => own({}),
   };
 }

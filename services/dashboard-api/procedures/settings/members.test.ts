@@ -46,6 +46,26 @@ test('the role of a member can be changed, and the member removed', async () => 
   await expect(trpc.members.remove.mutate({ userId })).rejects.toMatchObject(code('NOT_FOUND'));
 });
 
+test('an admin ends all sessions of a member, and the audit log says so', async () => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  const member = await addMember(space, 'viewer');
+  const second = openClient(dashboard.url);
+  await second.trpc.auth.signIn.mutate(member);
+  const { trpc } = (await addMember(space, 'admin')).client;
+  expect(await trpc.members.endSessions.mutate({ spaceId, userId: member.userId })).toEqual({ ended: 2 });
+  for (const { client } of [member, { client: second }])
+    await expect(client.trpc.me.query()).rejects.toMatchObject(code('UNAUTHORIZED'));
+  const { rows } = await trpc.audit.list.query({ spaceId });
+  const ended = { action: 'member.end_session', target: member.userId, targetName: member.email };
+  expect(rows.slice(0, 2)).toEqual([expect.objectContaining(ended), expect.objectContaining(ended)]);
+  expect(await trpc.members.endSessions.mutate({ spaceId, userId: member.userId })).toEqual({ ended: 0 });
+  const stranger = await userIdOf(await dashboard.addSpace());
+  await expect(trpc.members.endSessions.mutate({ spaceId, userId: stranger })).rejects.toMatchObject(
+    code('NOT_FOUND'),
+  );
+});
+
 test('an admin cannot make, change or remove owners', async () => {
   const space = await dashboard.addSpace();
   const { spaceId } = space;
@@ -56,6 +76,7 @@ test('an admin cannot make, change or remove owners', async () => {
     () => trpc.members.setRole.mutate({ spaceId, userId: viewer.userId, role: 'owner' }),
     () => trpc.members.setRole.mutate({ spaceId, userId: owner, role: 'viewer' }),
     () => trpc.members.remove.mutate({ spaceId, userId: owner }),
+    () => trpc.members.endSessions.mutate({ spaceId, userId: owner }),
     () => trpc.invitations.create.mutate({ spaceId, email: 'x@example.org', role: 'owner' }),
   ];
   for (const call of calls) await expect(call()).rejects.toMatchObject(code('FORBIDDEN'));

@@ -25,18 +25,30 @@ export const members = router({
     .mutation(async ({ ctx, input }) => {
       throwUnlessChanged(await ctx.admin.removeMember(input.userId));
     }),
+
+  /** Ends all sessions of a member, in all browsers, so that the member has to sign in again. Only owners may end those of owners. */
+  endSessions: spaceProcedure('admin')
+    .input(z.object({ userId: z.guid() }))
+    .output(z.object({ ended: z.number() }))
+    .mutation(async ({ ctx, input }) => {
+      const ended = await ctx.admin.endSessions(input.userId);
+      if (typeof ended === 'number') return { ended };
+      throw memberFailure(ended);
+    }),
 });
 
 function throwUnlessChanged(outcome: MemberChange): void {
+  if (outcome !== 'changed') throw memberFailure(outcome);
+}
+
+function memberFailure(outcome: Exclude<MemberChange, 'changed'>): TRPCError {
   switch (outcome) {
-    case 'changed':
-      return;
     case 'not_a_member':
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'The space has no such member.' });
+      return new TRPCError({ code: 'NOT_FOUND', message: 'The space has no such member.' });
     case 'owner_only':
-      throw new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may do this to owners.' });
+      return new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may do this to owners.' });
     case 'last_owner':
-      throw new TRPCError({
+      return new TRPCError({
         code: 'CONFLICT',
         message: 'This is the last owner of the space. Make somebody else an owner first.',
       });

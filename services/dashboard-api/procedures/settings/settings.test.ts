@@ -1,8 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agedPart } from '../../../../harness/fixtures/aged-part.ts';
+import { someEvents } from '../../../../harness/fixtures/events.ts';
 import { dayOf, monthOf } from '../../../../lib/accounts/month.ts';
 import { changeSpace } from '../../../../lib/accounts/spaces.ts';
 import { readUsage } from '../../../../lib/accounts/usage.ts';
+import { insertParts } from '../../../../lib/write/store.ts';
 import {
   addEvents,
   newSpaceMonthlyEvents,
@@ -19,6 +22,30 @@ beforeAll(async () => {
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const code = (value: string) => ({ data: { code: value } });
+
+test('an owner sets a retention, and the preview says before what it deletes', async () => {
+  const { client, spaceId } = await dashboard.addSpace();
+  const { trpc } = client;
+  const dayMs = 24 * 60 * 60 * 1_000;
+  const parts = [
+    [100, 3],
+    [40, 2],
+    [10, 5],
+  ].map(([ageDays = 0, count = 0]) => agedPart(spaceId, someEvents(count), ageDays));
+  await insertParts(dashboard.database, parts);
+  const preview = (retentionDays: number | null) => trpc.spaces.previewRetention.query({ retentionDays });
+  expect(await preview(30)).toMatchObject({ effectiveDays: 30, events: 5 });
+  expect(await preview(50)).toMatchObject({ effectiveDays: 50, events: 3 });
+  expect(await preview(365)).toMatchObject({ events: 0, oldest: null });
+  expect(await preview(null)).toEqual({ effectiveDays: null, cutoff: null, events: 0, oldest: null });
+  const { oldest, cutoff } = await preview(30);
+  expect(Math.round((Date.now() - Date.parse(oldest ?? '')) / dayMs)).toBe(100);
+  expect(Math.round((Date.now() - Date.parse(cutoff ?? '')) / dayMs)).toBe(30);
+
+  expect(await trpc.spaces.setRetention.mutate({ retentionDays: 30 })).toMatchObject({ retentionDays: 30 });
+  const { rows } = await trpc.audit.list.query();
+  expect(rows[0]).toMatchObject({ action: 'space.change', details: { retentionDays: 30 } });
+});
 
 test('an owner creates a space with the limit of new spaces, renames it, and switches between both', async () => {
   const first = await dashboard.addSpace();

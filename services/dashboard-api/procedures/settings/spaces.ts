@@ -2,6 +2,8 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { roles } from '../../../../lib/accounts/role.ts';
 import type { Space } from '../../../../lib/accounts/spaces.ts';
+import { retentionDaysMax } from '../../../../lib/db/limits.ts';
+import type { RetentionPreview } from '../../../../lib/retention/retention-preview.ts';
 import { spacesOwnedMax } from '../../limits.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
@@ -20,6 +22,23 @@ const shownSpace = z
     plan: z.string().nullable(),
   } satisfies Record<keyof Space, z.ZodType>)
   .meta({ id: 'Space' });
+
+const retentionInput = z.object({
+  /** Null keeps events for ever, or for RETENTION_DAYS_MAX. */
+  retentionDays: z.int().min(1).max(retentionDaysMax).nullable(),
+});
+
+const retentionPreview = z
+  .object({
+    /** The retention or RETENTION_DAYS_MAX, whichever is shorter; null: events are kept for ever. */
+    effectiveDays: z.number().nullable(),
+    /** Events received before this time would be deleted. */
+    cutoff: z.iso.datetime().nullable(),
+    events: z.number(),
+    /** When the oldest of them was received. */
+    oldest: z.iso.datetime().nullable(),
+  } satisfies Record<keyof RetentionPreview, z.ZodType>)
+  .meta({ id: 'RetentionPreview' });
 
 export const spaces = router({
   /** The user's spaces with the role in each. */
@@ -50,6 +69,29 @@ export const spaces = router({
     .output(shownSpace)
     .mutation(async ({ ctx, input }) => {
       const space = await ctx.admin.rename(input.name);
+      if (space === undefined) throw noSuchSpace();
+      return showSpace(space);
+    }),
+
+  /** What a retention would delete now. Changes nothing. */
+  previewRetention: spaceProcedure('admin')
+    .input(retentionInput)
+    .output(retentionPreview)
+    .query(async ({ ctx, input }) => {
+      const { cutoff, oldest, ...preview } = await ctx.admin.previewRetention(input.retentionDays);
+      return {
+        ...preview,
+        cutoff: cutoff?.toISOString() ?? null,
+        oldest: oldest?.toISOString() ?? null,
+      };
+    }),
+
+  /** Sets the retention. Expired events are deleted permanently within minutes. */
+  setRetention: spaceProcedure('owner', { isConfirmed: true })
+    .input(retentionInput)
+    .output(shownSpace)
+    .mutation(async ({ ctx, input }) => {
+      const space = await ctx.admin.setRetention(input.retentionDays);
       if (space === undefined) throw noSuchSpace();
       return showSpace(space);
     }),

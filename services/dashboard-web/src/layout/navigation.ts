@@ -9,6 +9,7 @@ import {
   MessagesSquare,
   Radio,
   ScrollText,
+  Settings,
   ShieldAlert,
   UserRound,
   Users,
@@ -27,6 +28,7 @@ export interface NavigationEntry {
     | '/s/$spaceId/usage'
     | '/s/$spaceId/settings/api-keys'
     | '/s/$spaceId/settings/prices'
+    | '/s/$spaceId/settings/space'
     | '/s/$spaceId/members'
     | '/s/$spaceId/audit-log'
     | '/s/$spaceId/quarantine';
@@ -65,6 +67,7 @@ const navigation: readonly NavigationGroup[] = [
       { to: '/s/$spaceId/members', label: 'Members', icon: Users, key: 'm', least: 'member' },
       { to: '/s/$spaceId/audit-log', label: 'Audit log', icon: ScrollText, key: 'a', least: 'admin' },
       { to: '/s/$spaceId/quarantine', label: 'Quarantine', icon: ShieldAlert, key: 'q', least: 'admin' },
+      { to: '/s/$spaceId/settings/space', label: 'Space settings', icon: Settings, key: 'w', least: 'admin' },
     ],
   },
 ];

@@ -148,6 +148,11 @@ const prices = createRoute({
   path: '/settings/prices',
   component: page(() => import('../pages/prices/page.tsx'), 'PricesPage'),
 });
+const spaceSettings = createRoute({
+  getParentRoute: () => space,
+  path: '/settings/space',
+  component: page(() => import('../pages/space-settings/page.tsx'), 'SpaceSettingsPage'),
+});
 const users = createRoute({
   getParentRoute: () => space,
   path: '/users',
@@ -190,6 +195,7 @@ const routeTree = root.addChildren([
     members,
     audit,
     quarantine,
+    spaceSettings,
     profile,
   ]),
 ]);

@@ -1,8 +1,9 @@
-import { Trash2 } from 'lucide-react';
+import { LogOut, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { describeFailure } from '../../api/failure.ts';
 import type { Output } from '../../api/paths.ts';
 import { useApiMutation } from '../../api/query.ts';
+import { formatCounted } from '../../format/number.ts';
 import { formatMinute } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/me.ts';
@@ -21,16 +22,15 @@ type Member = Output<'members.list'>[number];
 export function MemberTable({ members }: { members: readonly Member[] }) {
   const { role, name } = useSpace();
   const { user } = useMe();
-  const [removed, setRemoved] = useState<Member>();
-  const remove = useApiMutation('members.remove', { reload: ['members.list', 'me'] });
-  const { id: spaceId } = useSpace();
+  const [asked, setAsked] = useState<AskedChange>();
   const canManage = hasRole(role, 'admin');
+  const isManageable = (member: Member) => member.role !== 'owner' || hasRole(role, 'owner');
   const owners = members.filter((member) => member.role === 'owner').length;
   /** Why a member cannot be changed; undefined when this role may change it. */
   const findObstacle = (member: Member) => {
-    if (member.role !== 'owner') return undefined;
-    if (!hasRole(role, 'owner')) return 'Only an owner can change an owner.';
-    return owners === 1 ? 'A space needs an owner. Make another member an owner first.' : undefined;
+    if (!isManageable(member)) return 'Only an owner can change an owner.';
+    if (member.role !== 'owner' || owners > 1) return undefined;
+    return 'A space needs an owner. Make another member an owner first.';
   };
   return (
     <>
@@ -49,23 +49,77 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
             isPinned: true,
             isNumber: true,
             cell: (member) =>
-              canManage &&
-              findObstacle(member) === undefined && (
-                <IconButton label={`Remove ${member.email}`} onClick={() => setRemoved(member)}>
-                  <Trash2 aria-hidden />
-                </IconButton>
+              canManage && (
+                <span className="inline-flex gap-1">
+                  {isManageable(member) && (
+                    <IconButton
+                      label={`End all sessions of ${member.email}`}
+                      onClick={() => setAsked({ kind: 'end', member })}
+                    >
+                      <LogOut aria-hidden />
+                    </IconButton>
+                  )}
+                  {findObstacle(member) === undefined && (
+                    <IconButton
+                      label={`Remove ${member.email}`}
+                      onClick={() => setAsked({ kind: 'remove', member })}
+                    >
+                      <Trash2 aria-hidden />
+                    </IconButton>
+                  )}
+                </span>
               ),
           },
         ]}
       />
+      <MemberDialogs space={name} asked={asked} onClose={() => setAsked(undefined)} />
+    </>
+  );
+}
+
+/** A change of a member that the person has to confirm. */
+interface AskedChange {
+  kind: 'remove' | 'end';
+  member: Member;
+}
+
+function MemberDialogs({
+  space,
+  asked,
+  onClose,
+}: {
+  space: string;
+  asked: AskedChange | undefined;
+  onClose: () => void;
+}) {
+  const { id: spaceId } = useSpace();
+  const toast = useToast();
+  const remove = useApiMutation('members.remove', { reload: ['members.list', 'me'] });
+  const endSessions = useApiMutation('members.endSessions');
+  const { userId = '', email } = asked?.member ?? {};
+  const end = async () => {
+    const { ended } = await endSessions.mutateAsync({ spaceId, userId });
+    toast(`${formatCounted(ended, 'session')} of ${email} ended.`);
+  };
+  return (
+    <>
       <ConfirmDialog
-        isOpen={removed !== undefined}
-        onClose={() => setRemoved(undefined)}
+        isOpen={asked?.kind === 'remove'}
+        onClose={onClose}
         title="Remove member"
         action="Remove"
-        onConfirm={() => remove.mutateAsync({ spaceId, userId: removed?.userId ?? '' })}
+        onConfirm={() => remove.mutateAsync({ spaceId, userId })}
       >
-        {removed?.email} loses access to {name} immediately. API keys created by this member keep working.
+        {email} loses access to {space} immediately. API keys created by this member keep working.
+      </ConfirmDialog>
+      <ConfirmDialog
+        isOpen={asked?.kind === 'end'}
+        onClose={onClose}
+        title="End all sessions"
+        action="End the sessions"
+        onConfirm={end}
+      >
+        {email} is signed out in all browsers, also of other spaces, and has to sign in again.
       </ConfirmDialog>
     </>
   );

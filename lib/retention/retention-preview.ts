@@ -1,0 +1,50 @@
+import { and, eq, lt, min, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { segments } from '../db/schema.ts';
+import { boundOf } from '../db/weeks.ts';
+import { segmentIdDelayMs } from './limits.ts';
+import { cutoffOf, effectiveRetentionDays } from './policy.ts';
+
+/** What a retention would delete now. */
+export interface RetentionPreview {
+  /** The days for which events would be kept: the retention or RETENTION_DAYS_MAX, whichever is shorter; null: for ever. */
+  readonly effectiveDays: number | null;
+  /** Events received before this time would be deleted. */
+  readonly cutoff: Date | null;
+  readonly events: number;
+  /** When the oldest of them was received; null when there is none. */
+  readonly oldest: Date | null;
+}
+
+/**
+ * Counts the events that a writer would delete with this retention. Events that have expired by the present retention and were
+ * not deleted yet are counted too. Segments of an ingest with a wrong clock, which are in no weekly partition, are not.
+ *
+ * @param rule `nowMs`: the retention clock is never later, so no more events than these expire now.
+ */
+export async function previewRetention(
+  database: Database,
+  spaceId: string,
+  retentionDays: number | null,
+  rule: { nowMs: number; retentionDaysMax: number | undefined },
+): Promise<RetentionPreview> {
+  const days = effectiveRetentionDays(retentionDays, rule.retentionDaysMax);
+  if (days === undefined) return { effectiveDays: null, cutoff: null, events: 0, oldest: null };
+  const cutoffMs = cutoffOf(days, rule.nowMs);
+  const cutoff = new Date(cutoffMs);
+  const [row] = await database
+    .select({
+      events: sql<number>`coalesce(sum(${segments.eventCount}), 0)::float8`,
+      oldest: min(segments.receivedAt),
+    })
+    .from(segments)
+    .where(
+      and(
+        eq(segments.spaceId, spaceId),
+        lt(segments.receivedAt, cutoff),
+        // A range of the primary key, which also prunes the partitions of later weeks.
+        lt(segments.id, boundOf(Math.max(0, cutoffMs + segmentIdDelayMs))),
+      ),
+    );
+  return { effectiveDays: days, cutoff, events: row?.events ?? 0, oldest: row?.oldest ?? null };
+}

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { describeFailure } from '../../api/failure.ts';
+import { apiQuery, useApiMutation } from '../../api/query.ts';
+import { formatCounted } from '../../format/number.ts';
+import { formatTime } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { hasRole } from '../../space/role.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Card } from '../../ui/page.tsx';
+import { CommandLine } from './operator-card.tsx';
+
+/** The API's limit of a retention in days. */
+const daysMax = 36_500;
+
+/** The retention of the space, and what another one would delete. */
+export function RetentionCard({ retentionDays }: { retentionDays: number | null }) {
+  const { id: spaceId, role } = useSpace();
+  const [text, setText] = useState(retentionDays === null ? '' : String(retentionDays));
+  const [isAsking, setAsking] = useState(false);
+  const { mutateAsync } = useApiMutation('spaces.setRetention', {
+    reload: ['spaces.get', 'spaces.previewRetention'],
+  });
+  const days = text.trim() === '' ? null : Number(text);
+  const isValid = days === null || (Number.isInteger(days) && days >= 1 && days <= daysMax);
+  const mayChange = hasRole(role, 'owner');
+  return (
+    <Card title="Retention">
+      <div className="flex flex-col gap-3">
+        <p className="text-muted text-sm">
+          {retentionDays === null
+            ? 'Events are kept for ever, unless the operator has set a maximum.'
+            : `Events are deleted permanently ${formatCounted(retentionDays, 'day')} after they were received.`}
+        </p>
+        {mayChange ? (
+          <div className="flex flex-wrap items-end gap-2">
+            <TextField
+              label="Days"
+              className="w-40"
+              inputMode="numeric"
+              placeholder="for ever"
+              value={text}
+              problem={isValid ? undefined : `A whole number from 1 to ${daysMax}.`}
+              onChange={(event) => setText(event.target.value)}
+              autoComplete="off"
+            />
+            <Button
+              look="primary"
+              disabled={!isValid || days === retentionDays}
+              onClick={() => setAsking(true)}
+            >
+              Set the retention
+            </Button>
+          </div>
+        ) : (
+          <>
+            <p className="text-muted text-sm">
+              An owner of the space can change it here, or the operator with:
+            </p>
+            <CommandLine text={`weir space set ${spaceId} --retention-days N`} />
+          </>
+        )}
+        {isValid && <RetentionEffect days={days} />}
+      </div>
+      <ConfirmDialog
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        title="Set the retention"
+        action="Set the retention"
+        onConfirm={() => mutateAsync({ spaceId, retentionDays: days })}
+      >
+        <RetentionEffect days={days} />
+      </ConfirmDialog>
+    </Card>
+  );
+}
+
+/** What the retention deletes now. */
+function RetentionEffect({ days }: { days: number | null }) {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const { data, error } = useQuery(apiQuery('spaces.previewRetention', { spaceId, retentionDays: days }));
+  if (error !== null) return <p className="text-bad text-sm">{describeFailure(error).message}</p>;
+  if (data === undefined) return <p className="text-muted text-sm">Counting …</p>;
+  const { effectiveDays, cutoff, events, oldest } = data;
+  if (effectiveDays === null || cutoff === null) return <p className="text-sm">Nothing would be deleted.</p>;
+  const isCapped = effectiveDays !== days;
+  return (
+    <p className="text-sm">
+      {isCapped && `The operator's maximum of ${formatCounted(effectiveDays, 'day')} applies. `}
+      {events === 0 || oldest === null ? (
+        'No stored event is older, so nothing would be deleted now.'
+      ) : (
+        <>
+          <strong className="text-bad">{formatCounted(events, 'event')}</strong>, received from{' '}
+          {formatTime(Date.parse(oldest), zone).slice(0, 16)} to{' '}
+          {formatTime(Date.parse(cutoff), zone).slice(0, 16)}, would be deleted permanently within minutes.
+          Only a backup can bring them back.
+        </>
+      )}
+    </p>
+  );
+}
