@@ -42,7 +42,7 @@ export const columnTypes: Record<ColumnName, ColumnType> = {
 export const columnNames = Object.keys(columnTypes) as readonly ColumnName[];
 
 /** Columns that only the statistics use. The table `events` lacks them; the segment has their values. */
-const countedOnly = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+const countedOnly = ['reasoningTokens'] as const;
 
 /** A column of the table `events`. */
 export type StoredColumnName = Exclude<ColumnName, (typeof countedOnly)[number]>;

@@ -10,7 +10,7 @@ import { cutText, quoteElement } from './text.ts';
  * The version of the projection (columns and terms). Increment it when `weir reproject` has to recompute stored events
  * (docs/reproject.md).
  */
-export const projectionVersion = 1;
+export const projectionVersion = 2;
 
 /** The columns of one or more events, each the inside of a Postgres array literal (weir.queue.v1.Columns). */
 export type ColumnTexts = Record<ColumnName, string>;

@@ -1,1 +1,4 @@
 -- What 0.2.0 adds to the schema of 0.1.0, by theme. Written by hand, as 0000_schema.sql.
+
+-- Costs of single events.
+ALTER TABLE events ADD COLUMN cache_read_tokens double precision, ADD COLUMN cache_write_tokens double precision;

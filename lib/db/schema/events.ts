@@ -60,6 +60,9 @@ export const events = pgTable(
     inputPreview: text('input_preview'),
     outputPreview: text('output_preview'),
     attributes: json('attributes').$type<Record<string, string | number>>(),
+    /** Cached tokens, a part of the input with prices of its own. Null in events that 0.1.0 stored, until `weir reproject`. */
+    cacheReadTokens: doublePrecision('cache_read_tokens'),
+    cacheWriteTokens: doublePrecision('cache_write_tokens'),
   },
   (table) => [
     index('events_by_start_time').on(table.spaceId, table.startTimeMs.desc()),
