@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isApiKey } from '../../lib/accounts/api-key.ts';
+import { isApiKey, isReadKey } from '../../lib/accounts/api-key.ts';
 import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();
@@ -15,4 +15,19 @@ test('a key is created, listed without its secret, and revoked', async () => {
   const revoked = await operator.weir('key', 'revoke', created.keyId);
   expect(revoked.revokedAt).toMatch(/Z$/);
   expect(await operator.weir('key', 'revoke', created.keyId)).toEqual(revoked);
+});
+
+test('a read key is created with its scope and its expiry', async () => {
+  const spaceId = await operator.createSpace();
+  const expires = new Date(Date.now() + 60_000).toISOString();
+  const plain = await operator.weir('key', 'create', '--space', spaceId, '--read');
+  const scoped = await operator.weir(
+    ...['key', 'create', '--space', spaceId, '--read', 'statistics', '--expires', expires],
+  );
+  expect([plain.apiKey, scoped.apiKey].map(isReadKey)).toEqual([true, true]);
+  const listed = await operator.weir('key', 'list', '--space', spaceId);
+  expect(listed).toMatchObject([
+    { scope: 'events', expiresAt: null },
+    { scope: 'statistics', expiresAt: expires },
+  ]);
 });

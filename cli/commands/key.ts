@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ApiKeyInfo, issueApiKey, listApiKeys, revokeApiKey } from '../../lib/accounts/api-keys.ts';
-import { parseId, parseName } from '../arguments.ts';
+import { type ReadScope, readScopes } from '../../lib/accounts/key-scope.ts';
+import { parseId, parseName, parseTime } from '../arguments.ts';
 import { readPepper, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 
@@ -11,20 +12,30 @@ export function addKeyCommands(program: Command, host: Host): void {
   key
     .command('create')
     .description('create an API key; it is shown once')
-    .requiredOption('--space <id>', 'the space that it sends events to')
+    .requiredOption('--space <id>', 'the space that it sends events to, or reads')
     .option('--name <name>', 'display name', parseName, 'command line')
-    .action((options: { space: string; name: string }) =>
+    .addOption(
+      new Option('--read [scope]', 'create a read key, for programs that read the space (default: events)')
+        .choices(readScopes)
+        .preset('events'),
+    )
+    .option('--expires <time>', 'when it expires: ISO 8601', parseTime)
+    .action((options: { space: string; name: string; read?: ReadScope; expires?: number }) =>
       withDatabase(host, async (database) => {
         const spaceId = parseId('space', options.space);
         await requireSpace(database, spaceId);
         const pepper = readPepper(host);
-        await printJson(host, await issueApiKey(database, spaceId, { name: options.name, pepper }));
+        const { name, read: scope = 'ingest', expires } = options;
+        if (expires !== undefined && expires <= Date.now())
+          throw new CommandError('--expires must be in the future.');
+        const expiresAt = expires === undefined ? undefined : new Date(expires);
+        await printJson(host, await issueApiKey(database, spaceId, { name, scope, expiresAt, pepper }));
       }),
     );
 
   key
     .command('revoke')
-    .description('revoke an API key; ingest rejects it within a second')
+    .description('revoke an API key; it is rejected within a second')
     .argument('<keyId>', 'the keyId that `key create` and `key list` print')
     .action((text: string) =>
       withDatabase(host, async (database) => {

@@ -4,6 +4,7 @@ import { apiKeys } from '../db/schema.ts';
 import { nameOf, namesOf } from '../db/statement.ts';
 import { createApiKey, hashApiKey } from './api-key.ts';
 import { type Actor, operator, runAudited } from './audit/audit.ts';
+import { isReadScope, type KeyScope } from './key-scope.ts';
 
 /** The fields of an API key that may be shown. */
 export type ApiKeyInfo = Omit<typeof apiKeys.$inferSelect, 'hash'>;
@@ -14,14 +15,14 @@ export interface IssuedApiKey {
   apiKey: string;
 }
 
-/** Creates an API key for a space. Without `expiresAt` it never expires. */
+/** Creates an API key for a space: one that sends events, unless `scope` says otherwise. Without `expiresAt` it never expires. */
 export async function issueApiKey(
   database: Database,
   spaceId: string,
-  options: { name: string; pepper: string; expiresAt?: Date | undefined; actor?: Actor },
+  options: { name: string; pepper: string; expiresAt?: Date | undefined; scope?: KeyScope; actor?: Actor },
 ): Promise<IssuedApiKey> {
-  const { name, pepper, expiresAt, actor = operator } = options;
-  const apiKey = createApiKey();
+  const { name, pepper, expiresAt, scope = 'ingest', actor = operator } = options;
+  const apiKey = createApiKey(scope);
   const created = database.$with('created').as(
     database
       .insert(apiKeys)
@@ -31,6 +32,7 @@ export async function issueApiKey(
         hash: hashApiKey(apiKey, pepper),
         lastFour: apiKey.slice(-4),
         expiresAt,
+        scope,
         createdBy: actor.id,
       })
       .returning({ id: apiKeys.id, spaceId: apiKeys.spaceId }),
@@ -40,14 +42,18 @@ export async function issueApiKey(
     actor,
     action: 'api_key.create',
     target: created.id,
-    details: { name, ...(expiresAt !== undefined && { expiresAt }) },
+    details: {
+      name,
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(isReadScope(scope) && { scope }),
+    },
   });
   if (row === undefined) throw new Error('INSERT returned no key');
   return { keyId: row.id, apiKey };
 }
 
 /**
- * Creates a key that replaces another one, with the same name and lifetime. The old key expires after `overlapMs`, or at
+ * Creates a key that replaces another one, with the same name, scope and lifetime. The old key expires after `overlapMs`, or at
  * its own expiry if that is earlier. Of two concurrent calls, one succeeds.
  *
  * @returns undefined when the space has no such valid key, or it was rolled before.
@@ -58,14 +64,18 @@ export async function rollApiKey(
   options: { keyId: string; overlapMs: number; pepper: string; actor: Actor },
 ): Promise<IssuedApiKey | undefined> {
   const { keyId, overlapMs, pepper, actor } = options;
-  const apiKey = createApiKey();
-  const { name, hash, lastFour, createdBy, replaces } = apiKeys;
+  const isOwn = and(eq(apiKeys.id, keyId), eq(apiKeys.spaceId, spaceId));
+  // A key keeps its scope for ever, so this can be read before the statement.
+  const [old] = await database.select({ scope: apiKeys.scope }).from(apiKeys).where(isOwn);
+  if (old === undefined) return undefined;
+  const apiKey = createApiKey(old.scope);
+  const { name, hash, lastFour, createdBy, replaces, scope } = apiKeys;
   const lifetime = sql`${apiKeys.expiresAt} - ${apiKeys.createdAt}`;
   const created = database.$with('created', { id: apiKeys.id, spaceId: apiKeys.spaceId }).as(sql`
-    INSERT INTO ${apiKeys} (${namesOf([apiKeys.spaceId, name, hash, lastFour, createdBy, replaces, apiKeys.expiresAt])})
+    INSERT INTO ${apiKeys} (${namesOf([apiKeys.spaceId, name, hash, lastFour, createdBy, replaces, scope, apiKeys.expiresAt])})
     SELECT ${apiKeys.spaceId}, ${name}, ${hashApiKey(apiKey, pepper)}::bytea, ${apiKey.slice(-4)}::text,
-      ${actor.id}::text, ${apiKeys.id}, now() + (${lifetime})
-    FROM ${apiKeys} WHERE ${and(eq(apiKeys.id, keyId), eq(apiKeys.spaceId, spaceId), isInForce)}
+      ${actor.id}::text, ${apiKeys.id}, ${scope}, now() + (${lifetime})
+    FROM ${apiKeys} WHERE ${and(isOwn, isInForce)}
     ON CONFLICT (${nameOf(replaces)}) DO NOTHING
     RETURNING ${namesOf([apiKeys.id, apiKeys.spaceId])}`);
   const expiresAt = sql`least(${apiKeys.expiresAt}, now() + ${overlapMs}::float8 * interval '1 millisecond')`;
@@ -91,7 +101,8 @@ export async function rollApiKey(
 }
 
 /**
- * Revokes an API key. A trigger notifies ingest, which rejects the key within a second. Revoking twice changes nothing.
+ * Revokes an API key. A trigger notifies ingest, which rejects the key within a second; the dashboard API reads the state of a read key at
+ * each use. Revoking twice changes nothing.
  *
  * @param options `spaceId`: only a key of this space.
  * @returns undefined when the key does not exist.
@@ -140,4 +151,5 @@ const shown = {
   revokedAt: apiKeys.revokedAt,
   lastUsedAt: apiKeys.lastUsedAt,
   replaces: apiKeys.replaces,
+  scope: apiKeys.scope,
 };

@@ -2,11 +2,12 @@ import { TRPCError } from '@trpc/server';
 import type { Actor } from '../../lib/accounts/audit/audit.ts';
 import type { Grant } from '../../lib/accounts/audit/grant.ts';
 import { hasRole, type Role } from '../../lib/accounts/role.ts';
-import type { Sessions, SessionUser } from './accounts/session.ts';
+import type { ReadKeys, ReadKeyUser } from './accounts/read-keys.ts';
+import type { Sessions, SessionUser, SpaceUser } from './accounts/session.ts';
 
 /**
- * The tenancy boundary: session → member of the space → role. Procedures, live streams and downloads check the caller only with
- * these functions, and open a SpaceStore or a SpaceAdmin only for the space that they return. The statement of a change checks
+ * The tenancy boundary: session → member of the space → role, or read key → its space → its scope. Procedures, live streams and
+ * downloads check the caller only with these functions, and open a SpaceStore or a SpaceAdmin only for the space that they return. The statement of a change checks
  * again (lib/accounts/audit/grant.ts), for the actor created here.
  *
  * A space of which the user is not a member is answered like one that does not exist, so that ids of spaces are not revealed.
@@ -18,16 +19,44 @@ export interface SpaceAccess {
   role: Role;
 }
 
+/** Where callers are looked up. */
+export interface Callers {
+  readonly sessions: Pick<Sessions, 'find'>;
+  readonly readKeys: ReadKeys;
+}
+
+/** What a request authenticates with. With a read key the session is ignored. */
+export interface Credentials {
+  readonly token: string | undefined;
+  readonly readKey: string | undefined;
+}
+
+/** A caller whose access to a space's data is checked with {@link requireRole}. */
+export type Caller = SessionUser | ReadKeyUser;
+
 /**
- * Reads the user of a session, with the session and the memberships as they are now in Postgres.
+ * Reads the caller of a request: a read key, or the user of a session with the memberships, as they are now in Postgres.
  *
- * @throws TRPCError UNAUTHORIZED without a token, or when the session has ended or expired.
+ * @throws TRPCError UNAUTHORIZED without both, or when the key or the session has ended or expired.
  */
-export async function requireUser(
-  sessions: Pick<Sessions, 'find'>,
-  token: string | undefined,
-): Promise<SessionUser> {
-  return requireSignedIn(token === undefined ? undefined : await sessions.find(token));
+export async function requireCaller(
+  { sessions, readKeys }: Callers,
+  { token, readKey }: Credentials,
+): Promise<Caller> {
+  if (readKey === undefined)
+    return requireSignedIn(token === undefined ? undefined : await sessions.find(token));
+  const user = await readKeys.find(readKey);
+  if (user !== undefined) return user;
+  throw new TRPCError({
+    code: 'UNAUTHORIZED',
+    message: 'The read key is unknown, was revoked or has expired. Keys that send events cannot read.',
+  });
+}
+
+/** @throws TRPCError FORBIDDEN for a read key whose scope is `statistics`, unless the call returns only statistics. */
+export function requireScope(caller: SpaceUser, { isStatistics }: { isStatistics: boolean }): void {
+  if (isStatistics || !('scope' in caller) || caller.scope !== 'statistics') return;
+  throw new TRPCError({ code: 'FORBIDDEN', message: 'This read key reads statistics, not events.' });
 }
 
 /** @throws TRPCError UNAUTHORIZED without a user. */
@@ -43,7 +72,7 @@ export function requireSignedIn(user: SessionUser | undefined): SessionUser {
  * @throws TRPCError NOT_FOUND when the user is not a member of it; FORBIDDEN when the role is lower; BAD_REQUEST when
  *   `asked` is undefined and the user has several spaces.
  */
-export function requireRole(user: SessionUser, asked: string | undefined, least: Role): SpaceAccess {
+export function requireRole(user: SpaceUser, asked: string | undefined, least: Role): SpaceAccess {
   const spaceId = asked ?? user.currentSpaceId;
   if (spaceId === null && user.spaces.length > 1) {
     throw new TRPCError({
@@ -60,14 +89,14 @@ export function requireRole(user: SessionUser, asked: string | undefined, least:
 }
 
 /** @throws TRPCError FORBIDDEN when the user has the role `least` in no space. */
-export function requireRoleSomewhere(user: SessionUser, least: Role): void {
+export function requireRoleSomewhere(user: SpaceUser, least: Role): void {
   if (user.spaces.some(({ role }) => hasRole(role, least))) return;
   throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in a space.` });
 }
 
 /** The actor of a call's changes, with its session and the role and confirmation that the changes require. */
 export function actorOf(
-  { userId, sessionId }: SessionUser,
+  { userId, sessionId }: SpaceUser,
   address: string,
   more: Omit<Grant, 'sessionId'> = {},
 ): Actor {

@@ -98,6 +98,7 @@ test.each(cases)('%s of a user who is %s after the check changes nothing', async
   const user = await services.sessions.find(cookie.split('=')[1] ?? '');
   const context = openContext(services, {
     token: undefined,
+    readKey: undefined,
     address: '127.0.0.1',
     userAgent: null,
     isCrossSite: false,

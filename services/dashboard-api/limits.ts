@@ -18,6 +18,19 @@ export const confirmationTtlMs = 15 * 60 * 1_000;
 /** Minimum interval between writes of a session's last use: a write for each call would cost too much. */
 export const sessionUseMs = 60_000;
 
+/**
+ * How long an unknown read key is refused without a query, and how many are remembered. Shorter than the second within which a new
+ * key must work, because it may have been tried before it was created.
+ */
+export const unknownReadKeyMs = 500;
+export const unknownReadKeysMax = 10_000;
+
+/** Concurrent look-ups of read keys that were not valid before, of `accountConnectionsMax` connections: anybody can invent keys. */
+export const unknownReadKeyLookupsMax = 2;
+
+/** Read keys that were valid and are looked up without waiting. */
+export const knownReadKeysMax = 10_000;
+
 /** Sessions per user. When another one is opened, the least recently used one ends. */
 export const sessionsMax = 100;
 

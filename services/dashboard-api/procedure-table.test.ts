@@ -33,11 +33,11 @@ test('every procedure has a schema of its output', () => {
 test('docs/dashboard-procedures.md lists every procedure, its kind, who may call it, what it takes and returns', async () => {
   const named = new Map<string, JsonSchema>([['EventFilter', filter]]);
   for (const { output } of procedures) collectNamed(output?.messages ?? output ?? {}, named);
-  const rows = sorted.map(({ path, type, access, isConfirmed, inputs, output }) =>
+  const rows = sorted.map(({ path, type, access, isConfirmed, isStatistics, inputs, output }) =>
     row([
       `\`${path}\``,
       type,
-      `${access}${isConfirmed ? ', confirmed' : ''}`,
+      `${access}${isConfirmed ? ', confirmed' : ''}${isStatistics ? ', statistics' : ''}`,
       inputText(inputs),
       code(outputText(output)),
     ]),
@@ -50,7 +50,7 @@ test('docs/dashboard-procedures.md lists every procedure, its kind, who may call
     '',
     'Generated from the router by `services/dashboard-api/procedure-table.test.ts`. A role includes the roles below it: owner, admin,',
     'member, viewer. [dashboard-api.md](dashboard-api.md) says what the procedures promise. Those that need a role in one space take a',
-    '`spaceId` too (`Uuid`, optional). “confirmed”: of a session that [authenticated a short time ago](dashboard-api.md#confirmation). `?` is optional, `1..200` a range of numbers.',
+    '`spaceId` too (`Uuid`, optional). “confirmed”: of a session that [authenticated a short time ago](dashboard-api.md#confirmation). “statistics”: for [read keys](dashboard-api.md#read-keys) of this scope, too. `?` is optional, `1..200` a range of numbers.',
     '',
     '| Procedure | Kind | Least role | Input | Output |',
     '|---|---|---|---|---|',

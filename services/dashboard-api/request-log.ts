@@ -11,6 +11,8 @@ export interface Sender {
   readonly address: string;
   /** The user, once the session was found. */
   userId: string | undefined;
+  /** The read key, once it was found. */
+  keyId?: string;
 }
 
 const senders = new WeakMap<ServerResponse, Sender>();

@@ -9,6 +9,7 @@ import { openInvitations } from './accounts/invitations.ts';
 import { openLinkRedemption } from './accounts/link-redemption.ts';
 import { openPasswordChange } from './accounts/password-change.ts';
 import { RateLimiter } from './accounts/rate-limiter.ts';
+import { openReadKeys } from './accounts/read-keys.ts';
 import { openSessions } from './accounts/session.ts';
 import { openSessionList } from './accounts/session-list.ts';
 import { openSignIn } from './accounts/sign-in.ts';
@@ -48,6 +49,7 @@ export async function openServices(
   const now = () => performance.now();
   return {
     sessions,
+    readKeys: openReadKeys(database, pepper),
     arePasswordsAllowed: !config.SSO_REQUIRED,
     ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
     findAddress: createFindAddress(config.TRUSTED_PROXIES),

@@ -47,6 +47,17 @@ test('a key can be created, used, rolled and revoked', async () => {
   await page.getByLabel(/^Type/).fill('agent <b>prod</b>');
   await revoke.click();
   await page.getByText('revoked', { exact: true }).waitFor();
+
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByLabel('Name').fill('grafana');
+  await page.getByLabel('Access').selectOption('Read: only charts, costs and usage');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page
+    .getByRole('dialog')
+    .getByText(/^weir_read_/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('reads statistics').waitFor();
   await page.goto(`/s/${spaceId}/audit-log`);
   await page.getByText('api_key.revoke').waitFor();
 });

@@ -2,3 +2,6 @@
 
 -- Costs of single events.
 ALTER TABLE events ADD COLUMN cache_read_tokens double precision, ADD COLUMN cache_write_tokens double precision;
+
+-- Read keys: API keys that read through the dashboard API. An ingest of 0.1.0 rejects them by their shape.
+ALTER TABLE api_keys ADD COLUMN scope text NOT NULL DEFAULT 'ingest';

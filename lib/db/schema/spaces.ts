@@ -48,6 +48,10 @@ export const apiKeys = pgTable('api_keys', {
   createdBy: text('created_by').notNull().default('operator'),
   /** The key that it was rolled from. Unique, so that concurrent requests roll a key only once. */
   replaces: uuid('replaces').unique(),
+  /** What the key may do: send events, or read these data through the dashboard API (lib/accounts/key-scope.ts). */
+  scope: text('scope', { enum: ['ingest', 'statistics', 'events', 'administration'] })
+    .notNull()
+    .default('ingest'),
 });
 
 /** Stored events by UTC month of receipt: the count that quotas limit. */

@@ -6,16 +6,20 @@ import type { Database } from '../../../lib/db/database.ts';
 import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
 import { sessionIdleMs, sessionsMax, sessionTtlMs, sessionUseMs, ssoSessionTtlMs } from '../limits.ts';
 
-/** The user of a session and all their spaces, with the roles that decide what a call may do. */
-export interface SessionUser {
+/** A caller of the procedures of spaces: the user of a session, or a read key (read-keys.ts). Roles decide what a call may do. */
+export interface SpaceUser {
   sessionId: string;
   userId: string;
-  email: string;
-  /** False for a user who can only use single sign-on. */
-  hasPassword: boolean;
   /** The space for calls without a `spaceId`: the selected one, or the user's only one; null when there is neither. */
   currentSpaceId: string | null;
   spaces: { id: string; name: string; role: Role }[];
+}
+
+/** The user of a session and all their spaces. */
+export interface SessionUser extends SpaceUser {
+  email: string;
+  /** False for a user who can only use single sign-on. */
+  hasPassword: boolean;
 }
 
 /** A user who has just authenticated. */

@@ -1,6 +1,8 @@
 import { and, asc, eq, gte } from 'drizzle-orm';
 import { z } from 'zod';
+import { prefixOfScope } from '../../../lib/accounts/api-key.ts';
 import { userIdOf } from '../../../lib/accounts/audit/audit.ts';
+import { keyScopes } from '../../../lib/accounts/key-scope.ts';
 import { dayOf } from '../../../lib/accounts/month.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { apiKeys, usageDays, users } from '../../../lib/db/schema.ts';
@@ -26,13 +28,13 @@ export const listedApiKey = z
     /** The key that this one replaced, and the key that replaced this one (`apiKeys.roll`). */
     replaces: z.guid().nullable(),
     replacedBy: z.guid().nullable(),
+    /** What it may do: `ingest` sends events; the others read the space (docs/dashboard-api.md, Read keys). */
+    scope: z.enum(keyScopes),
     /** Stored events by UTC day of receipt, for the last 30 days; days without events are omitted. */
     days: z.array(z.object({ day: z.iso.date(), events: z.number() })),
   })
   .meta({ id: 'ListedApiKey' });
 export type ListedApiKey = z.infer<typeof listedApiKey>;
-
-const prefix = 'weir_';
 
 /** A space's API keys including revoked and expired ones, oldest first. */
 export async function listKeys(database: Database, spaceId: string): Promise<ListedApiKey[]> {
@@ -49,6 +51,7 @@ export async function listKeys(database: Database, spaceId: string): Promise<Lis
         expiresAt: apiKeys.expiresAt,
         revokedAt: apiKeys.revokedAt,
         replaces: apiKeys.replaces,
+        scope: apiKeys.scope,
       })
       .from(apiKeys)
       .leftJoin(users, eq(users.id, userIdOf(apiKeys.createdBy)))
@@ -66,7 +69,7 @@ export async function listKeys(database: Database, spaceId: string): Promise<Lis
   const successors = new Map(keys.flatMap(({ id, replaces }) => (replaces === null ? [] : [[replaces, id]])));
   return keys.map((key) => ({
     ...key,
-    prefix,
+    prefix: prefixOfScope(key.scope),
     createdAt: key.createdAt.toISOString(),
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
     expiresAt: key.expiresAt?.toISOString() ?? null,

@@ -7,6 +7,7 @@ import {
 } from '../../../lib/accounts/api-keys.ts';
 import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import { type AuditQuery, type AuditRow, listAudit } from '../../../lib/accounts/audit/audit-list.ts';
+import type { KeyScope } from '../../../lib/accounts/key-scope.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { changeSpace, readSpace, type Space } from '../../../lib/accounts/spaces.ts';
 import {
@@ -54,7 +55,11 @@ export interface SpaceAdmin {
   usageDays(range: { from: string; to: string }): Promise<UsageDay[]>;
   usageMonths(): Promise<UsageMonth[]>;
   listKeys(): Promise<ListedApiKey[]>;
-  createKey(key: { name: string; expiresAt: Date | undefined }): Promise<IssuedApiKey | 'too_many'>;
+  createKey(key: {
+    name: string;
+    expiresAt: Date | undefined;
+    scope: KeyScope;
+  }): Promise<IssuedApiKey | 'too_many'>;
   /** @returns undefined when the space has no such active key, or when it was rolled before. */
   rollKey(key: { keyId: string; overlapMs: number }): Promise<IssuedApiKey | undefined>;
   /** @returns whether the space has the key. */

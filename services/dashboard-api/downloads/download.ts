@@ -6,9 +6,9 @@ import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
 import type { Caller } from '../../../lib/fair-limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { actorOf, requireRole, requireUser } from '../access.ts';
+import { actorOf, requireCaller, requireRole, requireScope } from '../access.ts';
 import { logFailure, senderOf } from '../request-log.ts';
-import type { Services } from '../trpc/context.ts';
+import { noteCaller, type Services } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { publicMessage } from '../trpc/public-message.ts';
 import { readRequest } from '../trpc/request.ts';
@@ -53,9 +53,9 @@ export interface Downloader {
 }
 
 /**
- * Checks that the session's user has at least the role in the space of a path.
+ * Checks that the session's user, or the read key, has at least the role in the space of a path.
  *
- * @throws TRPCError UNAUTHORIZED without a session; NOT_FOUND when the user is not a member of the space; FORBIDDEN for a lower
+ * @throws TRPCError UNAUTHORIZED without one; NOT_FOUND when the user is not a member of the space; FORBIDDEN for a lower
  *   role.
  */
 export async function checkDownload(
@@ -63,11 +63,13 @@ export async function checkDownload(
   { request, response, spaceId }: SpaceRequest,
   least: Role,
 ): Promise<Downloader> {
-  const { token, address, sender } = readRequest(request, response, services.findAddress);
+  const asked = readRequest(request, response, services.findAddress);
+  const { address, sender } = asked;
   const check = async () => {
-    const user = await requireUser(services.sessions, token);
-    sender.userId = user.userId;
+    const user = await requireCaller(services, asked);
+    noteCaller(sender, user);
     requireRole(user, spaceId, least);
+    requireScope(user, { isStatistics: false });
     return actorOf(user, address, { role: { spaceId, least } });
   };
   const actor = await check();

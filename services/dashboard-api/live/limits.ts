@@ -4,6 +4,9 @@ export const liveDurationMsMax = 5 * 60_000;
 /** How often a live stream checks that its session and role are still valid. */
 export const liveRecheckMs = 10_000;
 
+/** The same for a stream of a read key. A revoked key must end its streams within a second. */
+export const liveKeyRecheckMs = 700;
+
 /** Interval of pings on an idle live stream, and the silence after which a client reconnects. */
 export const livePingMs = 5_000;
 export const liveSilenceMsMax = 12_000;

@@ -6,13 +6,7 @@ import { createPredicate } from '../../../lib/read/event-predicate.ts';
 import { lagEventsMax } from '../../../lib/tail/limits.ts';
 import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
 import { isKnownPosition, readEdge, readLag } from '../../../lib/tail/space-commits.ts';
-import {
-  liveCatchUpsMax,
-  liveMessageEventsMax,
-  livePositionMs,
-  liveReadsMax,
-  liveRecheckMs,
-} from './limits.ts';
+import { liveCatchUpsMax, liveMessageEventsMax, livePositionMs, liveReadsMax } from './limits.ts';
 import { skippedMessage, type TrackedMessage, toTracked } from './live-message.ts';
 import { readMatching, toEventMessages } from './live-page.ts';
 import { SpaceFeed } from './space-feed.ts';
@@ -27,8 +21,9 @@ export interface LiveQuery {
   /** The position to resume from; undefined to start with events stored from now on. */
   after: TailPosition | undefined;
   signal: AbortSignal;
-  /** Called periodically. @throws TRPCError when the session, the membership or the role is lost. */
+  /** Called every `recheckMs`. @throws TRPCError when the session, the membership, the role or the read key is lost. */
   checkAccess: () => Promise<void>;
+  recheckMs: number;
 }
 
 /** The live streams of one process, over all spaces. */
@@ -101,13 +96,16 @@ export class LiveStreams {
   }
 
   /** Yields what is stored from now on. */
-  async *#follow(queue: StreamQueue, { signal, checkAccess }: LiveQuery): AsyncGenerator<TrackedMessage> {
+  async *#follow(
+    queue: StreamQueue,
+    { signal, checkAccess, recheckMs }: LiveQuery,
+  ): AsyncGenerator<TrackedMessage> {
     let checkedAtMs = performance.now();
     let sentAtMs = checkedAtMs;
     let { isDelayed } = queue;
     yield toTracked(queue.position, { type: 'status', isDelayed });
     while (!signal.aborted) {
-      if (performance.now() - checkedAtMs >= liveRecheckMs) {
+      if (performance.now() - checkedAtMs >= recheckMs) {
         await checkAccess();
         checkedAtMs = performance.now();
       }
@@ -120,7 +118,7 @@ export class LiveStreams {
         yield toTracked(queue.position, { type: 'status', isDelayed });
         sentAtMs = performance.now();
       } else {
-        await queue.wait(Math.min(livePositionMs, liveRecheckMs));
+        await queue.wait(Math.min(livePositionMs, recheckMs));
       }
     }
   }

@@ -46,7 +46,7 @@ const tokens = z.number().default(0);
 
 export const charts = router({
   /** Events, errors, duration percentiles and tokens by time bucket and group: see Chart. */
-  events: spaceProcedure('viewer')
+  events: spaceProcedure('viewer', { isStatistics: true })
     .input(chartInput)
     .output(chart)
     .query(({ ctx, input: { type, name, source, agentId, from, to, step, timeZone, groupBy, groupsMax } }) =>
@@ -62,7 +62,7 @@ export const charts = router({
     ),
 
   /** Costs of models by time bucket, from the price table: see Costs. */
-  costs: spaceProcedure('viewer')
+  costs: spaceProcedure('viewer', { isStatistics: true })
     .input(z.object({ ...range, source: columnText.optional() }))
     .output(costs)
     .query(({ ctx, input: { from, to, step, timeZone, source } }) =>
@@ -70,7 +70,7 @@ export const charts = router({
     ),
 
   /** The cost of one model call at the price of the day on which it started. Cached tokens are part of the input. */
-  callCost: spaceProcedure('viewer')
+  callCost: spaceProcedure('viewer', { isStatistics: true })
     .input(
       z.object({
         model: columnText,

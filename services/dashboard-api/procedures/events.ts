@@ -74,7 +74,7 @@ export const events = router({
     }),
 
   /** Counts the events of a filter over time: see Histogram. `to` is required; `from` defaults to the space's first events, at most five years before. */
-  histogram: spaceProcedure('viewer')
+  histogram: spaceProcedure('viewer', { isStatistics: true })
     .input(histogramInput)
     .output(histogram)
     .query(({ ctx, input: { buckets, ...filter } }) =>

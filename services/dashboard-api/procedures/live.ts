@@ -2,8 +2,9 @@ import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { z } from 'zod';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { parsePosition } from '../../../lib/tail/position.ts';
-import { requireRole, requireUser } from '../access.ts';
+import { requireCaller, requireRole } from '../access.ts';
 import { eventsPageDefault, eventsPageMax } from '../limits.ts';
+import { liveKeyRecheckMs, liveRecheckMs } from '../live/limits.ts';
 import { liveMessages } from '../live/live-message.ts';
 import { storedSince } from '../live/space-live.ts';
 import type { Context } from '../trpc/context.ts';
@@ -44,7 +45,8 @@ export const live = router({
    * restart of this service or of a writer. Without an id, the stream begins with events stored from now on, and the first message
    * has the id of that position.
    *
-   * It ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN at most ten seconds after the session, the membership or the role is lost.
+   * It ends with UNAUTHORIZED, NOT_FOUND or FORBIDDEN at most ten seconds after the session, the membership or the role is lost, and
+   * within a second after a read key is revoked.
    * TOO_MANY_REQUESTS: the user, the space or the server has too many streams.
    */
   tail: spaceProcedure(least)
@@ -61,6 +63,7 @@ export const live = router({
           after: lastEventId ?? undefined,
           signal: signal ?? AbortSignal.any([]),
           checkAccess: () => checkAccess(ctx, spaceId),
+          recheckMs: ctx.request.readKey === undefined ? liveRecheckMs : liveKeyRecheckMs,
         });
       } catch (error) {
         throw classifyFailure(getTRPCErrorFromUnknown(error));
@@ -82,6 +85,6 @@ export const live = router({
 });
 
 /** Repeats the check of spaceProcedure with the current state in Postgres. */
-async function checkAccess({ sessions, request }: Context, spaceId: string): Promise<void> {
-  requireRole(await requireUser(sessions, request.token), spaceId, least);
+async function checkAccess(ctx: Context, spaceId: string): Promise<void> {
+  requireRole(await requireCaller(ctx, ctx.request), spaceId, least);
 }

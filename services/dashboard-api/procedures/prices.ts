@@ -35,7 +35,7 @@ const listedPrice = z
 
 export const prices = router({
   /** The prices that apply to the space: its own (`spaceId`), and the operator's for all spaces. */
-  list: spaceProcedure('viewer')
+  list: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(listedPrice))
     .query(({ ctx }) => ctx.space.prices.list()),
 

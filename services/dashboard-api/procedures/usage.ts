@@ -49,7 +49,7 @@ const usageMonth = z
 
 export const usage = router({
   /** The number of events stored this month, the limit, plan and billing state, and a forecast for the month. */
-  current: spaceProcedure('viewer')
+  current: spaceProcedure('viewer', { isStatistics: true })
     .output(currentUsage)
     .query(async ({ ctx }) => {
       const usage = await ctx.space.readUsage();
@@ -58,7 +58,7 @@ export const usage = router({
     }),
 
   /** Events by UTC day of receipt: stored ones, and `repeats` of known ones. Days without events are omitted. */
-  daily: spaceProcedure('viewer')
+  daily: spaceProcedure('viewer', { isStatistics: true })
     .input(range)
     .output(z.array(usageDay))
     .query(({ ctx, input }) => {
@@ -71,7 +71,7 @@ export const usage = router({
     }),
 
   /** The months with events including the current one, newest first; at most three years. */
-  months: spaceProcedure('viewer')
+  months: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(usageMonth))
     .query(({ ctx }) => ctx.admin.usageMonths()),
 });

@@ -1,10 +1,12 @@
 import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import type { Caller } from '../../../lib/fair-limiter.ts';
+import { requireCaller, type Caller as SpaceCaller } from '../access.ts';
 import type { FindAddress } from '../accounts/client-address.ts';
 import type { Invitations } from '../accounts/invitations.ts';
 import type { RedeemLink } from '../accounts/link-redemption.ts';
 import type { ChangePassword } from '../accounts/password-change.ts';
 import type { RateLimiter } from '../accounts/rate-limiter.ts';
+import type { ReadKeys } from '../accounts/read-keys.ts';
 import type { Sessions, SessionUser } from '../accounts/session.ts';
 import type { SessionList } from '../accounts/session-list.ts';
 import type { SignIn } from '../accounts/sign-in.ts';
@@ -16,6 +18,7 @@ import type { CallRequest } from './request.ts';
 /** Dependencies of all calls. They exclude direct access to Postgres: a space's data is only reached through its SpaceStore. */
 export interface Services {
   sessions: Sessions;
+  readKeys: ReadKeys;
   signIn: SignIn;
   sessionList: SessionList;
   changePassword: ChangePassword;
@@ -45,10 +48,13 @@ export interface Context extends Services {
   request: CallRequest;
   /** Finds the signed-in user. Looked up once for all calls of the request. */
   findUser: () => Promise<SessionUser | undefined>;
+  /** Finds the read key of a request that has one. Looked up once, too. @throws TRPCError UNAUTHORIZED when it is not valid. */
+  findReadKey: () => Promise<SpaceCaller>;
 }
 
 export function openContext(services: Services, request: CallRequest): Context {
   let user: Promise<SessionUser | undefined> | undefined;
+  let key: Promise<SpaceCaller> | undefined;
   return {
     ...services,
     request,
@@ -56,7 +62,20 @@ export function openContext(services: Services, request: CallRequest): Context {
       user ??= findUser(services, request);
       return user;
     },
+    findReadKey: () => {
+      key ??= requireCaller(services, request).then((found) => {
+        noteCaller(request.sender, found);
+        return found;
+      });
+      return key;
+    },
   };
+}
+
+/** Adds the caller to the log line of the request. */
+export function noteCaller(sender: CallRequest['sender'], caller: SpaceCaller): void {
+  if ('scope' in caller) sender.keyId = caller.userId;
+  else sender.userId = caller.userId;
 }
 
 async function findUser(

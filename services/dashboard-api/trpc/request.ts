@@ -11,6 +11,8 @@ export interface CallRequest {
   sender: Sender;
   /** The session's token from the cookie. */
   token: string | undefined;
+  /** The read key of the Authorization header. */
+  readKey: string | undefined;
   /** The network address of the client, or of an untrusted proxy in front of it. */
   address: string;
   /** The User-Agent header, truncated. */
@@ -38,6 +40,7 @@ export function readRequest(
   return {
     sender,
     token: readSessionCookie(request.headers.cookie, site),
+    readKey: readReadKey(request.headers.authorization),
     address,
     userAgent: request.headers['user-agent']?.slice(0, userAgentCharsMax) ?? null,
     isCrossSite: isCrossSite(request),
@@ -47,6 +50,14 @@ export function readRequest(
     },
     beginStream: (streams) => streams.add(response),
   };
+}
+
+/**
+ * Only a key of Weir is taken from the header: proxies in front of the dashboard pass the credentials of their own sign-in on, and its
+ * users have a session.
+ */
+function readReadKey(authorization: string | undefined): string | undefined {
+  return /^[ \t]*Bearer +(weir_\S+)[ \t]*$/i.exec(authorization ?? '')?.[1];
 }
 
 /**

@@ -2,7 +2,8 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { withTimeout } from '../../../lib/timeout.ts';
-import { actorOf, requireRole, requireRoleSomewhere, requireSignedIn } from '../access.ts';
+import { actorOf, requireRole, requireRoleSomewhere, requireScope, requireSignedIn } from '../access.ts';
+import type { SpaceUser } from '../accounts/session.ts';
 import { confirmationTtlMs, dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
 import type { Context } from './context.ts';
@@ -19,6 +20,8 @@ export interface ProcedureMeta {
   access: Access;
   /** Whether its changes need a session that authenticated within `confirmationTtlMs`. */
   isConfirmed?: boolean;
+  /** Whether read keys with the scope `statistics` may call it: it returns counts, costs and prices, and no event. */
+  isStatistics?: boolean;
 }
 
 const t = initTRPC
@@ -62,6 +65,9 @@ export const publicProcedure = t.procedure
     if (type === 'mutation' && ctx.request.isCrossSite) {
       throw new TRPCError({ code: 'FORBIDDEN', message: 'This request comes from another site.' });
     }
+    if (type === 'mutation' && ctx.request.readKey !== undefined) {
+      throw new TRPCError({ code: 'FORBIDDEN', message: 'A read key cannot change anything.' });
+    }
     return next();
   });
 
@@ -71,8 +77,12 @@ export function requirePasswords({ arePasswordsAllowed }: Pick<Context, 'arePass
   throw new TRPCError({ code: 'FORBIDDEN', message: 'Passwords are switched off: use single sign-on.' });
 }
 
-/** Requires a session. */
+/** Requires a session: a read key has no user. */
 export const userProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
+  if (ctx.request.readKey !== undefined) {
+    await ctx.findReadKey();
+    throw new TRPCError({ code: 'FORBIDDEN', message: 'This needs a person: a read key reads its space.' });
+  }
   const user = requireSignedIn(await ctx.findUser());
   return next({ ctx: { user, actor: actorOf(user, ctx.request.address) } });
 });
@@ -96,17 +106,29 @@ const spaceInput = z
  * Requires at least this role in the space named by the input. Adds the space's SpaceStore and SpaceAdmin to the context. A space of
  * which the user is not a member is answered like one that does not exist.
  *
+ * Queries and subscriptions accept a read key of the space instead of a session, mutations never (publicProcedure).
+ *
  * @param isConfirmed whether the statement of its change requires a session that authenticated within `confirmationTtlMs`: for every
  *   mutation that lets more people read the space's data or send events.
  */
-export function spaceProcedure(least: Role, { isConfirmed = false }: { isConfirmed?: boolean } = {}) {
-  return userProcedure
-    .meta({ access: least, isConfirmed })
+export function spaceProcedure(
+  least: Role,
+  { isConfirmed = false, isStatistics = false }: Omit<ProcedureMeta, 'access'> = {},
+) {
+  return publicProcedure
+    .meta({ access: least, isConfirmed, isStatistics })
+    .use(async ({ ctx, next }) => {
+      const isKey = ctx.request.readKey !== undefined;
+      const user: SpaceUser = isKey ? await ctx.findReadKey() : requireSignedIn(await ctx.findUser());
+      return next({ ctx: { user } });
+    })
     .input(spaceInput)
     .use(({ ctx, input, next, type, signal }) => {
-      const { spaceId, role } = requireRole(ctx.user, input.spaceId, least);
-      const { userId } = ctx.user;
-      const actor = actorOf(ctx.user, ctx.request.address, {
+      const { user } = ctx;
+      const { spaceId, role } = requireRole(user, input.spaceId, least);
+      requireScope(user, { isStatistics });
+      const { userId } = user;
+      const actor = actorOf(user, ctx.request.address, {
         role: { spaceId, least },
         ...(isConfirmed && { authenticatedWithinMs: confirmationTtlMs }),
       });

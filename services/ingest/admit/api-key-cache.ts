@@ -168,7 +168,7 @@ async function readKnownHashes(database: Database): Promise<ReadonlySet<string>>
   const rows = await database
     .select({ hash: apiKeys.hash })
     .from(apiKeys)
-    .where(isNull(apiKeys.revokedAt))
+    .where(and(isNull(apiKeys.revokedAt), eq(apiKeys.scope, 'ingest')))
     .orderBy(sql`${apiKeys.lastUsedAt} DESC NULLS LAST`)
     .limit(knownKeysMax);
   return new Set(rows.map(({ hash }) => hash.toString('hex')));
@@ -185,7 +185,9 @@ function prepareLookup(database: Database) {
     })
     .from(apiKeys)
     .innerJoin(spaces, eq(spaces.id, apiKeys.spaceId))
-    .where(and(eq(apiKeys.hash, sql.placeholder('hash')), isNull(apiKeys.revokedAt)))
+    .where(
+      and(eq(apiKeys.hash, sql.placeholder('hash')), isNull(apiKeys.revokedAt), eq(apiKeys.scope, 'ingest')),
+    )
     .prepare('api_key');
 }
 

@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { IssuedApiKey } from '../../../../lib/accounts/api-keys.ts';
+import { keyScopes } from '../../../../lib/accounts/key-scope.ts';
 import { hourMs } from '../../../../lib/time.ts';
 import { listedApiKey } from '../../admin/key-list.ts';
 import { keyOverlapHoursDefault, keyOverlapHoursMax } from '../../limits.ts';
@@ -15,23 +16,29 @@ const issuedApiKey = z
   } satisfies Record<keyof IssuedApiKey, z.ZodType>)
   .meta({ id: 'IssuedApiKey' });
 
-/** The API keys of a space. Ingest applies a change within a second. */
+/** The API keys of a space: those that send events, and read keys. Ingest and this service apply a change within a second. */
 export const apiKeys = router({
   /** All keys including revoked and expired ones, oldest first. */
   list: spaceProcedure('admin')
     .output(z.array(listedApiKey))
     .query(({ ctx }) => ctx.admin.listKeys()),
 
-  /** Creates a key. `apiKey` is the key itself, which is only returned here. Without `expiresAt` it never expires. */
+  /** Creates a key: one that sends events, or with another `scope` a read key. `apiKey` is the key itself, which is only returned here. Without `expiresAt` it never expires. */
   create: spaceProcedure('admin', { isConfirmed: true })
-    .input(z.object({ name, expiresAt: z.iso.datetime().optional() }))
+    .input(
+      z.object({
+        name,
+        expiresAt: z.iso.datetime().optional(),
+        scope: z.enum(keyScopes).default('ingest'),
+      }),
+    )
     .output(issuedApiKey)
     .mutation(async ({ ctx, input }) => {
       const expiresAt = input.expiresAt === undefined ? undefined : new Date(input.expiresAt);
       if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) {
         throw new TRPCError({ code: 'BAD_REQUEST', message: 'expiresAt: must be in the future' });
       }
-      const created = await ctx.admin.createKey({ name: input.name, expiresAt });
+      const created = await ctx.admin.createKey({ name: input.name, expiresAt, scope: input.scope });
       if (created !== 'too_many') return created;
       throw new TRPCError({
         code: 'TOO_MANY_REQUESTS',
@@ -40,7 +47,7 @@ export const apiKeys = router({
     }),
 
   /**
-   * Creates a key that replaces another one, with its name and its lifetime. Both can be used for `overlapHours`; then
+   * Creates a key that replaces another one, with its name, scope and lifetime. Both can be used for `overlapHours`; then
    * the old one expires. A key can be rolled once.
    */
   roll: spaceProcedure('admin', { isConfirmed: true })

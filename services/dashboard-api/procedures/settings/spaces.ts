@@ -45,7 +45,7 @@ export const spaces = router({
   list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces),
 
   /** The space with the settings of its operator: plan, limit, billing state and retention. */
-  get: spaceProcedure('viewer')
+  get: spaceProcedure('viewer', { isStatistics: true })
     .output(shownSpace.extend({ role: z.enum(roles) }))
     .query(async ({ ctx }) => {
       const space = await ctx.admin.readSpace();

@@ -5,7 +5,7 @@ export type TextPart =
   | { kind: 'secret'; text: string };
 
 /** API keys of Weir, also behind other characters of a word, and keys of OpenAI and Anthropic. */
-const key = /(?:weir_[0-9A-Za-z]{38}|\bsk-[A-Za-z0-9_-]{16,})\b/g;
+const key = /(?:weir_(?:read_)?[0-9A-Za-z]{38}|\bsk-[A-Za-z0-9_-]{16,})\b/g;
 
 /**
  * A JSON Web Token from the end of its first part on. A pattern for whole tokens would read a long word without a dot

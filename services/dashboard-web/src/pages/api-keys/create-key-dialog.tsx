@@ -15,6 +15,13 @@ const lifetimes = [
   { value: '365', label: 'In a year' },
 ] as const;
 
+const scopes = [
+  { value: 'ingest', label: 'Send events' },
+  { value: 'events', label: 'Read: events, charts and costs' },
+  { value: 'statistics', label: 'Read: only charts, costs and usage' },
+  { value: 'administration', label: 'Read: also members, keys and the audit log' },
+] as const;
+
 export function CreateKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Create an API key">
@@ -26,6 +33,7 @@ export function CreateKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose:
 function CreateKeyForm({ onClose }: { onClose: () => void }) {
   const { id: spaceId } = useSpace();
   const [name, setName] = useState('');
+  const [scope, setScope] = useState<(typeof scopes)[number]['value']>('ingest');
   const [lifetime, setLifetime] = useState<(typeof lifetimes)[number]['value']>('never');
   const { mutateAsync, data, error, isPending } = useApiMutation('apiKeys.create', {
     reload: ['apiKeys.list'],
@@ -37,17 +45,28 @@ function CreateKeyForm({ onClose }: { onClose: () => void }) {
       lifetime === 'never'
         ? {}
         : { expiresAt: new Date(Date.now() + Number(lifetime) * dayMs).toISOString() };
-    void mutateAsync({ spaceId, name, ...expiry }).catch(() => {});
+    void mutateAsync({ spaceId, name, scope, ...expiry }).catch(() => {});
   };
   return (
     <form onSubmit={onSubmit} className="flex flex-col gap-4">
       <TextField
         label="Name"
-        hint="What sends with it, such as “support agent, production”."
+        hint="What uses it, such as “support agent, production”."
         required
         value={name}
         onChange={(event) => setName(event.target.value)}
         autoComplete="off"
+      />
+      <SelectField
+        label="Access"
+        hint={
+          scope === 'ingest'
+            ? 'The key cannot read anything.'
+            : 'Programs read this space with it, and cannot change anything.'
+        }
+        options={scopes}
+        value={scope}
+        onChange={setScope}
       />
       <SelectField label="Expires" options={lifetimes} value={lifetime} onChange={setLifetime} />
       <FormFailure error={error} />

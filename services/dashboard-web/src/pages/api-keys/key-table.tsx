@@ -61,7 +61,7 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
   return [
     {
       title: 'Name',
-      cell: ({ name, prefix, lastFour }) => (
+      cell: ({ name, prefix, lastFour, scope }) => (
         <div className="min-w-36">
           <div className="font-medium">
             <ShownText text={name} />
@@ -69,6 +69,7 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
           <code className="font-mono text-faint text-xs">
             {prefix}…{lastFour}
           </code>
+          {scope !== 'ingest' && <div className="text-muted text-xs">reads {scope}</div>}
         </div>
       ),
     },
@@ -93,7 +94,10 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
         </span>
       ),
     },
-    { title: 'Events, 30 days', cell: ({ days }) => <KeyDays days={days} /> },
+    {
+      title: 'Events, 30 days',
+      cell: ({ scope, days }) => scope === 'ingest' && <KeyDays days={days} />,
+    },
   ];
 }
 

@@ -9,7 +9,7 @@ import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { KeyTable } from './key-table.tsx';
 
-/** The API keys of the space: create, roll and revoke. */
+/** The API keys of the space, for sending and for reading: create, roll and revoke. */
 export function ApiKeysPage() {
   const { id: spaceId } = useSpace();
   const { data, error, refetch } = useQuery(apiQuery('apiKeys.list', { spaceId }));
@@ -17,7 +17,7 @@ export function ApiKeysPage() {
   return (
     <Page
       title="API Keys"
-      subtitle="A key can only send events to this space. Changes take effect within a second."
+      subtitle="A key either sends events to this space or reads it. Changes take effect within a second."
       actions={
         data !== undefined && (
           <Button look="primary" onClick={() => setCreating(true)}>
@@ -34,7 +34,7 @@ export function ApiKeysPage() {
           <Loading />
         ) : data.length === 0 ? (
           <Notice icon={KeyRound} title="No API key yet" isSmall>
-            Create a key to send events.
+            Create a key to send events, or one for a program that reads them.
           </Notice>
         ) : (
           <KeyTable keys={data} />

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApiKey, hashApiKey } from '../../../lib/accounts/api-key.ts';
+import { issueApiKey, revokeApiKey } from '../../../lib/accounts/api-keys.ts';
+import { type KeyScope, type ReadScope, readScopes, roleOfScope } from '../../../lib/accounts/key-scope.ts';
+import { hasRole, type Role, roles } from '../../../lib/accounts/role.ts';
+import { apiKeys } from '../../../lib/db/schema.ts';
+import {
+  addEvents,
+  dashboardPepper,
+  openDashboard,
+  type TestDashboard,
+  type TestSpace,
+} from '../../../test/support/dashboard.ts';
+import { changesOf } from '../../../test/support/protocols/dashboard-changes.ts';
+import {
+  callProcedure,
+  type Procedure,
+  procedures,
+  sampleInput,
+} from '../../../test/support/protocols/procedures.ts';
+import { readRows } from '../../../test/support/table-rows.ts';
+import { until } from '../../../test/support/wait.ts';
+
+/** Read keys against every procedure of the router and every download: new procedures are tested automatically. */
+
+const canary = `canary-${randomUUID()}`;
+const withinMs = 1_000;
+
+let dashboard: TestDashboard;
+let space: TestSpace;
+let other: TestSpace;
+let traceId: string;
+let eventId: string;
+let otherEventId: string;
+const keys = new Map<ReadScope, string>();
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  space = await dashboard.addSpace();
+  other = await dashboard.addSpace();
+  traceId = randomUUID();
+  [eventId = ''] = await addEvents(dashboard.sql, space.spaceId, [{ id: traceId, traceId, text: '{"a":1}' }]);
+  [otherEventId = ''] = await addEvents(dashboard.sql, other.spaceId, [
+    { name: canary, inputPreview: canary, text: `{"secret":"${canary}"}` },
+  ]);
+  for (const scope of readScopes) keys.set(scope, (await issue(scope)).apiKey);
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const issue = (scope: KeyScope, expiresAt?: Date) =>
+  issueApiKey(dashboard.database, space.spaceId, { name: 'k', pepper: dashboardPepper, scope, expiresAt });
+const keyOf = (scope: ReadScope) => keys.get(scope) ?? '';
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const call = (procedure: Pick<Procedure, 'path' | 'type'>, input: unknown, key: string) =>
+  callProcedure(dashboard.url, procedure, input, bearer(key));
+const list = async (key: string) => (await call({ path: 'events.list', type: 'query' }, {}, key)).status;
+const get = (path: string, key: string) => fetch(`${dashboard.url}${path}`, { headers: bearer(key) });
+
+const all = procedures.map((procedure) => [procedure.path, procedure] as const);
+const mutations = all.filter(([, { type }]) => type === 'mutation');
+const reads = all.filter(([, { type }]) => type !== 'mutation');
+const isScoped = ({ access }: Procedure): boolean => roles.some((role) => role === access);
+
+/** The procedures of the scope `statistics`. A new one is added here on purpose: it must return no event. */
+const statistics = [
+  ...['charts.callCost', 'charts.costs', 'charts.events', 'events.histogram', 'prices.list', 'spaces.get'],
+  ...['usage.current', 'usage.daily', 'usage.months'],
+];
+
+test.each(mutations)('%s is refused to every read key, also with the cookie of an owner', async (path) => {
+  const change = await changesOf(dashboard, space)[path]?.();
+  const before = await readRows(dashboard);
+  for (const scope of readScopes) {
+    for (const cookie of [{}, { cookie: space.client.cookie ?? '' }]) {
+      const headers = { ...bearer(keyOf(scope)), ...cookie };
+      const outcome = await callProcedure(dashboard.url, { path, type: 'mutation' }, change?.input, headers);
+      expect([scope, outcome.status]).toEqual([scope, 403]);
+    }
+  }
+  expect(await readRows(dashboard)).toEqual(before);
+});
+
+test.each(reads)('%s is answered to the read keys whose scope has it', async (path, procedure) => {
+  const input = sampleInput(procedure, { spaceId: undefined, id: eventId, email: 'x@example.org' });
+  for (const scope of readScopes) {
+    const { status } = await call(procedure, input, keyOf(scope));
+    const role = roleOfScope[scope];
+    const may =
+      procedure.access === 'everybody' ||
+      (isScoped(procedure) &&
+        hasRole(role, procedure.access as Role) &&
+        (scope !== 'statistics' || statistics.includes(path)));
+    expect([scope, path, status]).toEqual([scope, path, may ? 200 : 403]);
+  }
+});
+
+test.each(reads)('%s shows a read key nothing of another space', async (_path, procedure) => {
+  const input = { id: otherEventId, email: other.email, spaceId: other.spaceId };
+  for (const scope of readScopes) {
+    const named = await call(procedure, sampleInput(procedure, input), keyOf(scope));
+    if (isScoped(procedure)) expect(named.status).toBe(404);
+    const own = await call(procedure, sampleInput(procedure, { ...input, spaceId: undefined }), keyOf(scope));
+    expect(own.status).toBeLessThan(500);
+    for (const { body } of [named, own]) expect(body).not.toMatch(new RegExp(`${canary}|${other.email}`));
+  }
+});
+
+test('downloads follow the scope and the space of the key', async () => {
+  const { spaceId } = space;
+  const paths = [`/raw/${spaceId}/${eventId}`, `/export/${spaceId}?format=csv`, `/audit/${spaceId}`];
+  const statuses: Record<string, number[]> = {};
+  for (const scope of readScopes)
+    statuses[scope] = await Promise.all(paths.map(async (path) => (await get(path, keyOf(scope))).status));
+  expect(statuses).toEqual({
+    statistics: [403, 403, 403],
+    events: [200, 200, 403],
+    administration: [200, 200, 200],
+  });
+  for (const path of [`/raw/${other.spaceId}/${otherEventId}`, `/export/${other.spaceId}?format=csv`])
+    expect((await get(path, keyOf('administration'))).status).toBe(404);
+});
+
+test('keys that send events, unknown, revoked and expired keys read nothing', async () => {
+  const ingest = await issue('ingest');
+  const revoked = await issue('events');
+  await revokeApiKey(dashboard.database, revoked.keyId);
+  const expired = await issue('events', new Date(Date.now() - 1));
+  const typo = keyOf('events').replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
+  for (const key of [
+    ingest.apiKey,
+    revoked.apiKey,
+    expired.apiKey,
+    createApiKey('events'),
+    typo,
+    'weir_read_',
+  ]) {
+    expect(await list(key)).toBe(401);
+    expect((await get(`/export/${space.spaceId}?format=csv`, key)).status).toBe(401);
+    // A key that is not valid is not replaced by a session.
+    const headers = { ...bearer(key), cookie: space.client.cookie ?? '' };
+    const both = await callProcedure(dashboard.url, { path: 'events.list', type: 'query' }, {}, headers);
+    expect(both.status).toBe(401);
+  }
+});
+
+test('the credentials of a proxy in front of the dashboard do not replace a session', async () => {
+  for (const authorization of ['Basic dTpw', 'Bearer eyJh.eyJz.c2ln']) {
+    const headers = { authorization, cookie: space.client.cookie ?? '' };
+    const { status } = await callProcedure(
+      dashboard.url,
+      { path: 'events.list', type: 'query' },
+      {},
+      headers,
+    );
+    expect(status).toBe(200);
+  }
+});
+
+test('a key that was tried before it existed works within a second, and its use is recorded', async () => {
+  const key = createApiKey('events');
+  expect(await list(key)).toBe(401);
+  const [row] = await dashboard.database
+    .insert(apiKeys)
+    .values({
+      spaceId: space.spaceId,
+      name: 'early',
+      hash: hashApiKey(key, dashboardPepper),
+      lastFour: '',
+      scope: 'events',
+    })
+    .returning({ id: apiKeys.id });
+  await until(async () => (await list(key)) === 200, withinMs);
+  const listed = await space.client.trpc.apiKeys.list.query();
+  const { lastUsedAt } = listed.find(({ id }) => id === row?.id) ?? {};
+  expect(Date.parse(lastUsedAt ?? '')).toBeGreaterThan(Date.now() - 60_000);
+});
+
+test('a valid key does not wait behind a flood of invented ones', async () => {
+  let settled = 0;
+  const flood = Array.from({ length: 100 }, () => list(createApiKey('events')).then(() => (settled += 1)));
+  expect(await list(keyOf('events'))).toBe(200);
+  expect(settled).toBeLessThan(100);
+  await Promise.all(flood);
+});
+
+test('a live stream of a key ends within a second after the key is revoked', async () => {
+  const { keyId, apiKey } = await issue('events');
+  const response = await get(`/trpc/live.tail?input=${encodeURIComponent('{}')}`, apiKey);
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  const reading = response.text();
+  await revokeApiKey(dashboard.database, keyId);
+  const late = AbortSignal.timeout(withinMs);
+  expect(await reading).toContain('UNAUTHORIZED');
+  expect(late.aborted).toBe(false);
+});
+
+test('an admin creates, lists and rolls read keys, each with its scope', async () => {
+  const { trpc } = space.client;
+  const created = await trpc.apiKeys.create.mutate({ name: 'grafana', scope: 'statistics' });
+  expect(created.apiKey).toMatch(/^weir_read_\w{38}$/);
+  const rolled = await trpc.apiKeys.roll.mutate({ keyId: created.keyId, overlapHours: 0 });
+  expect([await list(created.apiKey), await list(rolled.apiKey)]).toEqual([401, 403]);
+  const usage = { path: 'usage.current', type: 'query' } as const;
+  expect((await call(usage, {}, rolled.apiKey)).status).toBe(200);
+  const listed = (await trpc.apiKeys.list.query()).find(({ id }) => id === rolled.keyId);
+  expect(listed).toMatchObject({ scope: 'statistics', prefix: 'weir_read_', state: 'active' });
+  const { rows } = await trpc.audit.list.query({ action: 'api_key.create', limit: 1 });
+  expect(rows[0]?.details).toEqual({ name: 'grafana', scope: 'statistics' });
+});
+
+test('calls with a read key are logged with its id, and never with the key', async () => {
+  const { keyId, apiKey } = await issue('events');
+  await list(apiKey);
+  await call({ path: 'apiKeys.list', type: 'query' }, {}, apiKey);
+  await until(() => dashboard.log().includes(`"keyId":"${keyId}"`));
+  expect(dashboard.log()).toMatch(new RegExp(`"FORBIDDEN".*"keyId":"${keyId}"`));
+  for (const key of [apiKey, ...keys.values()]) expect(dashboard.log()).not.toContain(key.slice(10));
+});

@@ -1,0 +1,110 @@
+import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm';
+import { hashApiKey, isReadKey } from '../../../lib/accounts/api-key.ts';
+import { isReadScope, type ReadScope, roleOfScope } from '../../../lib/accounts/key-scope.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { apiKeys, spaces } from '../../../lib/db/schema.ts';
+import { openLimiter } from '../../../lib/limiter.ts';
+import {
+  knownReadKeysMax,
+  sessionUseMs,
+  unknownReadKeyLookupsMax,
+  unknownReadKeyMs,
+  unknownReadKeysMax,
+} from '../limits.ts';
+import type { SpaceUser } from './session.ts';
+
+/** A read key as the caller of procedures: a user of one space, with a scope. It has no session, so no grant holds for it. */
+export interface ReadKeyUser extends SpaceUser {
+  readonly scope: ReadScope;
+}
+
+/** Looks up read keys in Postgres. */
+export interface ReadKeys {
+  /** @returns undefined for a key that does not exist, was revoked or has expired. */
+  find(key: string): Promise<ReadKeyUser | undefined>;
+}
+
+/**
+ * Each use of a key reads its state, as each use of a session does: a key that is revoked or expires is refused at once. The look-up is by
+ * the HMAC of the key, so its time says nothing about other keys. Keys that are unknown are remembered for a moment, and look-ups of
+ * keys that were never valid here wait for each other, because anybody can invent keys.
+ */
+export function openReadKeys(database: Database, pepper: string): ReadKeys {
+  const statement = prepareFind(database);
+  /** By the hash in hex: the `performance.now()` until which a key is refused without a query. */
+  const unknown = new Map<string, number>();
+  /** The hashes of keys that were valid. */
+  const known = new Set<string>();
+  const inTurn = openLimiter(unknownReadKeyLookupsMax);
+  return {
+    async find(key) {
+      if (!isReadKey(key)) return undefined;
+      const hash = hashApiKey(key, pepper);
+      const id = hash.toString('hex');
+      const isRefused = () => (unknown.get(id) ?? 0) > performance.now();
+      if (isRefused()) return undefined;
+      const query = () => statement.execute({ hash });
+      const [row] = known.has(id) ? await query() : await inTurn(async () => (isRefused() ? [] : query()));
+      if (row === undefined || !isReadScope(row.scope)) {
+        known.delete(id);
+        addBounded(unknown, unknownReadKeysMax, id, performance.now() + unknownReadKeyMs);
+        return undefined;
+      }
+      if (known.size >= knownReadKeysMax) known.clear();
+      known.add(id);
+      if (row.isUseOld) await noteUse(database, row.keyId);
+      return toUser({ ...row, scope: row.scope });
+    },
+  };
+}
+
+function prepareFind(database: Database) {
+  const since = sql.raw(String(sessionUseMs));
+  return database
+    .select({
+      keyId: apiKeys.id,
+      scope: apiKeys.scope,
+      spaceId: spaces.id,
+      name: spaces.name,
+      isUseOld: sql<boolean>`${or(
+        isNull(apiKeys.lastUsedAt),
+        lt(apiKeys.lastUsedAt, sql`now() - ${since} * interval '1 millisecond'`),
+      )}`,
+    })
+    .from(apiKeys)
+    .innerJoin(spaces, eq(spaces.id, apiKeys.spaceId))
+    .where(
+      and(
+        eq(apiKeys.hash, sql.placeholder('hash')),
+        isNull(apiKeys.revokedAt),
+        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)),
+      ),
+    )
+    .prepare('read_key');
+}
+
+function toUser(row: { keyId: string; scope: ReadScope; spaceId: string; name: string }): ReadKeyUser {
+  const { keyId, scope, spaceId, name } = row;
+  return {
+    userId: keyId,
+    sessionId: keyId,
+    currentSpaceId: spaceId,
+    spaces: [{ id: spaceId, name, role: roleOfScope[scope] }],
+    scope,
+  };
+}
+
+function addBounded<Value>(map: Map<string, Value>, sizeMax: number, key: string, value: Value): void {
+  const [oldest] = map.keys();
+  if (map.size >= sizeMax && oldest !== undefined) map.delete(oldest);
+  map.set(key, value);
+}
+
+/** Records that a key is used. A failure, such as a read-only Postgres, does not fail the call. */
+async function noteUse(database: Database, keyId: string): Promise<void> {
+  await database
+    .update(apiKeys)
+    .set({ lastUsedAt: sql`now()` })
+    .where(eq(apiKeys.id, keyId))
+    .catch(() => {});
+}
