@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildWeb } from '../../launcher/provision/web/web-build.ts';
+import { describeReads } from '../../services/dashboard-api/openapi/document.ts';
 import { describeApi } from '../../services/ingest/openapi/document.ts';
 import { findDifferences } from './directories.ts';
 import { findLockFiles, findMissingOptional } from './lockfile.ts';
@@ -31,7 +32,7 @@ export const checks: readonly Check[] = [
     name: 'protobuf contracts are compatible with the last release (buf breaking)',
     run: () => runTool(root, 'buf', ['breaking', '--against', 'proto/released.binpb']),
   },
-  { name: 'the OpenAPI document (redocly lint)', run: () => inScratch(checkOpenApi) },
+  { name: 'the OpenAPI documents (redocly lint)', run: () => inScratch(checkOpenApi) },
   { name: 'gen/ is what buf generates', run: () => inScratch(checkGenerated) },
   { name: 'the migrations match the schema', run: () => inScratch(checkMigrations) },
   { name: 'lock files are complete', run: checkLockFiles },
@@ -39,9 +40,11 @@ export const checks: readonly Check[] = [
 ];
 
 async function checkOpenApi(scratch: string): Promise<void> {
-  const file = join(scratch, 'openapi.json');
-  writeFileSync(file, JSON.stringify(describeApi('weir'), null, 2));
-  await runTool(root, 'redocly', ['lint', '--extends=recommended-strict', '--format=stylish', file]);
+  for (const [name, document] of Object.entries({ ingest: describeApi('weir'), reads: describeReads() })) {
+    const file = join(scratch, `${name}.json`);
+    writeFileSync(file, JSON.stringify(document, null, 2));
+    await runTool(root, 'redocly', ['lint', '--extends=recommended-strict', '--format=stylish', file]);
+  }
 }
 
 async function checkGenerated(scratch: string): Promise<void> {

@@ -9,6 +9,7 @@ import { DownloadSlots } from './downloads/download-slots.ts';
 import { exportPath, sendExport } from './downloads/export.ts';
 import { rawPath, sendRawEvent } from './downloads/raw.ts';
 import { dashboardBodyBytesMax, dashboardCallsMax } from './limits.ts';
+import { describeReads, openApiPath } from './openapi/document.ts';
 import { logFailure, logRequest } from './request-log.ts';
 import { appRouter } from './router.ts';
 import { createSsoRoutes, type Sso } from './sso/sso-routes.ts';
@@ -41,8 +42,8 @@ const trpcPath = '/trpc/';
 const strictTransport = 'max-age=31536000';
 
 /**
- * The paths of the dashboard: tRPC under /trpc/, downloads under /raw/, /export/ and /audit/, /healthz and /readyz, and the pages at
- * all others. Without the pages, other paths are answered with 404 or 405.
+ * The paths of the dashboard: tRPC under /trpc/ and its description at /openapi.json, downloads under /raw/, /export/ and /audit/,
+ * /healthz and /readyz, and the pages at all others. Without the pages, other paths are answered with 404 or 405.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, findUnready, web } = dependencies;
@@ -90,6 +91,7 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
   ]);
   const probes: Record<string, Route> = {
     ...Object.fromEntries(sso),
+    [openApiPath]: { methods: ['GET', 'HEAD'], handle: createDescriptionHandler() },
     // Liveness does not depend on Postgres: a restart would not help.
     '/healthz': { methods: ['GET', 'HEAD'], handle: (_, response) => sendText(response, 200, 'ok') },
     '/readyz': {
@@ -157,6 +159,16 @@ function createTrpcHandler({ services, log }: RouteDependencies): RequestListene
 function dropConnectionHeader(response: ServerResponse): void {
   const setHeader = response.setHeader.bind(response);
   response.setHeader = (name, value) => (name === 'connection' ? response : setHeader(name, value));
+}
+
+/** Serves the OpenAPI document, which has no data of a space. It is made at the first request. */
+function createDescriptionHandler(): RequestListener {
+  let text: string | undefined;
+  return (_, response) => {
+    text ??= JSON.stringify(describeReads());
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' };
+    response.writeHead(200, headers).end(text);
+  };
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

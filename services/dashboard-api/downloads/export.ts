@@ -20,7 +20,8 @@ export const exportPath = '/export/';
 /** The response trailer with the number of exported events. */
 export const exportRowsTrailer = 'Weir-Export-Rows';
 
-const formats = {
+/** The formats of an export, by name. */
+export const exportFormats = {
   /** The columns of each event, one JSON object per line; the last line is the number of events. */
   ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
   csv: { type: 'text/csv; charset=utf-8; header=present', extension: 'csv' },
@@ -28,8 +29,10 @@ const formats = {
   events: { type: 'application/x-ndjson', extension: 'events.ndjson' },
 } as const;
 
+const formatNames = Object.keys(exportFormats) as (keyof typeof exportFormats)[];
+
 const query = z.object({
-  format: z.enum(['ndjson', 'csv', 'events']),
+  format: z.enum(formatNames),
   filter: z
     .string()
     .default('{}')
@@ -83,7 +86,7 @@ async function openPages(
   { format, filter }: ExportQuery,
   response: ServerResponse,
 ): Promise<AsyncIterable<string>> {
-  const { type, extension } = formats[format];
+  const { type, extension } = exportFormats[format];
   let rows = 0;
   const count = (added: number) => {
     rows += added;

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runTool } from '../../../harness/check/tool.ts';
+import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
+import {
+  addEvents,
+  dashboardPepper,
+  openDashboard,
+  type TestDashboard,
+} from '../../../test/support/dashboard.ts';
+import { procedures, sampleInput } from '../../../test/support/protocols/procedures.ts';
+import { describeReads } from './document.ts';
+import { summaries } from './summaries.ts';
+
+/** The document, against the service that it describes. */
+
+interface Operation {
+  summary: string;
+  parameters?: { name: string; content?: object; schema?: object }[];
+  requestBody?: object;
+  responses: Record<string, { content: Record<string, object> }>;
+}
+interface Document {
+  paths: Record<string, Record<'get' | 'post', Operation>>;
+}
+
+let dashboard: TestDashboard;
+let document: Document;
+let apiKey: string;
+let id: string;
+let spaceId: string;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  ({ spaceId } = await dashboard.addSpace());
+  [id = ''] = await addEvents(dashboard.sql, spaceId, [{ threadId: 'x', text: '{"a":1}' }]);
+  await dashboard.sql`UPDATE events SET trace_id = id WHERE space_id = ${spaceId}`;
+  const options = { name: 'k', pepper: dashboardPepper, scope: 'administration' } as const;
+  ({ apiKey } = await issueApiKey(dashboard.database, spaceId, options));
+  // Without a key: the document has no data of a space.
+  document = (await (await fetch(`${dashboard.url}/openapi.json`)).json()) as Document;
+});
+afterAll(() => dashboard[Symbol.asyncDispose]());
+
+const reads = procedures.filter(
+  ({ type, access }) => type !== 'mutation' && !access?.startsWith('signed in'),
+);
+const queries = reads.filter(({ type }) => type === 'query').map((query) => [query.path, query] as const);
+
+test('it has every query that a read key may call, and no mutation', () => {
+  const described = Object.keys(document.paths).filter((path) => path.startsWith('/trpc/'));
+  expect(described).toEqual(reads.map(({ path }) => `/trpc/${path}`).toSorted());
+  expect(Object.keys(summaries).filter((path) => !described.includes(`/trpc/${path}`))).toEqual([]);
+});
+
+test('it is valid OpenAPI 3.1 by the rules of redocly', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'weir-openapi-'));
+  try {
+    const file = join(scratch, 'openapi.json');
+    writeFileSync(file, JSON.stringify(describeReads()));
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
+    await runTool(root, 'redocly', ['lint', '--extends=recommended-strict', '--format=stylish', file]);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
+
+/** Compiles the schema at a place in the document. */
+function matcher(...place: string[]) {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'openapi');
+  const keys = place.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1')));
+  return ajv.compile({ $ref: `openapi#/${keys.join('/')}` });
+}
+
+test.each(queries)(
+  'calls of %s that are generated from it are answered as it says, by GET and POST',
+  async (name, query) => {
+    const path = `/trpc/${name}`;
+    const input = sampleInput(query, { spaceId, id, email: 'x@example.org' });
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const text = JSON.stringify(input);
+    const calls = {
+      get: fetch(`${dashboard.url}${path}?input=${encodeURIComponent(text)}`, { headers }),
+      post: fetch(`${dashboard.url}${path}`, { method: 'POST', headers, body: text }),
+    };
+    for (const method of ['get', 'post'] as const) {
+      const { parameters, requestBody } = document.paths[path]?.[method] ?? {};
+      if (query.inputs.length > 0) {
+        const place = method === 'get' ? ['parameters', '0'] : ['requestBody'];
+        expect(method === 'get' ? parameters : requestBody).toBeDefined();
+        const accepts = matcher('paths', path, method, ...place, 'content', 'application/json', 'schema');
+        expect(accepts(input), JSON.stringify(accepts.errors)).toBe(true);
+      }
+      const answer = await calls[method];
+      expect([method, answer.status]).toEqual([method, 200]);
+      const matches = matcher(
+        'paths',
+        path,
+        method,
+        'responses',
+        '200',
+        'content',
+        'application/json',
+        'schema',
+      );
+      const body = await answer.json();
+      expect(matches(body), JSON.stringify([body, matches.errors])).toBe(true);
+    }
+  },
+);
+
+test('refused calls are answered as it says', async () => {
+  const matches = matcher('components', 'schemas', 'Failure');
+  const bad = `${dashboard.url}/trpc/events.get?input=${encodeURIComponent('{"id":1}')}`;
+  for (const [status, headers] of [
+    [401, {}],
+    [400, { authorization: `Bearer ${apiKey}` }],
+  ] as const) {
+    const answer = await fetch(bad, { headers });
+    expect(answer.status).toBe(status);
+    const body = await answer.json();
+    expect(matches(body), JSON.stringify([body, matches.errors])).toBe(true);
+  }
+});

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { auditRow } from '../../../lib/accounts/audit/audit-list.ts';
+import { exportFormats } from '../downloads/export.ts';
+import { eventFilter } from '../procedures/filter-input.ts';
+import { downloadErrors, type Json } from './responses.ts';
+import { takeNamed } from './schemas.ts';
+
+/** The downloads that read keys may call. */
+export function downloadPaths(named: Map<string, Json>): Json {
+  const audit = takeNamed(auditRow, 'output', named);
+  return {
+    '/export/{spaceId}': {
+      get: download('export', {
+        summary: 'All events of a filter, newest first, as a file',
+        description:
+          'For read keys with the scope `events` or `administration`. The trailer `Weir-Export-Rows`, and the last line of the NDJSON ' +
+          'formats, have the number of events. After an error the connection is reset.',
+        parameters: [
+          spaceId,
+          {
+            name: 'format',
+            in: 'query',
+            required: true,
+            schema: { type: 'string', enum: Object.keys(exportFormats) },
+          },
+          {
+            name: 'filter',
+            in: 'query',
+            content: { 'application/json': { schema: takeNamed(z.object(eventFilter), 'input', named) } },
+          },
+        ],
+        content: Object.fromEntries(
+          Object.values(exportFormats).map(({ type }) => [type.split(';', 1)[0] ?? type, {}]),
+        ),
+      }),
+    },
+    '/raw/{spaceId}/{eventId}': {
+      get: download('raw', {
+        summary: 'One event, byte for byte as it was sent',
+        description: 'For read keys with the scope `events` or `administration`.',
+        parameters: [spaceId, pathId('eventId')],
+        content: { 'application/json': {} },
+      }),
+    },
+    '/audit/{spaceId}': {
+      get: download('audit', {
+        summary: 'The audit log of the space, one row a line, newest first',
+        description: 'For read keys with the scope `administration`.',
+        parameters: [spaceId],
+        content: { 'application/x-ndjson': { schema: audit } },
+      }),
+    },
+  };
+}
+
+function pathId(name: string): Json {
+  return { name, in: 'path', required: true, schema: { type: 'string', format: 'uuid' } };
+}
+
+const spaceId = pathId('spaceId');
+
+function download(
+  operationId: string,
+  { content, ...described }: { summary: string; description: string; parameters: Json[]; content: Json },
+): Json {
+  const done = { description: 'The file.', content };
+  return { operationId, tags: ['downloads'], ...described, responses: { 200: done, ...downloadErrors() } };
+}
