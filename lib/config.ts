@@ -93,6 +93,9 @@ export const configSchema = z
     RETENTION_DAYS_MAX: positive.max(retentionDaysMax).optional(),
     BACKUP_RETENTION_DAYS: positive.max(retentionDaysMax).optional(),
     WRITER_CONNECTIONS: positive.max(32).default(3),
+    METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+    METRICS_PORT: port.optional(),
+    DRAIN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   })
   .refine((config) => (config.TLS_CERT_FILE === undefined) === (config.TLS_KEY_FILE === undefined), {

@@ -33,7 +33,7 @@ function writeService(name: string, rest: string): string {
       resources.defer(() => log.info('resource released'));
       log.info('starting');
       ${rest}
-      return {};
+      return { probes: { findUnready: async () => [] } };
     });`,
   );
   return file;

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, parseConfig } from './config.ts';
 import { type Logger, openLog } from './log.ts';
+import { registerProcessMetrics } from './metrics/process-metrics.ts';
+import { openServicePort, type Probes } from './metrics/service-port.ts';
 
 /** How long a service may take after SIGTERM to finish the work that it has begun. */
 export const drainTimeoutMs = 10_000;
@@ -13,18 +15,21 @@ export interface ServiceContext {
   config: Config;
   log: Logger;
   resources: AsyncDisposableStack;
+  /** Aborted when the service begins to stop. It then goes on working for DRAIN_DELAY_MS, so that load balancers notice. */
+  stopping: AbortSignal;
 }
 
-/**
- * Acquires the resources of a service, in order, onto the stack.
- *
- * @returns fields that are logged, and reported to the supervisor, when the service is ready.
- */
-export type StartService = (context: ServiceContext) => Promise<Record<string, unknown>>;
+/** What a service reports when it has started. Other fields are logged, and sent to the supervisor. */
+export interface Started extends Record<string, unknown> {
+  readonly probes: Probes;
+}
+
+/** Acquires the resources of a service, in order, onto the stack. */
+export type StartService = (context: ServiceContext) => Promise<Started>;
 
 /**
- * Runs a service in this process: parses the configuration, starts the service, and reports to the supervisor that it is
- * ready. SIGTERM, SIGINT or the supervisor's death stop it: resources are released in reverse order. While it starts it
+ * Runs a service in this process: parses the configuration, opens the service port, starts the service, and reports to the supervisor
+ * that it is ready. SIGTERM, SIGINT or the supervisor's death stop it: resources are released in reverse order. While it starts it
  * stops at once, whatever `start` waits for.
  *
  * @returns after everything is released; the process then ends by itself. A failed start ends it with exit code 1.
@@ -35,7 +40,7 @@ export async function runService(host: NodeJS.Process, name: string, start: Star
   try {
     const config = parseConfig(host.env);
     log = openLog(name, config);
-    await serve({ host, config, log, stopped }, start);
+    await serve({ host, name, config, log, stopped }, start);
   } catch (error) {
     log?.fatal({ err: error }, 'service failed');
     host.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -47,27 +52,38 @@ export async function runService(host: NodeJS.Process, name: string, start: Star
 
 interface Run {
   host: NodeJS.Process;
+  name: string;
   config: Config;
   log: Logger;
   /** Resolves with the reason to stop. */
   stopped: Promise<string>;
 }
 
-async function serve({ host, config, log, stopped }: Run, start: StartService): Promise<void> {
+async function serve({ host, name, config, log, stopped }: Run, start: StartService): Promise<void> {
+  registerProcessMetrics(host, name);
+  await using port = await openServicePort(name, config, log);
   await using resources = new AsyncDisposableStack();
-  const starting = start({ config, log, resources });
-  const details = await Promise.race([starting, stopped.then(() => undefined)]);
-  if (details === undefined) {
+  const stopping = new AbortController();
+  const starting = start({ config, log, resources, stopping: stopping.signal });
+  const started = await Promise.race([starting, stopped.then(() => undefined)]);
+  if (started === undefined) {
     log.info({ reason: await stopped }, 'stopped while starting');
     // It may fail on a resource that is released here, and its result is not used.
     starting.catch(() => {});
     await Promise.race([resources.disposeAsync(), sleep(startReleaseTimeoutMs)]).catch(() => {});
     // What `start` acquires from now on has no owner: only the exit releases it.
-    host.exit(0);
+    return host.exit(0);
   }
+  const { probes, ...own } = started;
+  port.setStarted(probes);
+  const details = { ...own, metricsUrl: port.url };
   log.info(details, 'ready');
   host.send?.({ ready: true, ...details });
   log.info({ reason: await stopped }, 'draining');
+  port.setStopping();
+  stopping.abort();
+  // Ctrl-C, and a new supervisor, should not wait.
+  if ((await stopped) === 'SIGTERM') await sleep(config.DRAIN_DELAY_MS);
   // A release that hangs must not keep the supervisor waiting forever.
   setTimeout(() => host.exit(1), drainTimeoutMs).unref();
 }

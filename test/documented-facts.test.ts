@@ -175,3 +175,14 @@ test('docs/cluster.md says which services read each variable, and permits exactl
   expect(published.filter((subject) => !covers(publish, subject))).toEqual([]);
   expect([...subjects, '_INBOX.'].filter((subject) => !covers(subscribe, subject))).toEqual([]);
 });
+
+test('docs/operating.md lists exactly the metrics that the services have', () => {
+  const names = globSync('{lib,services}/**/*metrics.ts', { cwd: root })
+    .map(read)
+    .flatMap((text) => [...text.matchAll(/'((?:weir|process)_\w+)'/g)].map(([, name = '']) => name));
+  expect(names.length).toBeGreaterThan(20);
+  const listed = tableRows('docs/operating.md', '| Metric | Labels | From |').flatMap(([cell = '']) =>
+    codeSpans(cell),
+  );
+  expect(listed.toSorted()).toEqual(names.toSorted());
+});

@@ -15,7 +15,9 @@ import { lastLogLines, logBytes } from '../process/log-file.ts';
 export type ServiceName = 'ingest' | 'writer' | 'dashboard-api';
 
 /** A service exits by itself when its drain takes too long (lib/service.ts); SIGKILL is for one that hangs. */
-const stopSignals: StopSignals = [{ signal: 'SIGTERM', waitMs: drainTimeoutMs + 2_000 }];
+const stopSignals = (env: { DRAIN_DELAY_MS?: string | undefined }): StopSignals => [
+  { signal: 'SIGTERM', waitMs: Number(env.DRAIN_DELAY_MS ?? 0) + drainTimeoutMs + 2_000 },
+];
 
 /** A service loads its code, connects, and checks the queue: seconds on a slow machine, more in a cluster. */
 const readyTimeoutMs = 60_000;
@@ -62,6 +64,8 @@ export const mallocVariables = {
 export interface ReadyMessage {
   /** The address it listens on, if it listens. */
   url?: string;
+  /** The address of its service port (lib/metrics/service-port.ts). */
+  metricsUrl?: string;
 }
 
 export interface ServiceProcess extends SpawnedProcess {
@@ -90,7 +94,7 @@ export async function startService(options: {
   const signals = options.signal === undefined ? [] : [options.signal];
   const timeout = AbortSignal.any([...signals, AbortSignal.timeout(readyTimeoutMs)]);
   const details = await Promise.race([ready, exited.then(() => undefined), aborted(timeout)]);
-  const stop = () => stopProcess(child, exited, stopSignals);
+  const stop = () => stopProcess(child, exited, stopSignals(options.env));
   if (details !== undefined) return { pid: child.pid ?? 0, exited, ready: details, stop };
   await stop();
   options.signal?.throwIfAborted();

@@ -54,6 +54,12 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   return connection;
 }
 
+/** Services on one machine need a port each: METRICS_PORT and the two after it. Without it they choose. */
+function metricsPortOf({ METRICS_PORT: first }: StartContext['config'], name: ServiceName) {
+  if (!first) return {};
+  return { METRICS_PORT: String(first + ['ingest', 'writer', 'dashboard-api'].indexOf(name)) };
+}
+
 /** The dashboard shows the address of ingest. With INGEST_PORT=0 it is known only once ingest listens: the dashboard then waits. */
 async function startServices(
   context: StartContext,
@@ -63,7 +69,7 @@ async function startServices(
   const { config } = context;
   const serviceOf = <Name extends ServiceName>(name: Name) => ({
     name,
-    env: { ...shared, DATABASE_URL: databaseUrlOf(name) },
+    env: { ...shared, ...metricsPortOf(config, name), DATABASE_URL: databaseUrlOf(name) },
   });
   const ingestService = { ...serviceOf('ingest'), portVariable: 'INGEST_PORT' } as const;
   const dashboardService = { ...serviceOf('dashboard-api'), portVariable: 'DASHBOARD_PORT' } as const;

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator';
 import { ConfigError } from '../config.ts';
@@ -8,6 +7,7 @@ import { changeShardsInSequence, distributeTables } from './distribution.ts';
 import { ensurePartitions, serverTimeMs } from './partitions.ts';
 import { releasePlannerStatistics } from './planner-statistics.ts';
 import { grantRights } from './roles/grants.ts';
+import { newestMigration } from './schema/version.ts';
 
 const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url));
 
@@ -80,14 +80,10 @@ async function refuseOldServer(sql: Sql): Promise<void> {
 async function refuseNewerSchema(sql: Sql): Promise<void> {
   const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`;
   if (table?.name == null) return;
-  const journal: { entries: { when: number }[] } = JSON.parse(
-    await readFile(`${migrationsFolder}/meta/_journal.json`, 'utf8'),
-  );
-  const newestOurs = Math.max(...journal.entries.map((entry) => entry.when));
   const [row] = await sql<
     { newest: string | null }[]
   >`SELECT max(created_at) AS newest FROM drizzle.__drizzle_migrations`;
-  if (row?.newest != null && Number(row.newest) > newestOurs) {
+  if (row?.newest != null && Number(row.newest) > newestMigration.when) {
     throw new ConfigError(
       'The database was written by a newer version of Weir. Run that version, or point DATABASE_URL (or WEIR_DATA_DIR) elsewhere.',
     );

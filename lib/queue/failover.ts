@@ -1,5 +1,6 @@
 import { errors, type NatsConnection, RequestError } from '@nats-io/transport-node';
 import { QueueConnectionLostError } from './connection-monitor.ts';
+import { measurePublish, setQueueLoss } from './metrics.ts';
 import { type QueueLossError, SequenceGuard } from './sequence-guard.ts';
 import type { QueueStream } from './settings.ts';
 import { createStreamPublisher, PubAckTimeoutError } from './stream-publisher.ts';
@@ -34,7 +35,11 @@ export function openPublisher(
   onLoss: (loss: QueueLossError) => void,
 ): QueuePublisher {
   const publishers = streams.map((stream) => {
-    const guard = new SequenceGuard(onLoss);
+    setQueueLoss(stream.name, false);
+    const guard = new SequenceGuard((loss) => {
+      setQueueLoss(stream.name, true);
+      onLoss(loss);
+    });
     return { name: stream.name, guard, publish: createStreamPublisher(connection, guard, stream) };
   });
   const findLoss = () => publishers.find(({ guard }) => guard.loss)?.guard.loss;
@@ -52,7 +57,9 @@ export function openPublisher(
         const loss = findLoss();
         if (loss !== undefined) throw loss;
         try {
-          const sequence = await publisher.publish(payload, messageId, onRepeat);
+          const sequence = await measurePublish(publisher.name, () =>
+            publisher.publish(payload, messageId, onRepeat),
+          );
           return { stream: publisher.name, sequence };
         } catch (error) {
           // The client rejects a payload above max_payload before it sends it: failing over would not help.

@@ -3,6 +3,7 @@ import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { createReadiness } from '../../lib/http/readiness.ts';
 import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
+import type { Probes } from '../../lib/metrics/service-port.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import { accountConnectionsMax, dashboardConnectionsMax, dashboardQueryTimeoutMs } from './limits.ts';
 import { followStoredNotices } from './live/stored-notices.ts';
@@ -23,7 +24,8 @@ export async function startDashboardApi({
   config: parsed,
   log,
   resources,
-}: ServiceContext): Promise<{ url: string }> {
+  stopping,
+}: ServiceContext): Promise<{ url: string; probes: Probes }> {
   const config = requireConfig(parsed, ['DATABASE_URL', 'API_KEY_PEPPER']);
   const openPool = (connectionsMax: number) =>
     resources.use(
@@ -39,9 +41,13 @@ export async function startDashboardApi({
   const services = await openServices({ spaces, accounts }, config, log);
   if (config.NATS_URL !== undefined)
     resources.use(followStoredNotices(config.NATS_URL, services.wakeStreams, log));
+  const findUnready = createReadiness({
+    postgres: () => accountPool`SELECT 1`,
+    stopping: () => stopping.throwIfAborted(),
+  });
   const onRequest = createRoutes({
     services,
-    findUnready: createReadiness({ postgres: () => accountPool`SELECT 1` }),
+    findUnready,
     answerAfterBody: createAnswerAfterBody(),
     web: openWeb(config),
     publicUrl: config.DASHBOARD_PUBLIC_URL,
@@ -51,5 +57,5 @@ export async function startDashboardApi({
   const { url } = resources.use(await serveDashboard({ onRequest, config, log }));
   // Released first, because closing the listener waits for open requests.
   resources.use(services.openStreams);
-  return { url };
+  return { url, probes: { findUnready } };
 }

@@ -16,6 +16,7 @@ import { createBodyDecoder } from './body/decode.ts';
 import { Committer } from './commit/committer.ts';
 import type { openQueue } from './commit/queue.ts';
 import { createJsonDecoder } from './ingest-events.ts';
+import { registerBudgetMetrics } from './metrics.ts';
 import { createSpanDecoders } from './otlp/decoders.ts';
 import { SpanCounter } from './otlp/span-counter.ts';
 import { createRpcDecoders } from './rpc/decoders.ts';
@@ -39,6 +40,8 @@ export function openBatchDependencies(options: {
   resources.use(followAccessChanges(config.DATABASE_URL, apiKeyCache, log));
   const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
   const readers = resources.use(openReaders(config.WEIR_VENDOR));
+  const budgets = new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX);
+  registerBudgetMetrics(budgets);
   const buffers = new BufferPool();
   const decodeBody = createBodyDecoder(buffers);
   return {
@@ -50,7 +53,7 @@ export function openBatchDependencies(options: {
       storedPosition: openStoredPosition(manager, queueStreams(config)),
       broadcast: openQuotaUsageBroadcast(nats, log),
     }),
-    budgets: new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX),
+    budgets,
     buffers,
     committer,
     jsonDecoder: createJsonDecoder(readers, decodeBody),

@@ -14,6 +14,7 @@ import type { ByteBudgets } from './body/byte-budget.ts';
 import { detachBuffer } from './body/detach-buffer.ts';
 import type { Committed, Committer } from './commit/committer.ts';
 import { type CompressedBatch, compressBatch } from './commit/compressed-batch.ts';
+import { countBody, measureRequest, type Protocol } from './metrics.ts';
 import type { ReadBatch } from './read/batch-reader.ts';
 
 export interface BatchDependencies {
@@ -55,10 +56,10 @@ export interface Receipt {
 export async function ingestBatch(
   dependencies: BatchDependencies,
   request: IncomingMessage,
-  decoder: BatchDecoder,
+  kind: { decoder: BatchDecoder; protocol: Protocol },
 ): Promise<Receipt> {
   const { result, headers } = await ingestRequest(dependencies, request, {
-    decoder,
+    ...kind,
     batchesOf: (batch) => [batch],
   });
   const { eventCount } = result.projection;
@@ -73,16 +74,33 @@ export async function ingestBatch(
  * @throws IngestError for every error response.
  * @throws ClientGoneError
  */
-export async function ingestRequest<T>(
+export function ingestRequest<T>(
   dependencies: BatchDependencies,
   request: IncomingMessage,
-  kind: {
-    decoder: RequestDecoder<T>;
-    batchesOf: (result: T) => readonly ReadBatch[];
-    /** Default: the `Authorization: Bearer` of docs/api.md. */
-    authenticate?: Authenticate;
-  },
-): Promise<{ result: T; headers: Record<string, string> }> {
+  kind: RequestKind<T>,
+): Promise<Ingested<T>> {
+  return measureRequest(kind.protocol, () => checkAndCommit(dependencies, request, kind));
+}
+
+export interface RequestKind<T> {
+  readonly decoder: RequestDecoder<T>;
+  readonly protocol: Protocol;
+  readonly batchesOf: (result: T) => readonly ReadBatch[];
+  /** Default: the `Authorization: Bearer` of docs/api.md. */
+  readonly authenticate?: Authenticate;
+}
+
+interface Ingested<T> {
+  readonly result: T;
+  readonly eventCount: number;
+  readonly headers: Record<string, string>;
+}
+
+async function checkAndCommit<T>(
+  dependencies: BatchDependencies,
+  request: IncomingMessage,
+  kind: RequestKind<T>,
+): Promise<Ingested<T>> {
   const { clock, apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
   const { decoder, batchesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
@@ -96,6 +114,7 @@ export async function ingestRequest<T>(
   const sent = received.use(
     await readBody(request, buffers, { bytesMax: bodyBytesMax + overheadBytes, budget }),
   );
+  countBody(request, sent.bytes.length);
   const receivedAtMs = readClock(clock);
   keyUses.note(principal.keyId, receivedAtMs);
   const decoded = received.use(await decoder.decode(request, sent.bytes, { bytesMax: bodyBytesMax, budget }));
@@ -110,7 +129,8 @@ export async function ingestRequest<T>(
     body: written === undefined ? decoded.bytes : held.use(holdBuffer(written, budget)).bytes,
   }));
   const committed = await commitAll(dependencies, { principal, receivedAtMs, batches });
-  return { result, headers: { ...batchIdHeader(committed), ...quotaHeaders(quotaView) } };
+  const eventCount = readBatches.reduce((sum, { projection }) => sum + projection.eventCount, 0);
+  return { result, eventCount, headers: { ...batchIdHeader(committed), ...quotaHeaders(quotaView) } };
 }
 
 /** @throws IngestError `ingest_unavailable` when the clock is wrong: with a receipt time in the past, events would expire too early. */

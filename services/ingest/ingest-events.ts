@@ -15,7 +15,8 @@ export async function ingestEvents(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { message, headers } = await ingestBatch(dependencies, request, dependencies.jsonDecoder);
+  const kind = { decoder: dependencies.jsonDecoder, protocol: 'json' } as const;
+  const { message, headers } = await ingestBatch(dependencies, request, kind);
   sendJson(response, 202, { message }, headers);
 }
 

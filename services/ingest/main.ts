@@ -26,7 +26,7 @@ import { createHealth } from './rpc/health.ts';
 import { createRespondRpcError } from './rpc/respond-error.ts';
 
 /** HTTP in, JetStream out. */
-await runService(process, 'ingest', async ({ config: parsed, log, resources }) => {
+await runService(process, 'ingest', async ({ config: parsed, log, resources, stopping }) => {
   const config = requireConfig(parsed, ['DATABASE_URL', 'NATS_URL', 'API_KEY_PEPPER']);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
@@ -53,7 +53,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
       convert: toExportConnectError,
     }),
   };
-  const findUnready = createIngestReadiness({ sql, clock, ...queue });
+  const findUnready = createIngestReadiness({ sql, clock, stopping, ...queue });
   const health = createHealth(findUnready);
   const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
   const refuse: RpcHandler = (request, response) => refuseSignalRpc(exporting, request, response);
@@ -74,5 +74,5 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources }) =
   const { url } = resources.use(await serveIngest({ onRequest, respondError, config, log }));
   // Runs first on shutdown: ends Health.Watch streams.
   resources.use(health);
-  return { url };
+  return { url, probes: { findUnready } };
 });

@@ -5,21 +5,22 @@ import { createReadiness, type FindUnready } from '../../lib/http/readiness.ts';
 import type { QueuePublisher } from '../../lib/queue/failover.ts';
 
 /** The dependencies that readiness checks, by their names in the response of /readyz and in the OpenAPI document. */
-export const ingestDependencies = ['postgres', 'nats', 'clock', 'queue-loss'] as const;
+export const ingestDependencies = ['postgres', 'nats', 'clock', 'queue-loss', 'stopping'] as const;
 
 type IngestDependency = (typeof ingestDependencies)[number];
 
 /**
  * The readiness check of ingest. `clock` fails when the clocks of ingest and Postgres differ (ADR 0019). `queue-loss` is an
- * alarm: the queue lost accepted events (ADR 0012).
+ * alarm: the queue lost accepted events (ADR 0012). `stopping` fails while the service drains.
  */
 export function createIngestReadiness(dependencies: {
   sql: Sql;
   nats: NatsConnection;
   clock: Pick<CheckedClock, 'nowMs'>;
   publisher: Pick<QueuePublisher, 'loss'>;
+  stopping: AbortSignal;
 }): FindUnready<IngestDependency> {
-  const { sql, nats, clock, publisher } = dependencies;
+  const { sql, nats, clock, publisher, stopping } = dependencies;
   return createReadiness({
     postgres: () => sql`SELECT 1`,
     nats: () => nats.flush(),
@@ -27,5 +28,6 @@ export function createIngestReadiness(dependencies: {
     'queue-loss': () => {
       if (publisher.loss !== undefined) throw publisher.loss;
     },
+    stopping: () => stopping.throwIfAborted(),
   });
 }

@@ -1,3 +1,4 @@
+import { storeTimeoutMs } from '../../lib/db/connect.ts';
 import { messageBytesMax } from '../../lib/queue/limits.ts';
 
 /**
@@ -68,6 +69,12 @@ export const retentionPassMs = 5 * 60_000;
 
 /** Time-out of a retention statement: copying a million events, or vacuuming a large partition. */
 export const retentionTimeoutMs = 10 * 60_000;
+
+/**
+ * The writer is considered stuck when it stores nothing for this time although messages wait: two statements that hang have ended by
+ * then.
+ */
+export const stuckMs = 2 * storeTimeoutMs;
 
 /** Events stored within this time are announced to the dashboards in one message. */
 export const storedNoticeMs = 10;

@@ -9,7 +9,10 @@ import { ensureStreams } from '../../lib/queue/stream.ts';
 import { runService } from '../../lib/service.ts';
 import { startDelivery } from './delivery.ts';
 import { storeLockTimeoutMs } from './limits.ts';
+import { registerStateMetrics } from './metrics.ts';
 import { keepPartitions } from './partition-upkeep.ts';
+import { createWriterProbes } from './probes.ts';
+import { openQueueFigures } from './queue-figures.ts';
 import { startRetention } from './retention.ts';
 import { openStoredNotices } from './stored-notices.ts';
 import { clearUndeletedMessages } from './undeleted-messages.ts';
@@ -43,5 +46,8 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
     resources.use(startDelivery(nats, stream, writer));
     resources.use(clearUndeletedMessages({ manager, stream, log }));
   }
-  return { concurrency };
+  const readQueue = openQueueFigures(manager, queueStreams(config));
+  registerStateMetrics(database, readQueue);
+  const lastStoredAtMs = () => writer.lastStoredAtMs;
+  return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs }) };
 });

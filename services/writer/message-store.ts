@@ -18,6 +18,7 @@ import {
   retryDelayMsMax,
 } from './limits.ts';
 import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
+import { countEvents, countRedelivery, countStatement, countStoredMessage } from './metrics.ts';
 
 /**
  * Stores messages and settles them: each is acknowledged after its COMMIT, or returned with a nak. Its methods never reject.
@@ -33,6 +34,7 @@ export class MessageStore implements Disposable {
   readonly #renewal: NodeJS.Timeout;
   /** Until then batches are expected to mix stored and new events (`repeatsExpectedMs`). */
   #repeatsUntilMs = 0;
+  #lastStoredAtMs = performance.now();
 
   /** @param onStored called after each COMMIT, with the spaces that the statement stored events of. */
   constructor(database: Database, log: Logger, onStored: (spaceIds: Iterable<string>) => void) {
@@ -48,8 +50,14 @@ export class MessageStore implements Disposable {
     clearInterval(this.#renewal);
   }
 
+  /** When it last stored messages, by `performance.now()`. At first: when it was made. */
+  get lastStoredAtMs(): number {
+    return this.#lastStoredAtMs;
+  }
+
   /** Holds a message until one of the other methods settles it. */
   hold(message: Delivered): void {
+    if (message.deliveries > 1) countRedelivery(message.position.stream);
     this.#held.add(message);
   }
 
@@ -69,7 +77,9 @@ export class MessageStore implements Disposable {
       const isWaiting = ({ parts }: BacklogEntry<Delivered>) =>
         parts.some(({ spaceId }) => waiting.has(spaceId));
       for (const entry of entries)
-        this.#settle([entry.message], (message) => (isWaiting(entry) ? this.#wait(message) : message.ack()));
+        this.#settle([entry.message], (message) =>
+          isWaiting(entry) ? this.#wait(message) : this.#ack(message),
+        );
     } catch (error) {
       if (!(error instanceof QuarantineRefusedError)) return this.#giveBack(messages, error);
       if (messages.length === 1) return this.#keepQueued(messages, error);
@@ -85,7 +95,7 @@ export class MessageStore implements Disposable {
     );
     try {
       await quarantineMessage(this.#database, message.data, reason);
-      this.#settle([message], () => message.ack());
+      this.#settle([message], () => this.#ack(message));
     } catch (error) {
       if (error instanceof QuarantineRefusedError) this.#keepQueued([message], error);
       else await this.#giveBack([message], error);
@@ -121,29 +131,40 @@ export class MessageStore implements Disposable {
 
   /** @returns false after a lock time-out: nothing is stored. */
   async #storeIfUnlocked(parts: readonly Part[]): Promise<boolean> {
+    const startedMs = performance.now();
     try {
-      await this.#storeLogged(parts);
+      await this.#storeLogged(parts, startedMs);
+      countStatement('stored', startedMs);
       for (const { spaceId } of parts) this.#locked.forget(spaceId);
       return true;
     } catch (error) {
-      if (isLockTimeout(error)) return false;
+      const isLocked = isLockTimeout(error);
+      countStatement(isLocked ? 'locked' : 'failed', startedMs);
+      if (isLocked) return false;
       throw error;
     }
   }
 
-  async #storeLogged(parts: readonly Part[]): Promise<void> {
-    const startedMs = performance.now();
+  async #storeLogged(parts: readonly Part[], startedMs: number): Promise<void> {
     const isExpected = startedMs < this.#repeatsUntilMs;
     const separated = isExpected ? await separateKnown(this.#database, parts) : parts;
-    const { inserted, quarantined, hadKnown } = await storeParts(this.#database, separated);
+    const result = await storeParts(this.#database, separated);
+    const { inserted, quarantined, hadKnown } = result;
     if (hadKnown || separated.length > parts.length) this.#repeatsUntilMs = startedMs + repeatsExpectedMs;
     if (inserted > 0) this.#onStored(new Set(parts.map(({ spaceId }) => spaceId)));
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
+    countEvents(events, result);
     const ms = Math.round(performance.now() - startedMs);
     this.#log[quarantined > 0 ? 'error' : 'debug'](
       { segments: parts.map(({ segmentId }) => segmentId), events, inserted, quarantined, ms },
       'stored',
     );
+  }
+
+  #ack(message: Delivered): void {
+    this.#lastStoredAtMs = performance.now();
+    countStoredMessage(message.queuedAtMs);
+    message.ack();
   }
 
   /** Returns a message of a locked space, for redelivery after a delay. */

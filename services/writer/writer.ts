@@ -7,6 +7,7 @@ import type { Delivered } from './delivered.ts';
 import type { Receiver } from './delivery.ts';
 import { eventsPerStatementMax, statementBytesMax } from './limits.ts';
 import { MessageStore } from './message-store.ts';
+import { whileBusy } from './metrics.ts';
 import { correctReceipts } from './receipt-time.ts';
 
 export interface WriterDependencies {
@@ -16,6 +17,12 @@ export interface WriterDependencies {
   concurrency: number;
   /** Called after each COMMIT, with the spaces whose events it stored. */
   onStored: (spaceIds: Iterable<string>) => void;
+}
+
+/** A running writer. */
+export interface Writer extends Receiver, AsyncDisposable {
+  /** When it last stored messages, by `performance.now()`. */
+  readonly lastStoredAtMs: number;
 }
 
 /**
@@ -28,22 +35,20 @@ export interface WriterDependencies {
  *
  * Disposing it finishes messages that are being stored or quarantined, and returns waiting ones to the queue.
  */
-export function startWriter({
-  database,
-  log,
-  concurrency,
-  onStored,
-}: WriterDependencies): Receiver & AsyncDisposable {
+export function startWriter({ database, log, concurrency, onStored }: WriterDependencies): Writer {
   const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax);
   const store = new MessageStore(database, log, onStored);
   const runWorker = async () => {
     for (let taken = await backlog.take(); taken !== undefined; taken = await backlog.take())
-      await store.store(taken);
+      await whileBusy(() => store.store(taken));
   };
   const workers = Array.from({ length: concurrency }, runWorker);
   const quarantining = new Set<Promise<void>>();
 
   return {
+    get lastStoredAtMs() {
+      return store.lastStoredAtMs;
+    },
     room: () => backlog.room(),
     receive(message) {
       store.hold(message);

@@ -65,7 +65,12 @@ export async function openDashboard(
     DASHBOARD_PORT: '0',
     ...options.variables,
   });
-  const { url } = await startDashboardApi({ config, log, resources });
+  const { url } = await startDashboardApi({
+    config,
+    log,
+    resources,
+    stopping: new AbortController().signal,
+  });
   return {
     url,
     databaseUrl,

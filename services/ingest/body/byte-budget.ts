@@ -23,6 +23,14 @@ export class ByteBudgets {
     this.#spaceMax = Math.floor(max * spaceShareOfBudget);
   }
 
+  get usedBytes(): number {
+    return this.#used;
+  }
+
+  get bytesMax(): number {
+    return this.#max;
+  }
+
   of(spaceId: string): ByteBudget {
     return {
       take: (bytes) => {

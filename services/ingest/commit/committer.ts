@@ -3,6 +3,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { QueuePosition, QueuePublisher } from '../../../lib/queue/failover.ts';
 import { PubAckTimeoutError } from '../../../lib/queue/stream-publisher.ts';
 import { type BatchRange, formatBatchId } from '../../../lib/segment/batch-id.ts';
+import { measureGroup } from '../metrics.ts';
 import type { CompressedBatch } from './compressed-batch.ts';
 import { createMessage, type GroupMessage } from './group.ts';
 import { countFitting, fitsMessage, splitBatch } from './message-size.ts';
@@ -99,6 +100,7 @@ export class Committer {
       const position = await this.#publish(payload, messageId, () => {
         repeat = { isRepeat: true };
       });
+      measureGroup(group.length, payload.length);
       for (const { resolve, batch } of group) {
         const range = ranges.get(batch);
         if (range === undefined) throw new Error('a batch without a segment');

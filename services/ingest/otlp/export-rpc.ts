@@ -33,7 +33,7 @@ export async function exportRpc(
   const encoding = requireRpcEncoding(request);
   try {
     const decoder = dependencies.spanDecoders.rpc(encoding);
-    const { batch, headers } = await exportSpans(dependencies, request, decoder);
+    const { batch, headers } = await exportSpans(dependencies, request, { decoder, protocol: 'otlp-rpc' });
     sendRpcMessage(response, encoding, { headers, message: encodeExportResponse(batch, encoding) });
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) throw thrown;

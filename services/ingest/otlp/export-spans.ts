@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { authenticateExporter } from '../admit/authenticate.ts';
 import { type BatchDependencies, ingestRequest, type RequestDecoder } from '../ingest-batch.ts';
+import type { Protocol } from '../metrics.ts';
 import type { SpanBatch } from './batch/span-batch.ts';
 import type { SpanCounter } from './span-counter.ts';
 
@@ -23,10 +24,10 @@ export interface ExportReceipt {
 export async function exportSpans(
   dependencies: ExportDependencies,
   request: IncomingMessage,
-  decoder: RequestDecoder<SpanBatch>,
+  kind: { decoder: RequestDecoder<SpanBatch>; protocol: Protocol },
 ): Promise<ExportReceipt> {
   const { result: batch, headers } = await ingestRequest(dependencies, request, {
-    decoder,
+    ...kind,
     batchesOf: ({ parts }) => parts,
     authenticate: authenticateExporter,
   });

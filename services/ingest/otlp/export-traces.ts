@@ -38,7 +38,7 @@ export async function exportTraces(
       );
     }
     const decoder = dependencies.spanDecoders.http(encoding);
-    const { batch, headers } = await exportSpans(dependencies, request, decoder);
+    const { batch, headers } = await exportSpans(dependencies, request, { decoder, protocol: 'otlp-http' });
     sendMessage(response, encoding, { status: 200, headers, message: encodeExportResponse(batch, encoding) });
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) throw thrown;

@@ -26,7 +26,8 @@ export async function ingestEventsRpc(
   const encoding = requireRpcEncoding(request);
   try {
     const decoder = dependencies.rpcDecoder(encoding);
-    sendReceipt(response, encoding, await ingestBatch(dependencies, request, decoder));
+    const { protocol } = encoding;
+    sendReceipt(response, encoding, await ingestBatch(dependencies, request, { decoder, protocol }));
   } catch (thrown) {
     if (thrown instanceof ClientGoneError) throw thrown;
     await dependencies.respondRpcError({ request, response }, encoding, IngestError.from(thrown));

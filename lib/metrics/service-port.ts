@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Registry, register } from '@prometheus-io/client';
+import { type Config, ConfigError } from '../config.ts';
+import type { FindUnready } from '../http/readiness.ts';
+import type { Logger } from '../log.ts';
+import { requestsMax, requestTimeoutMs } from './limits.ts';
+import { toPrometheusText } from './prometheus-text.ts';
+
+/** What a service knows of its own health. */
+export interface Probes {
+  /** What it waits for before it can do its work. Not ready: send it no requests. */
+  readonly findUnready: FindUnready;
+  /** What makes a restart necessary. Default: nothing; the response itself shows that the event loop turns. */
+  readonly findDead?: FindUnready;
+}
+
+/** The port of a service for monitoring: metrics and probes. */
+export interface ServicePort extends AsyncDisposable {
+  readonly url: string;
+  /** Called when the service has started. Before that, `/startupz` and `/readyz` answer 503. */
+  setStarted(probes: Probes): void;
+  /** Called when the service begins to stop. `/readyz` answers 503 from then on. */
+  setStopping(): void;
+}
+
+/** Ports by default, for services on one machine. 9464 is the usual port of exporters for Prometheus. */
+const defaultPorts: Record<string, number> = { ingest: 9464, writer: 9465, 'dashboard-api': 9466 };
+
+/**
+ * Serves `/metrics` (OpenMetrics, and Prometheus' text format), `/livez`, `/readyz` and `/startupz`. It has no authentication: it
+ * listens on loopback unless `METRICS_HOST` says otherwise.
+ *
+ * Without METRICS_PORT it uses the service's default port, or any free one if that is in use.
+ *
+ * @throws ConfigError when it cannot listen on METRICS_HOST and METRICS_PORT.
+ */
+export async function openServicePort(
+  service: string,
+  { METRICS_HOST: host, METRICS_PORT: port }: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>,
+  log: Logger,
+): Promise<ServicePort> {
+  register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  let probes: Probes | undefined;
+  let isStopping = false;
+  const findUnready = async () => {
+    if (probes === undefined) return ['start'];
+    return isStopping ? ['stopping'] : probes.findUnready();
+  };
+  const checks: Record<string, FindUnready> = {
+    '/livez': async () => (await probes?.findDead?.()) ?? [],
+    '/readyz': findUnready,
+    '/startupz': async () => (probes === undefined ? ['start'] : []),
+  };
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
+    respond(checks, request, response).catch((error: unknown) => {
+      log.warn({ err: error }, 'a request to the service port failed');
+      response.destroy();
+    });
+  });
+  server.maxConnections = requestsMax;
+  await listen(server, host, port ?? defaultPorts[service] ?? 0).catch((error: NodeJS.ErrnoException) => {
+    if (port === undefined && error.code === 'EADDRINUSE') return listen(server, host, 0);
+    throw new ConfigError(
+      `METRICS_HOST ${host} and METRICS_PORT ${port}: cannot listen there (${error.code}).`,
+    );
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    setStarted: (given) => {
+      probes = given;
+    },
+    setStopping: () => {
+      isStopping = true;
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  const listening = once(server, 'listening');
+  server.listen({ host, port });
+  await listening;
+}
+
+async function respond(
+  checks: Readonly<Record<string, FindUnready>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = request.url?.split('?', 1)[0] ?? '';
+  if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, 'text/plain', '');
+  if (path === '/metrics') return sendMetrics(request, response);
+  const check = Object.hasOwn(checks, path) ? checks[path] : undefined;
+  if (check === undefined) return send(response, 404, 'text/plain', '');
+  const waitingFor = await check();
+  const status = waitingFor.length === 0 ? 200 : 503;
+  send(response, status, 'application/json', JSON.stringify({ ok: status === 200, waitingFor }));
+}
+
+async function sendMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const text = await register.metrics();
+  if (request.headers.accept?.includes('application/openmetrics-text'))
+    return send(response, 200, Registry.OPENMETRICS_CONTENT_TYPE, text);
+  send(response, 200, Registry.PROMETHEUS_CONTENT_TYPE, toPrometheusText(text));
+}
+
+function send(response: ServerResponse, status: number, type: string, text: string): void {
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' });
+  response.end(text);
+}

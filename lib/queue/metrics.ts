@@ -1,0 +1,43 @@
+import { Counter, Gauge, Histogram } from '@prometheus-io/client';
+import { secondsBuckets } from '../metrics/limits.ts';
+
+const pubAcks = new Histogram({
+  name: 'weir_queue_puback_duration_seconds',
+  help: 'Time from publishing a message until nats-server has it on disk.',
+  labelNames: ['stream'],
+  buckets: secondsBuckets,
+});
+const failures = new Counter({
+  name: 'weir_queue_publish_failures_total',
+  help: 'Messages without a PubAck.',
+  labelNames: ['stream', 'reason'],
+});
+const losses = new Gauge({
+  name: 'weir_queue_loss',
+  help: '1 when the stream lost messages that it had acknowledged: nothing is accepted until a restart.',
+  labelNames: ['stream'],
+});
+
+/** Values of the label `reason`, by the name of the error. Others are `rejected`: nats-server refused the message. */
+const reasons: Record<string, string> = {
+  PubAckTimeoutError: 'timeout',
+  QueueConnectionLostError: 'connection_lost',
+  QueueLossError: 'loss',
+};
+
+/** Measures the publishing of one message. @throws what `publish` throws. */
+export async function measurePublish<T>(stream: string, publish: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  try {
+    const result = await publish();
+    pubAcks.observe({ stream }, (performance.now() - startedMs) / 1_000);
+    return result;
+  } catch (error) {
+    failures.inc({ stream, reason: (error instanceof Error && reasons[error.name]) || 'rejected' });
+    throw error;
+  }
+}
+
+export function setQueueLoss(stream: string, isLost: boolean): void {
+  losses.set({ stream }, Number(isLost));
+}

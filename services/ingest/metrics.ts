@@ -1,0 +1,105 @@
+import type { IncomingMessage } from 'node:http';
+import { Counter, Gauge, Histogram } from '@prometheus-io/client';
+import { IngestError } from '../../lib/errors.ts';
+import { secondsBuckets } from '../../lib/metrics/limits.ts';
+import { ClientGoneError } from './body/body.ts';
+import type { ByteBudgets } from './body/byte-budget.ts';
+import { contentEncodings } from './body/decode.ts';
+
+/** The protocol of a request, as a label. */
+export type Protocol = 'json' | 'connect' | 'grpc' | 'grpc-web' | 'otlp-http' | 'otlp-rpc';
+
+const requests = new Counter({
+  name: 'weir_ingest_requests_total',
+  help: 'Requests with events, by the id of the error that they were answered with, or `accepted`.',
+  labelNames: ['protocol', 'outcome'],
+});
+const durations = new Histogram({
+  name: 'weir_ingest_request_duration_seconds',
+  help: 'Time from the headers of a request until its events are on disk, or it is rejected.',
+  labelNames: ['protocol', 'outcome'],
+  buckets: secondsBuckets,
+});
+const events = new Counter({
+  name: 'weir_ingest_events_total',
+  help: 'Accepted events. Events that are sent again count again.',
+  labelNames: ['protocol'],
+});
+const bodyBytes = new Counter({
+  name: 'weir_ingest_body_bytes_total',
+  help: 'Bytes of request bodies, as they were received.',
+  labelNames: ['encoding'],
+});
+const groupBatches = new Histogram({
+  name: 'weir_ingest_group_batches',
+  help: 'Batches in one message of the queue.',
+  buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+});
+const groupBytes = new Histogram({
+  name: 'weir_ingest_group_bytes',
+  help: 'Bytes of one message of the queue.',
+  buckets: [1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 8_388_608],
+});
+const quotaRefusals = new Counter({
+  name: 'weir_quota_refusals_total',
+  help: 'Requests that were refused with 402.',
+  labelNames: ['reason'],
+});
+
+/**
+ * Counts a request and measures its duration.
+ *
+ * @param run resolves with the number of accepted events.
+ * @throws what `run` throws.
+ */
+export async function measureRequest<T extends { eventCount: number }>(
+  protocol: Protocol,
+  run: () => Promise<T>,
+): Promise<T> {
+  const startedMs = performance.now();
+  const count = (outcome: string) => {
+    requests.inc({ protocol, outcome });
+    durations.observe({ protocol, outcome }, (performance.now() - startedMs) / 1_000);
+  };
+  try {
+    const result = await run();
+    count('accepted');
+    events.inc({ protocol }, result.eventCount);
+    return result;
+  } catch (error) {
+    const outcome = error instanceof ClientGoneError ? 'client_gone' : IngestError.from(error).id;
+    count(outcome);
+    if (outcome === 'usage_limit_exceeded' || outcome === 'billing_not_active')
+      quotaRefusals.inc({ reason: outcome });
+    throw error;
+  }
+}
+
+/** Counts the bytes of a request's body, before decompression. */
+export function countBody({ headers }: IncomingMessage, bytes: number): void {
+  const named = String(headers['content-encoding'] ?? headers['grpc-encoding'] ?? 'identity').toLowerCase();
+  bodyBytes.inc({ encoding: encodingLabels.has(named) ? named : 'other' }, bytes);
+}
+
+const encodingLabels = new Set<string>(['identity', ...contentEncodings]);
+
+/** Measures a message of the queue. */
+export function measureGroup(batches: number, bytes: number): void {
+  groupBatches.observe(batches);
+  groupBytes.observe(bytes);
+}
+
+/** Shows the bytes that requests hold in memory. */
+export function registerBudgetMetrics(budgets: ByteBudgets): void {
+  new Gauge({
+    name: 'weir_ingest_in_flight_bytes',
+    help: 'Bytes of requests in memory.',
+    collect() {
+      this.set(budgets.usedBytes);
+    },
+  });
+  new Gauge({
+    name: 'weir_ingest_in_flight_bytes_max',
+    help: 'INGEST_BYTES_IN_FLIGHT_MAX: requests beyond it are answered with 503.',
+  }).set(budgets.bytesMax);
+}

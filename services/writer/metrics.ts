@@ -1,0 +1,101 @@
+import { Counter, Gauge, Histogram } from '@prometheus-io/client';
+import { count } from 'drizzle-orm';
+import type { Database } from '../../lib/db/database.ts';
+import { quarantine } from '../../lib/db/schema.ts';
+import { figureReuseMs, secondsBuckets } from '../../lib/metrics/limits.ts';
+import { shareResult } from '../../lib/shared-result.ts';
+import type { StoreResult } from '../../lib/write/store.ts';
+import type { QueueFigures } from './queue-figures.ts';
+
+const statements = new Histogram({
+  name: 'weir_writer_statement_duration_seconds',
+  help: 'Duration of storing a group of messages, by outcome: stored, locked (another transaction has the rows), failed.',
+  labelNames: ['outcome'],
+  buckets: secondsBuckets,
+});
+const busy = new Gauge({
+  name: 'weir_writer_lanes_busy',
+  help: 'Connections that store events now, of WRITER_CONNECTIONS.',
+});
+const events = new Counter({
+  name: 'weir_writer_events_total',
+  help: 'Events of stored messages, by result. Duplicates were stored before.',
+  labelNames: ['result'],
+});
+const acceptedToStored = new Histogram({
+  name: 'weir_accepted_to_stored_seconds',
+  help: 'Time from the arrival of a message in the queue until its events are committed.',
+  buckets: secondsBuckets,
+});
+const redeliveries = new Counter({
+  name: 'weir_queue_redeliveries_total',
+  help: 'Messages that were delivered again.',
+  labelNames: ['stream'],
+});
+
+export type StatementOutcome = 'stored' | 'locked' | 'failed';
+
+/** Runs the work of a lane, which counts as busy meanwhile. */
+export async function whileBusy(run: () => Promise<void>): Promise<void> {
+  busy.inc();
+  await run().finally(() => busy.dec());
+}
+
+export function countStatement(outcome: StatementOutcome, startedMs: number): void {
+  statements.observe({ outcome }, (performance.now() - startedMs) / 1_000);
+}
+
+export function countEvents(total: number, { inserted, quarantined }: StoreResult): void {
+  events.inc({ result: 'inserted' }, inserted);
+  events.inc({ result: 'quarantined' }, quarantined);
+  events.inc({ result: 'duplicate' }, total - inserted - quarantined);
+}
+
+/** @param queuedAtMs by the clock of nats-server, which may be ahead of ours. */
+export function countStoredMessage(queuedAtMs: number): void {
+  acceptedToStored.observe(Math.max(0, Date.now() - queuedAtMs) / 1_000);
+}
+
+export function countRedelivery(stream: string): void {
+  redeliveries.inc({ stream });
+}
+
+/** Shows the figures of the queue and of quarantine, as they are when they are scraped. */
+export function registerStateMetrics(database: Database, readQueue: () => Promise<QueueFigures[]>): void {
+  const readOrNothing = () => readQueue().catch(() => []);
+  const gauge = (name: string, help: string, read: (figures: QueueFigures) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['stream'],
+      async collect() {
+        // No sample is better than an old one.
+        this.reset();
+        for (const figures of await readOrNothing()) this.set({ stream: figures.stream }, read(figures));
+      },
+    });
+  gauge('weir_queue_pending_messages', 'Messages that are not stored yet.', (one) => one.messages);
+  gauge(
+    'weir_queue_oldest_pending_seconds',
+    'Age of the oldest message that is not stored yet.',
+    (one) => one.oldestSeconds,
+  );
+  gauge(
+    'weir_queue_bytes_ratio',
+    'Used share of the queue. At 1 ingest answers 503.',
+    (one) => one.bytesRatio,
+  );
+  const countQuarantine = shareResult(figureReuseMs, async () => {
+    const [row] = await database.select({ entries: count() }).from(quarantine);
+    return row?.entries ?? 0;
+  });
+  new Gauge({
+    name: 'weir_quarantine_events',
+    help: 'Events that Postgres rejected and that an operator has not replayed or discarded.',
+    async collect() {
+      this.reset();
+      const entries = await countQuarantine().catch(() => undefined);
+      if (entries !== undefined) this.set(entries);
+    },
+  });
+}

@@ -1,0 +1,41 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Sql } from '../../lib/db/connect.ts';
+import { createReadiness } from '../../lib/http/readiness.ts';
+import type { Probes } from '../../lib/metrics/service-port.ts';
+import { stuckMs } from './limits.ts';
+import type { QueueFigures } from './queue-figures.ts';
+
+/**
+ * The probes of the writer. It is ready while Postgres and nats-server answer. It is dead (`store`) when it has stored nothing for
+ * `stuckMs` although messages wait and both answer: then only a restart can help.
+ *
+ * @param lastStoredAtMs when this process last stored or settled a message, by `performance.now()`.
+ */
+export function createWriterProbes({
+  sql,
+  nats,
+  readQueue,
+  lastStoredAtMs,
+  startedAtMs = performance.now(),
+}: {
+  sql: Sql;
+  nats: NatsConnection;
+  readQueue: () => Promise<QueueFigures[]>;
+  lastStoredAtMs: () => number;
+  startedAtMs?: number;
+}): Probes {
+  /** When no message had waited for long. */
+  let promptAtMs = startedAtMs;
+  const findUnready = createReadiness({ postgres: () => sql`SELECT 1`, nats: () => nats.flush() });
+  return {
+    findUnready,
+    async findDead() {
+      const figures = await readQueue().catch(() => []);
+      if (figures.every(({ oldestSeconds }) => oldestSeconds * 1_000 < stuckMs))
+        promptAtMs = performance.now();
+      const sinceMs = performance.now() - Math.max(promptAtMs, lastStoredAtMs());
+      if (sinceMs < stuckMs || (await findUnready()).length > 0) return [];
+      return ['store'];
+    },
+  };
+}
