@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
 /** The parts of the process that the command line uses. */
@@ -45,4 +47,11 @@ export function printLine(host: Host, line: string): Promise<void> {
 /** Prints a line on stderr. */
 export function printMessage(host: Host, text: string): void {
   host.stderr.write(`${text}\n`);
+}
+
+/** The path of a file argument. npm runs scripts in the project's directory; INIT_CWD is the directory that npm was called in. */
+export function findFile(host: Host, file: string): string {
+  const here = resolve(host.directory, file);
+  const there = resolve(host.env.INIT_CWD ?? host.directory, file);
+  return existsSync(here) ? here : there;
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { distributeDatabase, migrateDatabase } from '../../lib/db/migrate.ts';
+import { distributeDatabase, migrateDatabase } from '../../lib/migrate.ts';
 import { wholeNumber } from '../arguments.ts';
 import { requireDatabaseUrl } from '../database.ts';
 import { type Host, printJson } from '../host.ts';

@@ -1,4 +1,9 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eq } from 'drizzle-orm';
+import { expect, inject, test } from 'vitest';
+import { listPrices } from '../../lib/db/schema.ts';
 import { Operator } from '../../test/support/cli/operator.ts';
 
 const operator = new Operator();
@@ -47,4 +52,51 @@ test.each([
   const args = { '--model': 'm', '--input': '1', '--output': '1', [option]: value };
   const { exitCode } = await operator.run(['price', 'set', ...Object.entries(args).flat()]);
   expect(exitCode).toBe(2);
+});
+
+test('an imported list says what changed; a new price holds from its day on, and an older list changes nothing', async () => {
+  const file = join(mkdtempSync(join(inject('runDirectory'), 'prices-')), 'list.json');
+  const write = (day: string, input: string, more: object[] = []) =>
+    writeFile(
+      file,
+      JSON.stringify({
+        source: 'our contract',
+        day,
+        prices: [{ model: 'House', input, output: '8' }, ...more],
+      }),
+    );
+  await write('2026-11-01', '2.50');
+  const list = { input: '2.50', output: '8', cacheRead: null, cacheWrite: null, model: 'house' };
+  const nothing = { added: [], changed: [], unchanged: 0, older: 0 };
+  expect(await price('import', file)).toEqual({ ...nothing, added: [list] });
+  await write('2026-11-02', '2.5');
+  expect(await price('import', file)).toEqual({ ...nothing, unchanged: 1 });
+  await write('2026-11-01', '9');
+  expect(await price('import', file)).toEqual({ ...nothing, older: 1 });
+  await write('2026-12-01', '3', [{ model: 'other', input: '1', output: '1' }]);
+  expect(await price('import', file, '--print')).toMatchObject({ source: 'our contract', day: '2026-12-01' });
+  expect(await price('import', file)).toMatchObject({
+    added: [{ model: 'other' }],
+    changed: [{ model: 'house', input: '3', before: { input: '2.50' } }],
+  });
+  const { model, validFrom, listedOn } = listPrices;
+  const stored = await operator.database
+    .select({ validFrom, input: listPrices.input, listedOn })
+    .from(listPrices)
+    .where(eq(model, 'house'))
+    .orderBy(validFrom);
+  expect(stored).toEqual([
+    { validFrom: '1970-01-01', input: '2.50', listedOn: '2026-11-02' },
+    { validFrom: '2026-12-01', input: '3', listedOn: '2026-12-01' },
+  ]);
+  // Not the operator's own prices, and in the operator's audit log.
+  expect(await price('list')).toEqual([]);
+  const [newest = ''] = (await operator.print(['audit'])).split('\n');
+  expect(JSON.parse(newest)).toMatchObject({
+    action: 'price.import',
+    details: { source: 'our contract', day: '2026-12-01', added: 1, changed: 1 },
+  });
+  await writeFile(file, '{}');
+  const { exitCode, stderr } = await operator.run(['price', 'import', file]);
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no prices') });
 });

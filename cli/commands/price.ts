@@ -1,10 +1,14 @@
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { operator } from '../../lib/accounts/audit/audit.ts';
+import { auditNow, operator } from '../../lib/accounts/audit/audit.ts';
 import type { Database } from '../../lib/db/database.ts';
+import { noSpace } from '../../lib/db/limits.ts';
+import { type ImportedPrices, importListPrices } from '../../lib/prices/list-prices.ts';
+import { type PriceList, parsePriceList } from '../../lib/prices/price-list.ts';
 import { listPrices, type ModelPrice, removePrice, setPrice } from '../../lib/prices/prices.ts';
 import { parseDay, parseId, parseName, parsePrice } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
-import { CommandError, type Host, printJson } from '../host.ts';
+import { CommandError, findFile, type Host, printJson } from '../host.ts';
 
 interface PriceOptions extends Pick<ModelPrice, 'model' | 'input' | 'output'> {
   space?: string;
@@ -13,7 +17,7 @@ interface PriceOptions extends Pick<ModelPrice, 'model' | 'input' | 'output'> {
   cacheWrite?: string;
 }
 
-/** `price set`, `price list` and `price remove`. */
+/** `price set`, `price list`, `price import` and `price remove`. */
 export function addPriceCommands(program: Command, host: Host): void {
   const price = program
     .command('price')
@@ -44,13 +48,31 @@ export function addPriceCommands(program: Command, host: Host): void {
 
   price
     .command('list')
-    .description('list the prices for all spaces, or the prices that apply to one space')
+    .description(
+      'list the prices that were set for all spaces, or for one space; list prices are not included',
+    )
     .option('--space <id>', 'the space')
     .action((options: { space?: string }) =>
       withDatabase(host, async (database) => {
         await printJson(host, await listPrices(database, await readSpace(database, options.space)));
       }),
     );
+
+  price
+    .command('import')
+    .description(
+      "import list prices of providers' models, from LiteLLM's model_prices_and_context_window.json or Weir's format; prints what changed",
+    )
+    .argument('<file>', 'the file')
+    .option('--day <day>', 'the day (UTC) of a list without one; by default today', parseDay)
+    .option('--print', "print the list in Weir's format, and change nothing")
+    .action(async (file: string, options: { day?: string; print?: true }) => {
+      const list = await readList(host, file, options.day);
+      if (options.print) return printJson(host, list);
+      await withDatabase(host, async (database) => {
+        await printJson(host, await importAudited(database, list));
+      });
+    });
 
   addKey(
     price.command('remove').description('remove the price of a model that was set from a day on'),
@@ -64,6 +86,27 @@ export function addPriceCommands(program: Command, host: Host): void {
       await printJson(host, { spaceId, ...removed });
     }),
   );
+}
+
+async function readList(host: Host, file: string, day = new Date().toISOString().slice(0, 10)) {
+  const path = findFile(host, file);
+  try {
+    return parsePriceList(await readFile(path, 'utf8'), day);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`The price list ${path} cannot be read: ${reason}`);
+  }
+}
+
+function importAudited(database: Database, list: PriceList): Promise<ImportedPrices> {
+  return database.transaction(async (transaction) => {
+    const { source, day } = list;
+    const imported = await importListPrices(transaction, list);
+    const { added, changed } = imported;
+    const details = { source, day, added: added.length, changed: changed.length };
+    await auditNow(transaction, { spaceId: noSpace, actor: operator, action: 'price.import', details });
+    return imported;
+  });
 }
 
 function addKey(command: Command): Command {

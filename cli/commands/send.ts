@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { eventsPerBatchMax } from '../../lib/limits.ts';
 import { readConnection } from '../../lib/local-system.ts';
 import { parseApiKey, parseHttpUrl, wholeNumber } from '../arguments.ts';
 import { readConfig } from '../database.ts';
-import { CommandError, type Host, printJson, printMessage } from '../host.ts';
+import { CommandError, findFile, type Host, printJson, printMessage } from '../host.ts';
 import { openProgress } from '../send/progress.ts';
 import { sendFile } from '../send/send-file.ts';
 import { describeSummary } from '../send/send-summary.ts';
@@ -65,11 +63,4 @@ function findTarget(host: Host, options: SendOptions): { url: string; apiKey: st
   throw new CommandError(
     `Nothing was started in ${config.WEIR_DATA_DIR} yet. Start Weir with \`npm start\`, or give --url and --key.`,
   );
-}
-
-/** npm runs scripts in the project's directory; INIT_CWD is the directory that npm was called in. */
-function findFile(host: Host, file: string): string {
-  const here = resolve(host.directory, file);
-  const there = resolve(host.env.INIT_CWD ?? host.directory, file);
-  return existsSync(here) ? here : there;
 }

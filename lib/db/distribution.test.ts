@@ -3,10 +3,10 @@ import { getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../test/support/test-servers.ts';
+import { distributeDatabase } from '../migrate.ts';
 import { openPostgres } from './connect.ts';
 import { openDatabase } from './database.ts';
 import { changeShardsInSequence, distributedTables } from './distribution.ts';
-import { distributeDatabase } from './migrate.ts';
 import * as schema from './schema.ts';
 
 /** Checks the requirements of Citus for distributed tables, on a plain Postgres (docs/cluster.md). */

@@ -161,6 +161,9 @@ export const chartGroupsMax = 50;
 /** Models whose costs are listed: more than any space uses. */
 export const costModelsMax = 1_000;
 
+/** Days whose models the page of prices lists. */
+export const pricedDays = 30;
+
 /** Buckets of a histogram. Without statistics for its filter, each is estimated by reading events. */
 export const histogramBucketsDefault = 60;
 export const histogramBucketsMax = 120;

@@ -9,7 +9,6 @@ import { readUsage } from '../../lib/accounts/usage.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { distributedTables } from '../../lib/db/distribution.ts';
-import { migrateDatabase } from '../../lib/db/migrate.ts';
 import { ensurePartitions, findPartitionFaults } from '../../lib/db/partitions.ts';
 import {
   agentStats,
@@ -20,6 +19,7 @@ import {
   segments,
   usageMonths,
 } from '../../lib/db/schema.ts';
+import { migrateDatabase } from '../../lib/migrate.ts';
 import type { Part } from '../../lib/queue/group.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
 import { type ExpireResult, expireData } from '../../lib/retention/expire.ts';

@@ -193,40 +193,67 @@ test('a space that is minutes old has no forecast, and the page says why', async
   expect(await forecast.getByText(/\d/).count()).toBe(0);
 });
 
-test('an owner sets a price for a model without one, and costs appear', async () => {
+test('costs appear at list prices, and an owner sets prices of their own and for models without one', async () => {
   await using visitor = await system.visit();
   const { page, spaceId, apiKey } = visitor;
-  await system.send(apiKey, demoEvents());
+  // As a router and a maker name a model with a list price, and one that no list has.
+  const names: Record<string, string> = {
+    'gpt-4o': 'models/gpt-4o-2024-08-06',
+    'mistral-large-latest': 'house-model',
+  };
+  await system.send(
+    apiKey,
+    demoEvents().map((event) => {
+      const { llm } = event.properties;
+      if (llm !== undefined) llm.model = names[String(llm.model)] ?? llm.model;
+      return event;
+    }),
+  );
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-  await page.getByRole('link', { name: 'No prices set' }).click();
-  await page.getByText('No prices yet').waitFor();
-  await page.getByRole('button', { name: 'Set a price for gpt-4o', exact: true }).click();
+  await page.getByText(/^\$\d/).waitFor();
+  await page.getByRole('link', { name: /of tokens priced, at list prices/ }).click();
+  await page.getByText('No prices were set').waitFor();
+  const used = page.getByRole('table', { name: 'Prices of models in use' });
+  const dated = used.getByRole('row', { name: /gpt-4o-2024-08-06/ });
+  await dated.getByText('list price').waitFor();
+  await dated.getByText('$2.50', { exact: true }).waitFor();
+
+  // The table of models without a price is editable.
+  const unpriced = page.getByRole('table', { name: 'Models without a price' });
+  await unpriced.getByLabel('Input price of house-model').fill('2');
+  const save = page.getByRole('button', { name: 'Set 1 price' });
+  expect(await save.isDisabled()).toBe(true);
+  await unpriced.getByLabel('Output price of house-model').fill('6');
+  await save.click();
+  await unpriced.waitFor({ state: 'detached' });
+  await used
+    .getByRole('row', { name: /house-model/ })
+    .getByText('this space')
+    .waitFor();
+
+  // A price of the space replaces the list price.
+  await page.getByRole('button', { name: 'Set a price for models/gpt-4o-2024-08-06' }).click();
   const dialog = page.getByRole('dialog', { name: 'Price of a model' });
   await dialog.getByLabel('Input').fill('2,5');
   await dialog.getByText('Enter a decimal number such as 2.50.').waitFor();
   expect(await dialog.getByRole('button', { name: 'Set the price' }).isDisabled()).toBe(true);
-  await dialog.getByLabel('Input').fill('2.5');
-  await dialog.getByLabel('Output').fill('10');
+  await dialog.getByLabel('Input').fill('3.5');
+  await dialog.getByLabel('Cache read').fill('');
   await dialog.getByRole('button', { name: 'Set the price' }).click();
-  const row = page.getByRole('table', { name: /^Prices/ }).getByRole('row', { name: /gpt-4o/ });
+  const set = page.getByRole('table', { name: /^Prices, US dollars/ });
+  const row = set.getByRole('row', { name: /gpt-4o-2024-08-06/ });
   await row.getByText('in force').waitFor();
-  await row.getByText('$2.50', { exact: true }).waitFor();
+  await row.getByText('$3.50', { exact: true }).waitFor();
   // Without cache prices, cached tokens cost the input price, and the row says so.
   expect(await row.getByText('as input').count()).toBe(2);
-  expect(await page.getByRole('row', { name: /gpt-4o .*%/ }).count()).toBe(0);
-  const unpriced = page.getByRole('table', { name: 'Models without a price' });
-  await unpriced
-    .getByRole('row', { name: /mistral-large-latest/ })
-    .getByText('0%')
-    .waitFor();
+  await dated.getByText('this space').waitFor();
   await page.goto(`/s/${spaceId}`);
-  await page.getByText(/of tokens have a price/).waitFor();
-  await page.getByText(/^\$\d/).waitFor();
+  await page.getByText(/^100% of tokens priced, .* at list prices$/).waitFor();
 
   await page.goto(`/s/${spaceId}/settings/prices`);
-  await page.getByRole('button', { name: /^Remove the price of gpt-4o/ }).click();
+  await page.getByRole('button', { name: /^Remove the price of models\/gpt-4o/ }).click();
   await page.getByRole('button', { name: 'Remove', exact: true }).click();
-  await page.getByText('No prices yet').waitFor();
+  await dated.getByText('list price').waitFor();
 });
 
 test('a click filters the audit log by action, and the filter is in the address', async () => {

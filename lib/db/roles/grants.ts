@@ -27,6 +27,7 @@ const ingestRights: readonly Right[] = [
  * of the audit log.
  */
 const dashboardRights: readonly Right[] = [
+  ...may('SELECT', schema.listPrices),
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
   ...may('SELECT, INSERT', schema.auditLog, schema.identities),
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),

@@ -118,3 +118,25 @@ export const modelPrices = pgTable(
     unique('model_prices_of_day').on(table.spaceId, table.model, table.validFrom).nullsNotDistinct(),
   ],
 );
+
+/**
+ * The prices that providers list, from a day on: for models without a row in `model_prices`. `weir migrate` and `weir price import`
+ * write them (lib/prices/list-prices.ts).
+ */
+export const listPrices = pgTable(
+  'list_prices',
+  {
+    /** In lower case. Events find it by their model's names (lib/prices/model-names.ts). */
+    model: text('model').notNull(),
+    /** The first day, UTC. */
+    validFrom: date('valid_from', { mode: 'string' }).notNull(),
+    input: price('input').notNull(),
+    output: price('output').notNull(),
+    cacheRead: price('cache_read'),
+    cacheWrite: price('cache_write'),
+    source: text('source').notNull(),
+    /** The day of the last list with this price. */
+    listedOn: date('listed_on', { mode: 'string' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.model, table.validFrom] })],
+);

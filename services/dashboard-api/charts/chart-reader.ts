@@ -2,6 +2,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { type Chart, type ChartQuery, readChart } from './chart.ts';
 import { type CostQuery, type Costs, readCosts } from './costs.ts';
 import { type Histogram, type HistogramQuery, readHistogram } from './histogram.ts';
+import { readUsedModels, type UsedModel } from './model-prices.ts';
 import { type CallTokens, type Cost, costOfCall } from './token-prices.ts';
 
 /** Reads the charts of one space. */
@@ -10,6 +11,8 @@ export interface ChartReader {
   costs(query: CostQuery): Promise<Costs>;
   /** The cost of one model call. */
   costOfCall(tokens: CallTokens): Promise<Cost>;
+  /** The models of the last 30 days and their prices. */
+  usedModels(): Promise<UsedModel[]>;
   histogram(query: HistogramQuery): Promise<Histogram>;
 }
 
@@ -18,6 +21,7 @@ export function openChartReader(database: Database, spaceId: string): ChartReade
     read: (query) => readChart(database, spaceId, query),
     costs: (query) => readCosts(database, spaceId, query),
     costOfCall: (tokens) => costOfCall(database, spaceId, tokens),
+    usedModels: () => readUsedModels(database, spaceId),
     histogram: (query) => readHistogram(database, spaceId, query),
   };
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
-import { type ListedPrice, listPrices } from '../../../lib/prices/prices.ts';
+import { readListChanges } from '../../../lib/prices/list-prices.ts';
+import { dayOf, openPriceBook } from '../../../lib/prices/price-book.ts';
+import { listPrices } from '../../../lib/prices/prices.ts';
 import { costModelsMax } from '../limits.ts';
 import { readCells } from './read-cells.ts';
 import { type ChartRange, timeBoundaries } from './time-buckets.ts';
-import { cost, dayOf, priceOn, priceTokens, showCost } from './token-prices.ts';
+import { cost, priceTokens, showCost } from './token-prices.ts';
 
 export interface CostQuery extends ChartRange {
   source?: string | undefined;
@@ -29,16 +31,16 @@ export const costs = z
   .meta({ id: 'Costs' });
 export type Costs = z.infer<typeof costs>;
 
-/** The costs of models, from statistics and the prices of each UTC day. A space's own price for a model replaces the global one. */
+/** The costs of models, from statistics and the prices of each UTC day (lib/prices/price-book.ts). */
 export async function readCosts(
   database: Database,
   spaceId: string,
   { source, ...range }: CostQuery,
 ): Promise<Costs> {
   const boundaries = timeBoundaries(range);
-  const prices = Map.groupBy(await listPrices(database, spaceId), ({ model }) => model);
+  const [prices, listChanges] = await Promise.all([listPrices(database, spaceId), readListChanges(database)]);
   // A bucket in which a price changes is read in two parts.
-  const parts = splitAtChanges(boundaries, [...prices.values()].flat());
+  const parts = splitAtChanges(boundaries, [...prices.map(({ validFrom }) => validFrom), ...listChanges]);
   const cells = await readCells(database, spaceId, {
     boundaries: parts,
     group: 'model',
@@ -46,14 +48,16 @@ export async function readCosts(
     groupsMax: costModelsMax,
     withDurations: false,
   });
+  const models = [...new Set(cells.flatMap(({ group }) => group ?? []))];
+  const priceOf = await openPriceBook(database, spaceId, models, prices);
   const starts = boundaries.slice(0, -1);
   const priced = cells.map((cell) => {
     const atMs = parts[cell.bucket] ?? 0;
     const bucket = starts.findLastIndex((start) => start <= atMs);
-    const price = cell.group === null ? undefined : priceOn(prices.get(cell.group) ?? [], atMs);
+    const price = cell.group === null ? undefined : priceOf(cell.group, atMs);
     return { model: cell.group, bucket, ...priceTokens(cell, price) };
   });
-  const models = [...Map.groupBy(priced, ({ model }) => model)].map(([model, own]) => ({
+  const costsOfModels = [...Map.groupBy(priced, ({ model }) => model)].map(([model, own]) => ({
     model,
     ...showCost(own),
     points: [...Map.groupBy(own, ({ bucket }) => bucket)].map(([bucket, some]) => ({
@@ -61,12 +65,12 @@ export async function readCosts(
       ...showCost(some),
     })),
   }));
-  return { starts, end: boundaries.at(-1) ?? range.to, total: showCost(priced), models };
+  return { starts, end: boundaries.at(-1) ?? range.to, total: showCost(priced), models: costsOfModels };
 }
 
 /** Inserts the starts of days on which a price changes between the boundaries. */
-function splitAtChanges(boundaries: readonly number[], prices: readonly ListedPrice[]): number[] {
+function splitAtChanges(boundaries: readonly number[], days: readonly string[]): number[] {
   const [first = 0, last = 0] = [boundaries[0], boundaries.at(-1)];
-  const changes = prices.map(({ validFrom }) => dayOf(validFrom)).filter((at) => at > first && at < last);
+  const changes = days.map(dayOf).filter((at) => at > first && at < last);
   return [...new Set([...boundaries, ...changes])].toSorted((a, b) => a - b);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { costOf, formatCost } from '../../../lib/prices/decimal.ts';
-import { type ListedPrice, listPrices } from '../../../lib/prices/prices.ts';
+import { type AppliedPrice, openPriceBook } from '../../../lib/prices/price-book.ts';
 import type { Sums } from './read-cells.ts';
 
 /** The cost of tokens. Tokens without a price are not included: `pricedTokens` of `tokens` have one. */
@@ -11,23 +11,18 @@ export const cost = z
     cost: z.string().nullable(),
     /** Number of input and output tokens that have a price. */
     pricedTokens: z.number(),
+    /** Number of them whose price is the provider's list price. */
+    listPricedTokens: z.number(),
     /** Number of all input and output tokens. */
     tokens: z.number(),
   })
   .meta({ id: 'Cost' });
 export type Cost = z.infer<typeof cost>;
 
-/** The price of a model at a time: the latest of the space's own prices, or else of the global ones. */
-export function priceOn(prices: readonly ListedPrice[], atMs: number): ListedPrice | undefined {
-  const valid = prices
-    .filter(({ validFrom }) => dayOf(validFrom) <= atMs)
-    .toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1));
-  return valid.findLast(({ spaceId }) => spaceId !== null) ?? valid.at(-1);
-}
-
 export interface PricedTokens {
   readonly units: bigint;
   readonly pricedTokens: number;
+  readonly listPricedTokens: number;
   readonly tokens: number;
 }
 
@@ -38,7 +33,7 @@ export type TokenCounts = Pick<Sums, 'inputTokens' | 'outputTokens' | 'cacheRead
  * The cost of token counts. Input tokens include cached tokens, output tokens include reasoning. Without cache prices, cached tokens
  * cost as much as input: providers charge for them, so omitting them would understate the cost.
  */
-export function priceTokens(counts: TokenCounts, price: ListedPrice | undefined): PricedTokens {
+export function priceTokens(counts: TokenCounts, price: AppliedPrice | undefined): PricedTokens {
   const cacheRead = wholeTokens(counts.cacheReadTokens);
   const cacheWrite = wholeTokens(counts.cacheWriteTokens);
   const input = wholeTokens(counts.inputTokens);
@@ -52,9 +47,11 @@ export function priceTokens(counts: TokenCounts, price: ListedPrice | undefined)
     [output, price?.output],
   ] as const;
   const priced = kinds.filter(([, one]) => one !== undefined && one !== null);
+  const pricedTokens = priced.reduce((sum, [tokens]) => sum + tokens, 0);
   return {
     units: priced.reduce((sum, [tokens, one]) => sum + costOf(BigInt(tokens), one ?? '0'), 0n),
-    pricedTokens: priced.reduce((sum, [tokens]) => sum + tokens, 0),
+    pricedTokens,
+    listPricedTokens: price?.origin === 'list' ? pricedTokens : 0,
     tokens: input + output,
   };
 }
@@ -71,13 +68,9 @@ export function showCost(parts: readonly PricedTokens[]): Cost {
   return {
     cost: pricedTokens === 0 ? null : formatCost(units),
     pricedTokens,
+    listPricedTokens: parts.reduce((sum, part) => sum + part.listPricedTokens, 0),
     tokens: parts.reduce((sum, part) => sum + part.tokens, 0),
   };
-}
-
-/** Start of a UTC day, in milliseconds since the epoch. */
-export function dayOf(date: string): number {
-  return Date.parse(`${date}T00:00:00Z`);
 }
 
 /** The tokens of one model call. */
@@ -93,7 +86,6 @@ export async function costOfCall(
   spaceId: string,
   { model, atMs, ...counts }: CallTokens,
 ): Promise<Cost> {
-  const prices = await listPrices(database, spaceId);
-  const own = prices.filter((price) => price.model === model);
-  return showCost([priceTokens(counts, priceOn(own, atMs))]);
+  const priceOf = await openPriceBook(database, spaceId, [model]);
+  return showCost([priceTokens(counts, priceOf(model, atMs))]);
 }

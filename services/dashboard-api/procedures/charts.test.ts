@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
 import { operator } from '../../../lib/accounts/audit/audit.ts';
+import { importListPrices } from '../../../lib/prices/list-prices.ts';
 import { setPrice } from '../../../lib/prices/prices.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
@@ -69,7 +70,13 @@ test('costs are exact, follow price changes by day, and state the share of price
     },
     { model: 'unpriced', cost: null, pricedTokens: 0, tokens: 10 },
   ]);
-  expect(costs.total).toEqual({ cost: '0.200000620007', pricedTokens: 1_000_012, tokens: 1_000_022 });
+  const listPricedTokens = 0;
+  expect(costs.total).toEqual({
+    cost: '0.200000620007',
+    pricedTokens: 1_000_012,
+    listPricedTokens,
+    tokens: 1_000_022,
+  });
   expect(costs.starts.length).toBe(3);
   // Single calls before and after the change, and of a model without a price.
   const call = {
@@ -83,15 +90,96 @@ test('costs are exact, follow price changes by day, and state the share of price
     // 1,000,000 × 0.2 + 1 × 0.02 + 7 × 0.000001, each for a million.
     cost: '0.200000020007',
     pricedTokens: 1_000_008,
+    listPricedTokens,
     tokens: 1_000_008,
   });
   const early = { model: 'm', atMs: from - 60_000, inputTokens: 3, outputTokens: 1 };
-  expect(await trpc.charts.callCost.query(early)).toEqual({ cost: '0.0000006', pricedTokens: 4, tokens: 4 });
+  expect(await trpc.charts.callCost.query(early)).toEqual({
+    cost: '0.0000006',
+    pricedTokens: 4,
+    listPricedTokens,
+    tokens: 4,
+  });
   expect(await trpc.charts.callCost.query({ ...early, model: 'unpriced' })).toEqual({
     cost: null,
     pricedTokens: 0,
+    listPricedTokens,
     tokens: 4,
   });
+});
+
+test('models without a price of their own cost the list price of their day, and the share of it is stated', async () => {
+  const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const { trpc } = space.client;
+  const listed = `listed-${randomUUID()}`;
+  const model = `openrouter/house/${listed}-2026-02-01`;
+  const list = (day: string, input: string) => ({
+    source: 'a list',
+    day,
+    prices: [{ model: listed, input, output: '0', cacheRead: '0.5', cacheWrite: null }],
+  });
+  await importListPrices(dashboard.database, list('2026-01-01', '1'));
+  await importListPrices(dashboard.database, list('2026-03-01', '2'));
+  for (const { spaceId } of [space, other]) {
+    await use(spaceId, [
+      { model, startTimeMs: from - 60_000, input: 1_000_000, output: 0 },
+      { model, startTimeMs: from, input: 1_000_000, cached: 500_000, output: 0 },
+      { model: 'unpriced', startTimeMs: from, input: 7, output: 0 },
+    ]);
+  }
+  const range = { from: from - dayMs, to: from + dayMs, step: 'day' } as const;
+  // 1, and half of 2 plus half of 0.5.
+  const total = { cost: '2.25', pricedTokens: 2_000_000, listPricedTokens: 2_000_000, tokens: 2_000_007 };
+  expect((await trpc.charts.costs.query(range)).total).toEqual(total);
+  expect(await trpc.charts.callCost.query({ model, atMs: from - 1, inputTokens: 3_000_000 })).toMatchObject({
+    cost: '3',
+    listPricedTokens: 3_000_000,
+  });
+  // A price of the space wins from its first day on; before it, the list price holds.
+  await trpc.prices.set.mutate({ ...tokenPrices, model, input: '10', output: '0', validFrom: '2026-03-01' });
+  expect((await trpc.charts.costs.query(range)).total).toEqual({
+    ...total,
+    cost: '11',
+    listPricedTokens: 1_000_000,
+  });
+  expect((await other.client.trpc.charts.costs.query(range)).total).toEqual(total);
+});
+
+test('the models in use are listed with the price that applies to each', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const now = Date.now();
+  const [own, unpriced] = [`own-${randomUUID()}`, `unpriced-${randomUUID()}`];
+  await use(spaceId, [
+    { model: own, startTimeMs: now, input: 1, output: 1 },
+    { model: unpriced, startTimeMs: now, input: 2, output: 1 },
+    { model: 'models/gpt-4o-2024-08-06', startTimeMs: now, input: 3, output: 1 },
+    { model: 'long ago', startTimeMs: now - 40 * dayMs, input: 3, output: 1 },
+  ]);
+  await client.trpc.prices.set.mutate({ ...tokenPrices, model: own, input: '1', output: '2.50' });
+  const models = await client.trpc.prices.models.query();
+  expect(models).toHaveLength(3);
+  expect(models).toEqual(
+    expect.arrayContaining([
+      {
+        model: own,
+        tokens: 2,
+        price: { origin: 'space', input: '1', output: '2.50', cacheRead: null, cacheWrite: null, list: null },
+      },
+      { model: unpriced, tokens: 3, price: null },
+      {
+        model: 'models/gpt-4o-2024-08-06',
+        tokens: 4,
+        price: expect.objectContaining({
+          origin: 'list',
+          list: {
+            model: 'gpt-4o',
+            source: expect.stringContaining('LiteLLM'),
+            day: expect.stringMatching(/^2026-/),
+          },
+        }),
+      },
+    ]),
+  );
 });
 
 test("a space's own price replaces the operator's, and is invisible to other spaces", async () => {

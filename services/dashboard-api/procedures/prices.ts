@@ -2,6 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { isPrice } from '../../../lib/prices/decimal.ts';
 import type { ListedPrice } from '../../../lib/prices/prices.ts';
+import { usedModel } from '../charts/model-prices.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const price = z
@@ -38,6 +39,11 @@ export const prices = router({
   list: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(listedPrice))
     .query(({ ctx }) => ctx.space.prices.list()),
+
+  /** The models of the last 30 days, and the price that applies to each: own, of the operator, or the provider's list price. */
+  models: spaceProcedure('viewer')
+    .output(z.array(usedModel))
+    .query(({ ctx }) => ctx.space.charts.usedModels()),
 
   /** Sets the space's own price for a model from a day on. It replaces a price of the same day. */
   set: spaceProcedure('owner')

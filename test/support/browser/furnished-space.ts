@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { changeSpace } from '../../../lib/accounts/spaces.ts';
 import type { DemoEvent } from './demo-events.ts';
 import { sendRefusedEvents } from './refused-events.ts';
@@ -25,8 +26,20 @@ export async function furnishSpace(
   await mutate(visitor, 'invitations.create', { spaceId, email: 'lena@spoke.example', role: 'viewer' });
   await mutate(visitor, 'invitations.create', { spaceId, email: 'omar@spoke.example', role: 'admin' });
   await sendRefusedEvents(system, visitor, 2);
-  await system.send(visitor.apiKey, events);
+  await system.send(visitor.apiKey, [...events, ...callsOfOwnModel(events)]);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+}
+
+/** A call of a model that no price list has. */
+function callsOfOwnModel(events: readonly DemoEvent[]): DemoEvent[] {
+  return events
+    .filter(({ properties, status }) => properties.llm?.model === 'gpt-4o-mini' && status.state === 'ok')
+    .slice(0, 1)
+    .map((event) => ({
+      ...event,
+      id: randomUUID(),
+      properties: { llm: { ...event.properties.llm, model: 'spoke-reranker-7b' } },
+    }));
 }
 
 /** The name of the shop in the sample events. */

@@ -27,12 +27,13 @@ export function CallCost({ event, usage }: { event: WholeEvent; usage: Usage }) 
   });
   // Reserves the height, so that nothing moves when the cost arrives.
   if (data === undefined) return isLoading && <p className="mt-2 h-4" />;
-  const { cost, pricedTokens, tokens } = data;
+  const { cost, pricedTokens, listPricedTokens, tokens } = data;
   return (
     <dl className="mt-2 flex flex-wrap items-center gap-x-1.5 text-xs">
       <dt className="text-muted">Cost</dt>
       <dd>
         {cost !== null && <span className="font-medium">{formatMoney(Number(cost))}</span>}
+        {listPricedTokens > 0 && <span className="text-muted"> at the list price</span>}
         {pricedTokens < tokens && (
           <Link
             to="/s/$spaceId/settings/prices"

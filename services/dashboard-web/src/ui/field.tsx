@@ -1,7 +1,8 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { classes } from './classes.ts';
 
-const box =
+/** The look of a text field. */
+export const inputClasses =
   'h-8 w-full rounded-md border border-edge bg-surface px-2.5 text-sm text-ink placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0';
 
 interface FieldProps {
@@ -29,7 +30,7 @@ export function TextField({
       </label>
       <input
         id={id}
-        className={classes(box, problem !== undefined && 'border-bad-line')}
+        className={classes(inputClasses, problem !== undefined && 'border-bad-line')}
         aria-invalid={problem !== undefined}
         aria-describedby={isDescribed ? `${id}-hint` : undefined}
         {...rest}
@@ -67,7 +68,7 @@ export function SelectField<Value extends string>({
       </label>
       <select
         id={id}
-        className={classes(box, 'pr-1')}
+        className={classes(inputClasses, 'pr-1')}
         value={value}
         onChange={(event) => {
           const chosen = options.find((option) => option.value === event.target.value);

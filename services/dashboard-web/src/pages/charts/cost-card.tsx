@@ -6,7 +6,8 @@ import { apiQuery } from '../../api/query.ts';
 import { colorNames } from '../../charts/colors.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import type { TimeSeries } from '../../charts/time-series.ts';
-import { formatMoney, formatShare } from '../../format/number.ts';
+import { formatMoney } from '../../format/number.ts';
+import { describePriced } from '../../format/priced.ts';
 import { useSpace } from '../../space/space.ts';
 import { Card } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
@@ -41,7 +42,7 @@ export function CostCard({
         )}
       </Card>
     );
-  const { cost, pricedTokens, tokens } = data.total;
+  const { cost, tokens } = data.total;
   if (cost === null)
     return (
       <Card title="Cost">
@@ -60,9 +61,8 @@ export function CostCard({
         onZoom={onZoom}
       />
       <p className="mt-1 text-muted text-xs">
-        {formatShare(tokens === 0 ? 1 : pricedTokens / tokens)} of the tokens have a{' '}
         <PricesLink className="text-accent underline decoration-line hover:decoration-current">
-          price
+          {describePriced(data.total)}
         </PricesLink>
         .
       </p>

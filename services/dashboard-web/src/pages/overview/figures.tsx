@@ -9,6 +9,7 @@ import {
   formatMoney,
   formatShare,
 } from '../../format/number.ts';
+import { describePriced } from '../../format/priced.ts';
 import { useSpace } from '../../space/space.ts';
 import { classes } from '../../ui/classes.ts';
 
@@ -53,16 +54,17 @@ export function Figures({ total, costs }: { total: Total | undefined; costs: Cos
 }
 
 /** The share of tokens that the cost includes, so that a partial sum is not taken for the whole. */
-function PricedShare({ costs: { cost, tokens, pricedTokens } }: { costs: Cost }) {
+function PricedShare({ costs }: { costs: Cost }) {
   const { id: spaceId } = useSpace();
-  if (tokens === 0) return 'No tokens';
+  if (costs.tokens === 0) return 'No tokens';
   return (
     <Link
       to="/s/$spaceId/settings/prices"
       params={{ spaceId }}
+      title={describePriced(costs)}
       className="underline decoration-line hover:decoration-current"
     >
-      {cost === null ? 'No prices set' : `${formatShare(pricedTokens / tokens)} of tokens have a price`}
+      {describePriced(costs)}
     </Link>
   );
 }

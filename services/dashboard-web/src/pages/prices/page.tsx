@@ -11,11 +11,15 @@ import type { Price } from './price.ts';
 import { PriceDialog } from './price-dialog.tsx';
 import { PriceTable } from './price-table.tsx';
 import { UnpricedModels } from './unpriced-models.tsx';
+import { UsedModels } from './used-models.tsx';
 
-/** Prices of models. Owners set prices for their space, which replace the operator's. */
+/** Prices of models: list prices, the operator's, and those that owners set for their space. The last of these applies. */
 export function PricesPage() {
   const { id: spaceId, role } = useSpace();
-  const { data, error, refetch } = useQuery(apiQuery('prices.list', { spaceId }));
+  const { data, error: listError, refetch: refetchList } = useQuery(apiQuery('prices.list', { spaceId }));
+  const models = useQuery(apiQuery('prices.models', { spaceId }));
+  const error = listError ?? models.error;
+  const refetch = () => Promise.all([refetchList(), models.refetch()]);
   const [edited, setEdited] = useState<Partial<Price>>();
   const canSet = hasRole(role, 'owner');
   return (
@@ -31,24 +35,30 @@ export function PricesPage() {
         )
       }
     >
-      <div className="flex flex-col gap-4">
-        <Card isFlush>
-          {error !== null ? (
-            <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
-          ) : data === undefined ? (
-            <Loading />
-          ) : data.length === 0 ? (
-            <Notice icon={CircleDollarSign} title="No prices yet" isSmall>
-              {canSet
-                ? 'Set the price of a model to see what its calls cost.'
-                : 'An owner of the space can set prices. Until then no cost is shown.'}
-            </Notice>
-          ) : (
-            <PriceTable prices={data} canSet={canSet} onEdit={setEdited} />
-          )}
-        </Card>
-        <UnpricedModels canSet={canSet} onSet={(model) => setEdited({ model })} />
-      </div>
+      {error !== null ? (
+        <FailureNotice error={error} onRetry={() => void refetch()} isSmall />
+      ) : data === undefined || models.data === undefined ? (
+        <Loading />
+      ) : (
+        <div className="flex flex-col gap-4">
+          <UnpricedModels models={models.data} canSet={canSet} />
+          <UsedModels
+            models={models.data}
+            onSet={canSet ? ({ model, price }) => setEdited({ ...price, model }) : undefined}
+          />
+          <Card title="Prices that were set" isFlush>
+            {data.length === 0 ? (
+              <Notice icon={CircleDollarSign} title="No prices were set" isSmall>
+                {canSet
+                  ? 'Models have the list prices of their providers. Set a price to replace one.'
+                  : 'Models have the list prices of their providers. An owner of the space can set prices.'}
+              </Notice>
+            ) : (
+              <PriceTable prices={data} canSet={canSet} onEdit={setEdited} />
+            )}
+          </Card>
+        </div>
+      )}
       <PriceDialog price={edited} onClose={() => setEdited(undefined)} />
     </Page>
   );

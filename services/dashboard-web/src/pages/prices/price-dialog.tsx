@@ -5,7 +5,15 @@ import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { allTime, isPriceText, type Price } from './price.ts';
+import {
+  type AmountTexts,
+  allTime,
+  isPriceText,
+  kinds,
+  type Price,
+  pricesChanged,
+  toAmounts,
+} from './price.ts';
 
 /** Sets a price for this space. It replaces a price of the same model and day. `price` prefills the form. */
 export function PriceDialog({ price, onClose }: { price: Partial<Price> | undefined; onClose: () => void }) {
@@ -21,37 +29,25 @@ export function PriceDialog({ price, onClose }: { price: Partial<Price> | undefi
   );
 }
 
-const kinds = [
-  { kind: 'input', label: 'Input', isRequired: true },
-  { kind: 'output', label: 'Output', isRequired: true },
-  { kind: 'cacheRead', label: 'Cache read', isRequired: false },
-  { kind: 'cacheWrite', label: 'Cache write', isRequired: false },
-] as const;
-
 function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => void }) {
   const { id: spaceId } = useSpace();
   const [model, setModel] = useState(price.model ?? '');
   const [validFrom, setValidFrom] = useState(price.validFrom === allTime ? '' : (price.validFrom ?? ''));
-  const [texts, setTexts] = useState<Record<(typeof kinds)[number]['kind'], string>>({
+  const [texts, setTexts] = useState<AmountTexts>({
     input: price.input ?? '',
     output: price.output ?? '',
     cacheRead: price.cacheRead ?? '',
     cacheWrite: price.cacheWrite ?? '',
   });
-  const { mutateAsync, error, isPending } = useApiMutation('prices.set', {
-    reload: ['prices.list', 'charts.costs'],
-  });
-  const isInvalid = (text: string) => text !== '' && !isPriceText(text);
+  const { mutateAsync, error, isPending } = useApiMutation('prices.set', pricesChanged);
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault();
-    const { input, output, cacheRead, cacheWrite } = texts;
+    const amounts = toAmounts(texts);
+    if (amounts === undefined) return;
     const isDone = await mutateAsync({
       spaceId,
       model,
-      input,
-      output,
-      cacheRead: cacheRead === '' ? null : cacheRead,
-      cacheWrite: cacheWrite === '' ? null : cacheWrite,
+      ...amounts,
       ...(validFrom !== '' && { validFrom }),
     }).then(
       () => true,
@@ -70,20 +66,7 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
         onChange={(event) => setModel(event.target.value)}
         autoComplete="off"
       />
-      <div className="grid grid-cols-2 gap-3">
-        {kinds.map(({ kind, label, isRequired }) => (
-          <TextField
-            key={kind}
-            label={isRequired ? label : `${label} (optional)`}
-            inputMode="decimal"
-            required={isRequired}
-            value={texts[kind]}
-            problem={isInvalid(texts[kind]) ? 'Enter a decimal number such as 2.50.' : undefined}
-            onChange={(event) => setTexts({ ...texts, [kind]: event.target.value.trim() })}
-            autoComplete="off"
-          />
-        ))}
-      </div>
+      <AmountFields texts={texts} onChange={setTexts} />
       <TextField
         label="First day, UTC (optional)"
         hint="Leave empty for all time."
@@ -94,14 +77,33 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
       <FormFailure error={error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
-        <Button
-          look="primary"
-          type="submit"
-          disabled={isPending || Object.values(texts).some((text) => isInvalid(text))}
-        >
+        <Button look="primary" type="submit" disabled={isPending || Object.values(texts).some(isInvalid)}>
           Set the price
         </Button>
       </div>
     </form>
   );
+}
+
+function AmountFields({ texts, onChange }: { texts: AmountTexts; onChange: (texts: AmountTexts) => void }) {
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      {kinds.map(({ kind, label, isRequired }) => (
+        <TextField
+          key={kind}
+          label={isRequired ? label : `${label} (optional)`}
+          inputMode="decimal"
+          required={isRequired}
+          value={texts[kind]}
+          problem={isInvalid(texts[kind]) ? 'Enter a decimal number such as 2.50.' : undefined}
+          onChange={(event) => onChange({ ...texts, [kind]: event.target.value.trim() })}
+          autoComplete="off"
+        />
+      ))}
+    </div>
+  );
+}
+
+function isInvalid(text: string): boolean {
+  return text !== '' && !isPriceText(text);
 }

@@ -8,7 +8,8 @@ import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { allTime, type Price, priceOn, withCents } from './price.ts';
+import { amountColumns, modelClasses } from './amount-columns.tsx';
+import { allTime, type Price, priceOn, pricesChanged } from './price.ts';
 
 /** All prices of the space and of the operator, current and past. */
 export function PriceTable({
@@ -22,7 +23,7 @@ export function PriceTable({
 }) {
   const { id: spaceId } = useSpace();
   const [removed, setRemoved] = useState<Price>();
-  const { mutateAsync } = useApiMutation('prices.remove', { reload: ['prices.list', 'charts.costs'] });
+  const { mutateAsync } = useApiMutation('prices.remove', pricesChanged);
   return (
     <>
       <Table
@@ -31,7 +32,7 @@ export function PriceTable({
         keyOf={({ model, validFrom, spaceId: ofSpace }) => `${model} ${validFrom} ${ofSpace}`}
         columns={[
           ...validityColumns(prices),
-          ...amountColumns,
+          ...amountColumns((price: Price) => price),
           ...(canSet ? [actionColumn(onEdit, setRemoved)] : []),
         ]}
       />
@@ -44,8 +45,8 @@ export function PriceTable({
           mutateAsync({ spaceId, model: removed?.model ?? '', validFrom: removed?.validFrom ?? allTime })
         }
       >
-        <ShownText text={removed?.model ?? ''} /> then has the operator’s price, if there is one. This also
-        changes past costs.
+        <ShownText text={removed?.model ?? ''} /> then has the operator’s price or the list price, if there is
+        one. This also changes past costs.
       </ConfirmDialog>
     </>
   );
@@ -61,7 +62,7 @@ function validityColumns(prices: readonly Price[]): Column<Price>[] {
   return [
     {
       title: 'Model',
-      className: 'min-w-36 max-w-72 font-medium [overflow-wrap:anywhere]',
+      className: modelClasses,
       cell: ({ model }) => <ShownText text={model} />,
     },
     { title: 'State', cell: stateOf },
@@ -81,21 +82,6 @@ function validityColumns(prices: readonly Price[]): Column<Price>[] {
     },
   ];
 }
-
-const amountColumns: readonly Column<Price>[] = [
-  { title: 'Input', isNumber: true, cell: ({ input }) => `$${withCents(input)}` },
-  { title: 'Output', isNumber: true, cell: ({ output }) => `$${withCents(output)}` },
-  {
-    title: 'Cache read',
-    isNumber: true,
-    cell: ({ cacheRead, input }) => <CachePrice price={cacheRead} input={input} />,
-  },
-  {
-    title: 'Cache write',
-    isNumber: true,
-    cell: ({ cacheWrite, input }) => <CachePrice price={cacheWrite} input={input} />,
-  },
-];
 
 /** Buttons to change a price, and to remove one of the space. */
 function actionColumn(onEdit: (price: Price) => void, onRemove: (price: Price) => void): Column<Price> {
@@ -124,16 +110,4 @@ function actionColumn(onEdit: (price: Price) => void, onRemove: (price: Price) =
       </span>
     ),
   };
-}
-
-function CachePrice({ price, input }: { price: string | null; input: string }) {
-  if (price !== null) return `$${withCents(price)}`;
-  return (
-    <span
-      className="text-muted"
-      title={`No cache price: these tokens cost the input price, $${withCents(input)}`}
-    >
-      as input
-    </span>
-  );
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isPriceText, type Price, priceOn, withCents } from './price.ts';
+import { describePriced } from '../../format/priced.ts';
+import { isPriceText, noAmounts, type Price, priceOn, toAmounts, withCents } from './price.ts';
 
 const price = (validFrom: string, spaceId: string | null): Price => ({
   model: 'm',
@@ -43,4 +44,24 @@ test.for([
   ['10.0', '10.00'],
 ])('%s is shown as %s', ([price = '', shown]) => {
   expect(withCents(price)).toBe(shown);
+});
+
+test('typed amounts are a price when input and output are, and no cache price is invalid', () => {
+  const typed = { ...noAmounts, input: '2', output: '6' };
+  expect(toAmounts(typed)).toEqual({ input: '2', output: '6', cacheRead: null, cacheWrite: null });
+  expect(toAmounts({ ...typed, cacheRead: '0.5' })?.cacheRead).toBe('0.5');
+  for (const change of [{ output: '' }, { input: 'x' }, { cacheWrite: '1,5' }]) {
+    expect(toAmounts({ ...typed, ...change })).toBeUndefined();
+  }
+});
+
+test.each([
+  [{ tokens: 0, pricedTokens: 0, listPricedTokens: 0 }, 'No tokens'],
+  [{ tokens: 9, pricedTokens: 0, listPricedTokens: 0 }, 'No tokens have a price'],
+  [{ tokens: 4, pricedTokens: 3, listPricedTokens: 0 }, '75% of tokens priced'],
+  [{ tokens: 4, pricedTokens: 3, listPricedTokens: 3 }, '75% of tokens priced, at list prices'],
+  [{ tokens: 4, pricedTokens: 3, listPricedTokens: 1 }, '75% of tokens priced, 25% at list prices'],
+  [{ tokens: 1e6, pricedTokens: 1e6 - 1, listPricedTokens: 0 }, '>99.9% of tokens priced'],
+])('the priced share of %o is named', (share, text) => {
+  expect(describePriced(share)).toBe(text);
 });

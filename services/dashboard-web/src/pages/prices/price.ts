@@ -1,6 +1,35 @@
 import type { Output } from '../../api/paths.ts';
 
 export type Price = Output<'prices.list'>[number];
+export type UsedModel = Output<'prices.models'>[number];
+
+/** Dollars per million tokens. */
+export type Amounts = Pick<Price, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>;
+
+/** The same while they are typed. */
+export type AmountTexts = Record<keyof Amounts, string>;
+
+export const noAmounts: AmountTexts = { input: '', output: '', cacheRead: '', cacheWrite: '' };
+
+export const kinds = [
+  { kind: 'input', label: 'Input', isRequired: true },
+  { kind: 'output', label: 'Output', isRequired: true },
+  { kind: 'cacheRead', label: 'Cache read', isRequired: false },
+  { kind: 'cacheWrite', label: 'Cache write', isRequired: false },
+] as const;
+
+/** The queries that a change of prices makes out of date. */
+export const pricesChanged = {
+  reload: ['prices.list', 'prices.models', 'charts.costs', 'charts.callCost'],
+} as const;
+
+/** The typed amounts; undefined while one is missing or no price. */
+export function toAmounts({ input, output, cacheRead, cacheWrite }: AmountTexts): Amounts | undefined {
+  const isPrice = [input, output].every(isPriceText);
+  const isCachePrice = [cacheRead, cacheWrite].every((text) => text === '' || isPriceText(text));
+  if (!isPrice || !isCachePrice) return undefined;
+  return { input, output, cacheRead: cacheRead || null, cacheWrite: cacheWrite || null };
+}
 
 /** The first day of a price that applies to all time. */
 export const allTime = '1970-01-01';

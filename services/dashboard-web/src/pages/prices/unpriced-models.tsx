@@ -1,65 +1,104 @@
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { apiQuery } from '../../api/query.ts';
-import { recentRanges } from '../../filter/recent-range.ts';
-import { formatCompact, formatShare } from '../../format/number.ts';
+import { type FormEvent, useState } from 'react';
+import { useApiMutation } from '../../api/query.ts';
+import { formatCompact, formatCounted } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+import { inputClasses } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
-import { FailureNotice } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { modelClasses } from './amount-columns.tsx';
+import {
+  type AmountTexts,
+  isPriceText,
+  kinds,
+  noAmounts,
+  pricesChanged,
+  toAmounts,
+  type UsedModel,
+} from './price.ts';
 
-/** Models of the last 30 days with tokens that have no price. No cost includes these tokens. */
-export function UnpricedModels({ canSet, onSet }: { canSet: boolean; onSet: (model: string) => void }) {
+/** The models of the last 30 days without a price, in one table in which owners enter prices. No cost includes these tokens. */
+export function UnpricedModels({ models, canSet }: { models: readonly UsedModel[]; canSet: boolean }) {
   const { id: spaceId } = useSpace();
-  const [now] = useState(Date.now);
-  const range = { from: now - recentRanges['30d'].ms, to: now, step: 'day' as const };
-  const { data, error } = useQuery(apiQuery('charts.costs', { spaceId, ...range }));
-  if (error !== null) return <FailureNotice error={error} isSmall />;
-  const models = data?.models.filter(({ tokens, pricedTokens }) => pricedTokens < tokens) ?? [];
-  if (models.length === 0) return null;
+  const [texts, setTexts] = useState<Readonly<Record<string, AmountTexts>>>({});
+  const { mutateAsync, error, isPending } = useApiMutation('prices.set', pricesChanged);
+  const unpriced = models.filter(({ price }) => price === null);
+  if (unpriced.length === 0) return null;
+  const textsOf = (model: string) => texts[model] ?? noAmounts;
+  const filled = unpriced.flatMap(({ model }) => {
+    const amounts = toAmounts(textsOf(model));
+    return amounts === undefined ? [] : [{ model, ...amounts }];
+  });
+  const isIncomplete = unpriced.some(
+    ({ model }) =>
+      Object.values(textsOf(model)).some((text) => text !== '') && !filled.some((one) => one.model === model),
+  );
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    // Each is stored by itself: those before a failure are priced, and leave the table.
+    for (const price of filled) {
+      if (!(await mutateAsync({ spaceId, ...price }).then(isDone, isFailed))) return;
+    }
+  };
+  const onType = (model: string, change: Partial<AmountTexts>) =>
+    setTexts({ ...texts, [model]: { ...textsOf(model), ...change } });
   return (
     <Card title="Models without a price, last 30 days" isFlush>
-      <Table
-        caption="Models without a price"
-        rows={models}
-        keyOf={({ model }) => model ?? ''}
-        columns={[
-          {
-            title: 'Model',
-            className: 'min-w-36 max-w-72 font-medium [overflow-wrap:anywhere]',
-            cell: ({ model }) => <ShownText text={model ?? 'All others'} />,
-          },
-          { title: 'Tokens', isNumber: true, cell: ({ tokens }) => formatCompact(tokens) },
-          {
-            title: 'Priced',
-            isNumber: true,
-            cell: ({ tokens, pricedTokens }) => formatShare(pricedTokens / tokens),
-          },
-          ...(canSet
-            ? [
-                {
-                  title: 'Actions',
-                  isPinned: true,
-                  isNumber: true,
-                  cell: ({ model }: (typeof models)[number]) =>
-                    model !== null &&
-                    model !== '' && (
-                      <Button
-                        size="small"
-                        aria-label={`Set a price for ${describeText(model)}`}
-                        onClick={() => onSet(model)}
-                      >
-                        Set a price
-                      </Button>
-                    ),
-                },
-              ]
-            : []),
-        ]}
-      />
+      <form onSubmit={(event) => void onSubmit(event)}>
+        <Table
+          caption="Models without a price"
+          rows={unpriced}
+          keyOf={({ model }) => model}
+          columns={[...columns, ...(canSet ? inputColumns(textsOf, onType) : [])]}
+        />
+        {canSet && (
+          <div className="flex flex-wrap items-center gap-3 border-line border-t px-4 py-2">
+            <Button look="primary" type="submit" disabled={filled.length === 0 || isIncomplete || isPending}>
+              Set {formatCounted(Math.max(1, filled.length), 'price')}
+            </Button>
+            <span className="text-muted text-xs">
+              US dollars per million tokens, for all time. Input and output are needed; cached tokens cost as
+              much as input without a price of their own.
+            </span>
+            <FormFailure error={error} />
+          </div>
+        )}
+      </form>
     </Card>
   );
+}
+
+const isDone = () => true;
+const isFailed = () => false;
+
+const columns: readonly Column<UsedModel>[] = [
+  { title: 'Model', className: modelClasses, cell: ({ model }) => <ShownText text={model} /> },
+  { title: 'Tokens', isNumber: true, cell: ({ tokens }) => formatCompact(tokens) },
+];
+
+function inputColumns(
+  textsOf: (model: string) => AmountTexts,
+  onType: (model: string, change: Partial<AmountTexts>) => void,
+): Column<UsedModel>[] {
+  return kinds.map(({ kind, label }) => ({
+    title: label,
+    isNumber: true,
+    cell: ({ model }) => {
+      const text = textsOf(model)[kind];
+      return (
+        <input
+          aria-label={`${label} price of ${describeText(model)}`}
+          aria-invalid={text !== '' && !isPriceText(text)}
+          inputMode="decimal"
+          autoComplete="off"
+          value={text}
+          onChange={(event) => onType(model, { [kind]: event.target.value.trim() })}
+          className={`${inputClasses} min-w-20 max-w-28 text-right aria-invalid:border-bad-line`}
+        />
+      );
+    },
+  }));
 }

@@ -1,15 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator';
-import { ConfigError } from '../config.ts';
-import { openPostgres, type Sql } from './connect.ts';
-import { openDatabase } from './database.ts';
-import { changeShardsInSequence, distributeTables } from './distribution.ts';
-import { ensurePartitions, serverTimeMs } from './partitions.ts';
-import { releasePlannerStatistics } from './planner-statistics.ts';
-import { grantRights } from './roles/grants.ts';
-import { newestMigration } from './schema/version.ts';
+import { ConfigError } from './config.ts';
+import { openPostgres, type Sql } from './db/connect.ts';
+import { openDatabase } from './db/database.ts';
+import { changeShardsInSequence, distributeTables } from './db/distribution.ts';
+import { ensurePartitions, serverTimeMs } from './db/partitions.ts';
+import { releasePlannerStatistics } from './db/planner-statistics.ts';
+import { grantRights } from './db/roles/grants.ts';
+import { newestMigration } from './db/schema/version.ts';
+import { importListPrices } from './prices/list-prices.ts';
+import { readShippedList } from './prices/price-list.ts';
 
-const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.url));
+const migrationsFolder = fileURLToPath(new URL('db/migrations', import.meta.url));
 
 /** Postgres 18, the first version with uuidv7(). */
 const serverVersionMin = 180_000;
@@ -18,7 +20,8 @@ const serverVersionMin = 180_000;
 const migrationLock = 7_394_210;
 
 /**
- * Brings the database to this version's schema, with the partitions that are needed now and the rights of the services' roles. Safe to call from several
+ * Brings the database to this version's schema, with the list prices that come with it, the partitions
+ * that are needed now, and the rights of the services' roles. Safe to call from several
  * processes at once.
  *
  * @throws ConfigError when the server is too old, or the database was written by a newer Weir.
@@ -30,13 +33,14 @@ export function migrateDatabase(url: string): Promise<void> {
     const database = openDatabase(sql);
     await changeShardsInSequence(database);
     await runMigrations(database, { migrationsFolder });
+    await importListPrices(database, await readShippedList());
     await grantRights(database);
     await ensurePartitions(database, await serverTimeMs(database));
   });
 }
 
 /**
- * Distributes the tables of a migrated database over the workers of a Citus cluster (distribution.ts). Safe to call again, and
+ * Distributes the tables of a migrated database over the workers of a Citus cluster (db/distribution.ts). Safe to call again, and
  * from several processes at once.
  *
  * @param url of the coordinator.

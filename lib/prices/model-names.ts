@@ -1,0 +1,58 @@
+/** Longest names have five parts: `bedrock/us-east-1/anthropic.claude-…`. Further parts are not tried. */
+const partsMax = 6;
+
+const region = /^(us|eu|uk|apac|au|jp|ca|sa|il|global|us-gov)\./;
+const vendor = /^(anthropic|amazon|cohere|deepseek|meta|mistral|moonshotai?|openai|qwen|writer|zai)\./;
+/** The version that Bedrock appends (`-v1:0`), and the one of Vertex (`@default`). */
+const cloudVersion = /(-v\d+(:\d+)*|:\d+|@default)$/;
+const release = /([-@]\d{4}-\d\d-\d\d|[-@]20\d{6}|-latest)$/;
+
+/**
+ * The names under which a price list may have a model, the most exact first: the name itself, then without what routers and clouds put
+ * before it (`models/`, `openrouter/openai/`, `us.anthropic.`), then without the version of a cloud, then without a date or `-latest`.
+ * A date is removed last, because dated releases of a model can have prices of their own.
+ */
+export function candidateNames(model: string): string[] {
+  const whole = withoutTuning(model.toLowerCase());
+  const parts = whole.split('/').slice(-partsMax);
+  const tails = parts.map((_, at) => parts.slice(at).join('/'));
+  const stems = unique([
+    whole,
+    ...tails,
+    ...tails.map((tail) => tail.replace(region, '')),
+    ...tails.map(withoutVendor),
+  ]);
+  const versionless = unique(stems.map((name) => name.replace(cloudVersion, '')));
+  const undated = versionless.map(undatedName);
+  return unique([...stems, ...versionless, ...undated]).filter((name) => name !== '');
+}
+
+/** The name of a release as its maker gives it: without router, region, vendor and the version of a cloud. Dates stay. */
+export function releaseName(model: string): string {
+  const last = withoutTuning(model.toLowerCase()).split('/').at(-1) ?? '';
+  return withoutVendor(last).replace(cloudVersion, '');
+}
+
+/** The name without a date or `-latest`. */
+export function undatedName(name: string): string {
+  return name.replace(release, '');
+}
+
+/** What a map has for a model, under the most exact of its names. */
+export function findByName<Value>(byName: ReadonlyMap<string, Value>, model: string): Value | undefined {
+  const name = candidateNames(model).find((candidate) => byName.has(candidate));
+  return name === undefined ? undefined : byName.get(name);
+}
+
+/** A fine-tuned model costs what its base costs when tuned: `ft:gpt-4o-2024-08-06:org:name:id` is `ft:gpt-4o-2024-08-06`. */
+function withoutTuning(model: string): string {
+  return model.startsWith('ft:') ? model.split(':').slice(0, 2).join(':') : model;
+}
+
+function withoutVendor(name: string): string {
+  return name.replace(region, '').replace(vendor, '');
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
