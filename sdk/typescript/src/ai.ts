@@ -21,7 +21,7 @@ export function weirTelemetry(recorder: Recorder): AiTelemetry {
     executeLanguageModelCall: (options) => models.execute(options),
     onLanguageModelCallEnd: (event) => models.end(event),
     onToolExecutionStart: (event) => tools.start(event),
-    executeTool: (options) => traces.run(options.callId, { isSilent: false }, options.execute),
+    executeTool: (options) => tools.execute(options),
     onToolExecutionEnd: (event) => tools.end(event),
     onError: (event) => models.fail(event),
     onAbort: (event) => models.abort(event),

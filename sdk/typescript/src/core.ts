@@ -1,5 +1,6 @@
 export type { WeirOptions } from './core/options.ts';
 export { type FlushResult, Recorder, type Stats } from './core/recorder.ts';
+export type { Span } from './core/span.ts';
 export type { Receipt } from './deliver/receipt.ts';
 export type { CallContext } from './event/context.ts';
 export type * from './event/event.ts';

@@ -78,3 +78,7 @@ export const keepaliveBytesMax = 60 * 1024;
 
 /** Deepest nesting that the safe serializer follows; Weir accepts 512 levels. */
 export const jsonDepthMax = 200;
+
+/** Deepest nesting of spans, and longest name of one: the path is part of each event, and filters find only 4 KiB of dimensions. */
+export const spanDepthMax = 16;
+export const spanNameCharsMax = 100;

@@ -211,7 +211,7 @@ test('a client that observe() does not know is returned unchanged, with one warn
   const client = new Unknown();
   expect(weir.observe(client)).toBe(client);
   weir.observe(new Unknown());
-  expect(warn.mock.calls).toEqual([[expect.stringContaining('class Unknown')]]);
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('does not know Unknown')]]);
   warn.mockRestore();
 });
 

@@ -53,6 +53,8 @@ export class ModelCalls {
     const toolCalls = event.content.flatMap(readToolCall);
     const response = textOf(event.content) ?? '';
     this.#finish(event.callId, event.timestamp, event.finishReason === 'error' ? streamError : undefined, {
+      // The model that answered, which may be another one than was requested.
+      ...(event.modelId && { model: event.modelId }),
       output: { mode: toolCalls.length > 0 ? 'tool_calls' : 'text', response, toolCalls },
       usage: readUsage(event),
       finishReason: event.finishReason,

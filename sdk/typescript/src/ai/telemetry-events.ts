@@ -32,6 +32,8 @@ export interface ModelCallStart extends Common {
 }
 
 export interface ModelCallEnd extends Common {
+  /** The model that answered. */
+  modelId?: string;
   finishReason: string;
   usage: AiUsage;
   content: readonly unknown[];

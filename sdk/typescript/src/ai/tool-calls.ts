@@ -1,7 +1,8 @@
 import type { Recorder } from '../core/recorder.ts';
 import { describeError } from '../event/error-details.ts';
 import { JsonText, jsonTextOf } from '../event/json-text.ts';
-import type { ToolExecution, ToolOutput } from './telemetry-events.ts';
+import { createUuid } from '../event/uuid.ts';
+import type { AiTelemetry, ToolExecution, ToolOutput } from './telemetry-events.ts';
 import type { Traces } from './traces.ts';
 
 /** Most executions in flight whose start is kept. */
@@ -11,7 +12,7 @@ const openMax = 10_000;
 export class ToolCalls {
   readonly #recorder: Recorder;
   readonly #traces: Traces;
-  readonly #open = new Map<string, { startTimeMs: number; input: unknown }>();
+  readonly #open = new Map<string, { id: string; startTimeMs: number; input: unknown }>();
 
   constructor(recorder: Recorder, traces: Traces) {
     this.#recorder = recorder;
@@ -21,9 +22,19 @@ export class ToolCalls {
   start({ toolCall, timestamp }: ToolExecution): void {
     if (!this.#recorder.isEnabled) return;
     const input = new JsonText(jsonTextOf(toolCall.input ?? null) ?? 'null');
-    this.#open.set(toolCall.toolCallId, { startTimeMs: timestamp ?? Date.now(), input });
+    this.#open.set(toolCall.toolCallId, { id: createUuid(), startTimeMs: timestamp ?? Date.now(), input });
     const [oldest] = this.#open.keys();
     if (this.#open.size > openMax && oldest !== undefined) this.#open.delete(oldest);
+  }
+
+  /** Runs a tool: model calls inside it are recorded, with the tool as their parent. */
+  execute<T>({
+    callId,
+    toolCallId,
+    execute,
+  }: Parameters<AiTelemetry['executeTool']>[0] & { execute: () => PromiseLike<T> }) {
+    const id = this.#open.get(toolCallId)?.id;
+    return this.#traces.run(callId, { isSilent: false, ...(id && { parentEventId: id }) }, execute);
   }
 
   end(event: ToolExecution & { toolOutput: ToolOutput; toolExecutionMs: number }): void {
@@ -34,6 +45,7 @@ export class ToolCalls {
     const isError = toolOutput.type === 'tool-error';
     this.#traces.run(callId, {}, () =>
       this.#recorder.record({
+        ...(open && { id: open.id }),
         type: 'tool',
         startTimeMs: open?.startTimeMs ?? nowMs - toolExecutionMs,
         durationMs: toolExecutionMs,

@@ -1,8 +1,7 @@
-import { JsonText } from '../event/json-text.ts';
-import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
+import type { Adapter, LlmAnswer, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { sliceElements, sliceMembers } from '../wire/json-slice.ts';
 import { asIndex, asObject, asText, inOrder, type Json, textOf, textsOf } from '../wire/read.ts';
-import type { SseEvent } from '../wire/sse.ts';
+import { composeRequest, type RequestParts } from '../wire/request.ts';
 import { composeUsage } from '../wire/usage.ts';
 
 /** Anthropic's Messages API. */
@@ -12,7 +11,7 @@ export const messages: Adapter = {
   sourceFunction: 'messages.create',
   // Paths of OpenAI's threads also end in /messages.
   path: /^(?!.*\/threads\/).*\/messages$/,
-  readRequest,
+  readRequest: (text) => composeRequest(text, readParts),
   readAnswer,
   openStream: () => new MessageStream(),
 };
@@ -23,22 +22,18 @@ interface Block {
   call: ToolCall;
 }
 
-function readRequest(text: string): LlmRequest {
-  const request = asObject(JSON.parse(text));
-  const { tools, messages: list } = request;
-  const raw = sliceMembers(text);
-  const system = textOf(request.system);
-  const prompt = textsOf(list, ['user']).at(-1);
-  const format = asObject(request.output_format ?? asObject(request.output_config).format);
+function readParts({
+  system,
+  messages: list,
+  output_format: format,
+  output_config: config,
+}: Json): RequestParts {
   return {
-    model: asText(request.model),
-    input: {
-      ...(system !== undefined && { system }),
-      ...(prompt !== undefined && { prompt }),
-      ...(Array.isArray(tools) && { tools: new JsonText(raw.get('tools') ?? '[]') }),
-      ...(Array.isArray(list) && { messages: new JsonText(raw.get('messages') ?? '[]') }),
-    },
-    isJson: String(format.type).startsWith('json'),
+    system: textOf(system),
+    prompt: textsOf(list, ['user']).at(-1),
+    tools: ['tools'],
+    messages: 'messages',
+    format: format ?? asObject(config).format,
   };
 }
 
@@ -94,7 +89,7 @@ class MessageStream implements StreamReader {
   #isOver = false;
   readonly #blocks = new Map<number, Block>();
 
-  push({ data }: SseEvent): void {
+  push(data: string): void {
     const event = asObject(JSON.parse(data));
     switch (event.type) {
       case 'message_start':

@@ -15,6 +15,12 @@ export interface WeirOptions {
   enabled?: boolean;
   /** The value that this Weir requires in `instrumentation.vendor`. Default `weir`. */
   vendor?: string;
+  /** The version of the program. Default: `WEIR_RELEASE`. Stored as the dimension `release`. */
+  release?: string;
+  /** Such as `production`. Default: `WEIR_ENVIRONMENT`. Stored as the dimension `environment`. */
+  environment?: string;
+  /** Tags of every event, stored joined by `, ` as the dimension `tags`. */
+  tags?: readonly string[];
   /** `metadata` leaves out prompts, responses, tool arguments and results, and error messages. Default `full`. */
   content?: 'full' | 'metadata';
   /** Changes each event before it is stored anywhere. If it throws, all content of the event is removed. */
@@ -58,10 +64,14 @@ export function readSettings(options: WeirOptions): Settings {
   const url = options.url ?? readVariable('WEIR_URL') ?? defaultUrl;
   const apiKey = options.apiKey ?? readVariable('WEIR_API_KEY') ?? '';
   const isWanted = options.enabled ?? readVariable('WEIR_DISABLED') === undefined;
+  const release = options.release ?? readVariable('WEIR_RELEASE');
+  const environment = options.environment ?? readVariable('WEIR_ENVIRONMENT');
   const fault = isWanted ? findFault(url, apiKey) : undefined;
   if (fault !== undefined) console.warn(`weir: ${fault} Nothing is recorded.`);
   return {
     ...options,
+    ...(release !== undefined && { release }),
+    ...(environment !== undefined && { environment }),
     url,
     apiKey,
     isEnabled: isWanted && fault === undefined,

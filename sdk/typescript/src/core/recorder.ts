@@ -19,6 +19,7 @@ import { sleep, within } from '../runtime/runtime.ts';
 import { findWaitUntil, isCloudflare, type WaitUntil } from '../runtime/serverless.ts';
 import { readSettings, type Settings, type WeirOptions } from './options.ts';
 import { Snapshots } from './snapshots.ts';
+import { runSpan, type Span } from './span.ts';
 import { wrapTool } from './tool.ts';
 
 /** Numbers of events since the start. */
@@ -40,6 +41,8 @@ export interface Stats extends FlushResult {
   truncated: number;
   /** Reduced to metadata because `mask` failed. */
   maskFailures: number;
+  /** Calls of embedding APIs by observed clients, which are not recorded: Weir has no type of event for them. */
+  embeddings: number;
   droppedByReason: Partial<Record<DropReason, number>>;
 }
 
@@ -48,6 +51,8 @@ export interface Stats extends FlushResult {
  * it: an event is a snapshot when `record` returns.
  */
 export class Recorder {
+  /** For wrappers: see `stats()`. */
+  embeddings = 0;
   readonly #settings: Settings;
   readonly #counters: Counters;
   readonly #queue = new Queue();
@@ -100,7 +105,7 @@ export class Recorder {
   /** Records an event. @returns its id in Weir. */
   record(input: EventInput): string {
     try {
-      const event = completeEvent(input, this.#settings.vendor, this.#settings.runtime.wallMs());
+      const event = completeEvent(input, this.#settings, this.#settings.runtime.wallMs());
       const reason = this.isEnabled ? this.#sender.refusal : 'disabled';
       const isKept =
         event.status.state === 'error' || isSampled(event.traceId ?? event.id, this.#settings.sampleRate);
@@ -119,9 +124,24 @@ export class Recorder {
     return runInScope(context, fn);
   }
 
-  /** Runs a function as one trace: the events recorded during it share a new `traceId`. */
-  trace<R>(fn: () => R, context: CallContext = {}): R {
+  /**
+   * Runs a function as one trace: the events recorded during it share a new `traceId`. Inside of another trace it is a span of
+   * that one, unless it has a `traceId` of its own.
+   *
+   * @param context its `name` makes the trace a span, too.
+   */
+  trace<R>(fn: () => R, { name, ...context }: CallContext & { name?: string } = {}): R {
+    const isInner = context.traceId === undefined && currentScope().traceId !== undefined;
+    if (isInner || name !== undefined) return runSpan(name ?? 'trace', fn, context);
     return runInScope({ traceId: createUuid(), ...context }, fn);
+  }
+
+  /**
+   * Runs a function, which may be asynchronous or a generator, as a named part of the trace: the parent, on the trace page, of
+   * the events recorded during it. Outside of a trace it begins one. Results and errors are passed on unchanged.
+   */
+  span<R>(name: string, fn: (span: Span) => R, context: CallContext = {}): R {
+    return runSpan(name, fn, context);
   }
 
   /**
@@ -179,15 +199,14 @@ export class Recorder {
   stats(): Stats {
     const { recorded, accepted, sampledOut, truncated, maskFailures, dropped, droppedTotal } = this.#counters;
     return {
-      ...{
-        recorded,
-        accepted,
-        dropped: droppedTotal,
-        pending: this.#pending,
-        sampledOut,
-        truncated,
-        maskFailures,
-      },
+      recorded,
+      accepted,
+      dropped: droppedTotal,
+      pending: this.#pending,
+      sampledOut,
+      truncated,
+      maskFailures,
+      embeddings: this.embeddings,
       spooled: this.#settings.spool?.events ?? 0,
       droppedByReason: { ...dropped },
     };

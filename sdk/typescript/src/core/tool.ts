@@ -1,6 +1,9 @@
+import { currentScope, enterScope, runInScope } from '../event/context.ts';
 import { describeError } from '../event/error-details.ts';
 import type { EventInput } from '../event/event.ts';
+import { createUuid } from '../event/uuid.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { bindGenerator } from './span.ts';
 
 interface ToolDependencies {
   readonly isEnabled: boolean;
@@ -9,7 +12,7 @@ interface ToolDependencies {
 
 /**
  * Wraps a tool so that each call is recorded: at its return, at the settlement of the promise that it returns, or at
- * the end of the generator. The wrapper returns what the tool returns.
+ * the end of the generator. The wrapper returns what the tool returns. Events recorded inside it have it as their parent.
  */
 export function wrapTool<F extends (...args: never[]) => unknown>(
   recorder: ToolDependencies,
@@ -21,7 +24,10 @@ export function wrapTool<F extends (...args: never[]) => unknown>(
     if (!recorder.isEnabled) return fn.apply(this, args);
     const call = startCall(recorder, runtime, name, args.length === 1 ? args[0] : args);
     try {
-      return observe(fn.apply(this, args), call);
+      return observe(
+        runInScope({ parentEventId: call.id }, () => bindGenerator(fn.apply(this, args))),
+        call,
+      );
     } catch (error) {
       call.fail(error);
       throw error;
@@ -33,11 +39,16 @@ export function wrapTool<F extends (...args: never[]) => unknown>(
 }
 
 interface Call {
+  /** The id of its event. */
+  readonly id: string;
   end(output: unknown): void;
   fail(error: unknown): void;
 }
 
 function startCall(recorder: ToolDependencies, runtime: Runtime, name: string, input: unknown): Call {
+  const id = createUuid();
+  // At the end of the call other code may be running.
+  const scope = currentScope();
   const startTimeMs = runtime.wallMs();
   const startMs = runtime.nowMs();
   // Tools may change their arguments: record a copy of what was passed in.
@@ -46,16 +57,19 @@ function startCall(recorder: ToolDependencies, runtime: Runtime, name: string, i
   const finish = (outcome: Pick<EventInput, 'status'>, output: Record<string, unknown>) => {
     if (isOver) return;
     isOver = true;
-    recorder.record({
+    const event: EventInput = {
+      id,
       type: 'tool',
       startTimeMs,
       durationMs: Math.round((runtime.nowMs() - startMs) * 1000) / 1000,
       ...outcome,
       instrumentation: { source: name, sourcePackage: '@weir/sdk', sourceFunction: name },
       properties: { tool: { name, input: snapshot, ...output } },
-    });
+    };
+    enterScope(scope, () => recorder.record(event));
   };
   return {
+    id,
     end: (output) => finish({}, output === undefined ? {} : { output }),
     fail: (error) => finish({ status: { state: 'error', error: describeError(error) } }, {}),
   };
@@ -95,7 +109,7 @@ interface Thenable {
 }
 
 function isThenable(value: unknown): value is Thenable {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  return typeof (value as Partial<Thenable> | null | undefined)?.then === 'function';
 }
 
 /** Observes the calls of `then` by the application. Calling `then` here would start a lazy promise, such as a query builder's. */

@@ -1,10 +1,13 @@
 import { currentScope } from './context.ts';
+import { dimensionsOf, type EventDefaults } from './dimensions.ts';
+import { dropUndefined } from './drop-undefined.ts';
 import type { EventInput, WeirEvent } from './event.ts';
 import { createUuid, isUuidV4 } from './uuid.ts';
 
 /** Completes an event as docs/api.md §2.2 requires: missing fields come from the scope or from defaults. */
-export function completeEvent(input: EventInput, vendor: string, nowMs: number): WeirEvent {
+export function completeEvent(input: EventInput, defaults: EventDefaults, nowMs: number): WeirEvent {
   const scope = currentScope();
+  const { threadId, agentId, agentGroupId, userId } = scope;
   const { id = createUuid(), traceId = scope.traceId, startTimeMs = nowMs - (input.durationMs ?? 0) } = input;
   const { endTimeMs = startTimeMs + (input.durationMs ?? Math.max(0, nowMs - startTimeMs)) } = input;
   const hasTraceId = isUuidV4(traceId);
@@ -21,23 +24,15 @@ export function completeEvent(input: EventInput, vendor: string, nowMs: number):
       source: 'application',
       sourcePackage: '@weir/sdk',
       ...input.instrumentation,
-      vendor: input.instrumentation?.vendor ?? vendor,
+      vendor: input.instrumentation?.vendor ?? defaults.vendor,
     },
-    context: { ...contextOf(scope), ...input.context },
+    context: { ...dropUndefined({ threadId, agentId, agentGroupId, userId }), ...input.context },
     additionalProperties: {
       ...(traceId !== undefined && !hasTraceId && { traceId: String(traceId) }),
+      ...dimensionsOf(defaults, scope),
       ...scope.additionalProperties,
       ...input.additionalProperties,
     },
     properties: input.properties,
-  };
-}
-
-function contextOf({ threadId, agentId, agentGroupId, userId }: WeirEvent['context']): WeirEvent['context'] {
-  return {
-    ...(threadId !== undefined && { threadId }),
-    ...(agentId !== undefined && { agentId }),
-    ...(agentGroupId !== undefined && { agentGroupId }),
-    ...(userId !== undefined && { userId }),
   };
 }

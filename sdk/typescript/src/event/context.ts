@@ -8,6 +8,12 @@ export interface CallContext extends EventContext {
   traceId?: string;
   /** Custom dimensions (docs/api.md §2.2). */
   additionalProperties?: Record<string, string | number>;
+  /** Added to the tags around; stored joined by `, ` as the dimension `tags`. */
+  tags?: readonly string[];
+  /** The version of the program; stored as the dimension `release`. */
+  release?: string;
+  /** Such as `production`; stored as the dimension `environment`. */
+  environment?: string;
   /** Keeps the invocation of a serverless platform alive, as Cloudflare's `ctx.waitUntil` does. */
   waitUntil?: WaitUntil;
 }
@@ -16,11 +22,22 @@ export interface CallContext extends EventContext {
 export interface Scope extends CallContext {
   /** Set while another part of the SDK records the same call: the HTTP layer then records nothing. */
   isSilent?: boolean;
+  /** The spans around the running code, the outermost first. */
+  spans?: readonly SpanLevel[];
+  /** The event of the tool call that the running code belongs to. */
+  parentEventId?: string;
   /** The call of a provider's SDK that an HTTP attempt belongs to. */
   call?: {
     /** How often that SDK retries, if known. */
     retriesMax?: number | undefined;
   };
+}
+
+/** A span as the events inside it name it. */
+export interface SpanLevel {
+  /** 12 random hexadecimal digits. */
+  readonly id: string;
+  readonly name: string;
 }
 
 interface Storage {
@@ -36,15 +53,23 @@ export function currentScope(): Scope {
   return findStorage().getStore() ?? {};
 }
 
-/** Runs a function in the current scope with some fields replaced. `undefined` leaves a field unchanged. */
+/**
+ * Runs a function in the current scope with some fields replaced. `undefined` leaves a field unchanged. In another trace the
+ * spans and the parent of the outer one do not apply.
+ */
 export function runInScope<R>(changes: Scope, fn: () => R): R {
   const outer = currentScope();
   const inner: Scope = { ...outer };
+  if (changes.traceId !== undefined && changes.traceId !== outer.traceId) {
+    delete inner.spans;
+    delete inner.parentEventId;
+  }
   for (const [name, value] of Object.entries(changes))
     if (value !== undefined) Reflect.set(inner, name, value);
   if (changes.additionalProperties) {
     inner.additionalProperties = { ...outer.additionalProperties, ...changes.additionalProperties };
   }
+  if (changes.tags) inner.tags = [...(outer.tags ?? []), ...changes.tags];
   return findStorage().run(inner, fn);
 }
 

@@ -1,3 +1,4 @@
+import { dropUndefined } from './drop-undefined.ts';
 import type { EventError } from './event.ts';
 
 /** Describes any thrown value in the fields of docs/api.md §2.3. Never throws. */
@@ -6,18 +7,21 @@ export function describeError(thrown: unknown): EventError {
     if (typeof thrown !== 'object' || thrown === null) return { message: String(thrown) };
     const { name, message, code, status, cause } = thrown as Record<string, unknown>;
     if (name === 'AbortError') return { code: 'aborted', message: String(message) };
+    if (name === 'TimeoutError') return { code: 'timeout', message: String(message) };
     const own = asCode(code) ?? asCode((cause as { code?: unknown } | undefined)?.code);
     const fallback = typeof name === 'string' && name !== 'Error' ? name : undefined;
-    return {
-      ...((own ?? fallback) !== undefined && { code: own ?? fallback }),
-      ...(typeof status === 'number' && { httpStatus: status }),
+    const httpStatus = typeof status === 'number' ? status : undefined;
+    return dropUndefined({
+      code: own ?? fallback,
+      httpStatus,
       message: String(message ?? thrown),
-    } as EventError;
+    });
   } catch {
     return { message: 'The error cannot be read.' };
   }
 }
 
-function asCode(value: unknown): string | number | undefined {
+/** A code as docs/api.md §2.3 takes it. */
+export function asCode(value: unknown): string | number | undefined {
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }

@@ -1,5 +1,6 @@
 import { ignoreRejection } from '../runtime/callback.ts';
 import { composeEvent } from './compose-event.ts';
+import { dropUndefined } from './drop-undefined.ts';
 import type { EventProperties, WeirEvent } from './event.ts';
 import { jsonTextOf } from './json-text.ts';
 
@@ -41,15 +42,9 @@ function isEvent(value: unknown, { type }: WeirEvent): value is WeirEvent {
 /** The event without prompts, responses, arguments, results and error messages. */
 export function toMetadata(event: WeirEvent): WeirEvent {
   const { state, error } = event.status;
-  const { code, httpStatus } = error ?? {};
   return {
     ...event,
-    status: {
-      state,
-      ...(error && {
-        error: { ...(code !== undefined && { code }), ...(httpStatus !== undefined && { httpStatus }) },
-      }),
-    },
+    status: { state, ...(error && { error: pick(error, ['code', 'httpStatus']) }) },
     properties: metadataOf(event.properties),
   };
 }
@@ -68,12 +63,7 @@ function metadataOf({ llm, tool }: EventProperties): EventProperties {
   if (tool) return { tool: pick(tool, ['name', 'callId']) };
   const { mode, toolCalls } = llm?.output ?? {};
   const calls = Array.isArray(toolCalls) ? toolCalls.map((call) => pick(call, ['id', 'name'])) : undefined;
-  return {
-    llm: {
-      ...pick(llm, llmFields),
-      output: { ...(mode !== undefined && { mode }), ...(calls && { toolCalls: calls }) },
-    },
-  };
+  return { llm: { ...pick(llm, llmFields), output: dropUndefined({ mode, toolCalls: calls }) } };
 }
 
 function pick(source: unknown, fields: readonly string[]): Record<string, unknown> {

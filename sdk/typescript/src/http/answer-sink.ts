@@ -1,15 +1,10 @@
 import { describeError } from '../event/error-details.ts';
 import type { EventError } from '../event/event.ts';
-import type { Adapter, LlmAnswer } from '../wire/adapter.ts';
+import type { Adapter, LlmAnswer, StreamParser } from '../wire/adapter.ts';
 import { SseParser } from '../wire/sse.ts';
 import type { Attempt, CallBoard } from './call-board.ts';
 import { answerCharsMax } from './limits.ts';
 import type { ResponseSink } from './response-tap.ts';
-
-/** Reads a response while the application reads it, and records the call at its end. */
-export function openAnswerSink(board: CallBoard, attempt: Attempt, adapter: Adapter): AnswerSink {
-  return new AnswerSink(board, attempt, adapter);
-}
 
 interface AnswerReader {
   push(text: string): void;
@@ -17,6 +12,7 @@ interface AnswerReader {
   finish(isEnd: boolean): LlmAnswer | undefined;
 }
 
+/** Reads a response while the application reads it, and records the call at its end. */
 export class AnswerSink implements ResponseSink {
   readonly #attempt: Attempt;
   readonly #adapter: Adapter;
@@ -81,7 +77,8 @@ export class AnswerSink implements ResponseSink {
   #readerOf(text: string): AnswerReader | undefined {
     const [first] = text.trimStart();
     if (first === undefined) return undefined;
-    return first === '{' || first === '[' ? new WholeAnswer(this.#adapter) : new StreamAnswer(this.#adapter);
+    const isWhole = !this.#adapter.openParser && (first === '{' || first === '[');
+    return isWhole ? new WholeAnswer(this.#adapter) : new StreamAnswer(this.#adapter);
   }
 
   #safely(action: () => void): void {
@@ -126,19 +123,20 @@ class WholeAnswer implements AnswerReader {
 
 class StreamAnswer implements AnswerReader {
   readonly #stream;
-  readonly #parser: SseParser;
+  readonly #parser: StreamParser;
   #isMalformed = false;
 
   constructor(adapter: Adapter) {
     this.#stream = adapter.openStream();
-    this.#parser = new SseParser((event) => {
+    const onEvent = (data: string) => {
       try {
-        this.#stream.push(event);
+        this.#stream.push(data);
       } catch {
         // Continue with the next event after one that is not JSON.
         this.#isMalformed = true;
       }
-    });
+    };
+    this.#parser = adapter.openParser?.(onEvent) ?? new SseParser(onEvent);
   }
 
   push(text: string): void {

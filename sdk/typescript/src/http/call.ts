@@ -1,5 +1,6 @@
 import type { Recorder } from '../core/recorder.ts';
 import { currentScope, enterScope, type Scope } from '../event/context.ts';
+import { dropUndefined } from '../event/drop-undefined.ts';
 import type { EventError, LlmProperties } from '../event/event.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Adapter, LlmAnswer, LlmRequest } from '../wire/adapter.ts';
@@ -74,7 +75,7 @@ export class Call {
     const request = this.#readRequest();
     const { toolCalls = [], response = '', reasoning, otherResponses } = answer ?? {};
     const mode = toolCalls.length > 0 ? 'tool_calls' : request?.isJson ? 'json' : 'text';
-    return dropUndefined({
+    const members: Record<string, unknown> = {
       model: answer?.model ?? request?.model,
       input: request?.input,
       output: answer && dropUndefined({ mode, response, reasoning, toolCalls, otherResponses }),
@@ -84,13 +85,14 @@ export class Call {
       requestId: this.requestId,
       timeToFirstChunkMs: this.#firstChunkMs,
       retries: this.retries > 0 ? this.retries : undefined,
-    });
+    };
+    return dropUndefined(members);
   }
 
   #readRequest(): LlmRequest | undefined {
     const { adapter, request } = this.#options;
     try {
-      return request.body === undefined ? undefined : adapter.readRequest(request.body);
+      return request.body === undefined ? undefined : adapter.readRequest(request.body, request.url);
     } catch {
       return undefined;
     }
@@ -100,8 +102,4 @@ export class Call {
   get elapsedMs(): number {
     return Math.round((this.#options.runtime.nowMs() - this.#startMs) * 1000) / 1000;
   }
-}
-
-function dropUndefined(members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -38,9 +38,7 @@ function warnUnknown(client: object): void {
   const name = client.constructor?.name || 'object';
   if (warned.has(name)) return;
   warned.add(name);
-  console.warn(
-    `weir: observe() does not know a client of class ${name}: its calls are not recorded. If it accepts a fetch, pass weir.fetch() to it.`,
-  );
+  console.warn(`weir: observe() does not know ${name}: its calls are not recorded (docs/sdk.md).`);
 }
 
 /** Runs the attempts of one call in the same scope. The client's promise is returned unchanged. */

@@ -1,9 +1,10 @@
 import type { Recorder } from '../core/recorder.ts';
+import type { Span } from '../core/span.ts';
 import { currentScope } from '../event/context.ts';
 import { describeError } from '../event/error-details.ts';
 import { platformRuntime } from '../runtime/runtime.ts';
 import type { Adapter } from '../wire/adapter.ts';
-import { openAnswerSink } from './answer-sink.ts';
+import { AnswerSink } from './answer-sink.ts';
 import { type Attempt, CallBoard } from './call-board.ts';
 import { ErrorSink } from './error-sink.ts';
 import { addUsageOption, isUsageAdded, stripUsage } from './include-usage.ts';
@@ -21,6 +22,8 @@ export interface ObserveOptions {
    * it, so that the application gets the same stream as without it. Default false.
    */
   includeUsage?: boolean;
+  /** The span of the calls, for platforms without AsyncLocalStorage. Default: the span around each call. */
+  parent?: Span;
 }
 
 export interface ObserverDependencies extends ObserveOptions {
@@ -67,10 +70,13 @@ export class Observer {
     const matched = this.#match(input, init);
     if (matched === undefined) return next();
     const { adapter, request } = matched;
-    const attempt = this.#board.begin(
-      { ...this.#options, runtime: platformRuntime, adapter, request, source: this.#options.source },
-      callKey,
-    );
+    const begin = () =>
+      this.#board.begin(
+        { ...this.#options, runtime: platformRuntime, adapter, request, source: this.#options.source },
+        callKey,
+      );
+    const { parent } = this.#options;
+    const attempt = parent ? parent.run(begin) : begin();
     const changed = this.#options.includeUsage ? addUsageOption(adapter, request, init) : undefined;
     return this.#observe(attempt, adapter, request, next(changed));
   }
@@ -101,7 +107,7 @@ export class Observer {
     const { status, headers } = response;
     attempt.call.requestId = headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
     if (!response.ok) return tapResponse(response, new ErrorSink(this.#board, attempt, response));
-    const sink = openAnswerSink(this.#board, attempt, adapter);
+    const sink = new AnswerSink(this.#board, attempt, adapter);
     const { signal } = request;
     const onAbort = () => sink.cancel();
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -130,7 +136,7 @@ export class Observer {
   #match(input: FetchInput, init: RequestInit | undefined) {
     try {
       if (!this.#options.recorder.isEnabled || currentScope().isSilent) return undefined;
-      return matchRequest(this.#options.adapters, input, init);
+      return matchRequest(this.#options, input, init);
     } catch {
       return undefined;
     }

@@ -3,6 +3,9 @@ import type { Adapter } from '../wire/adapter.ts';
 /** The first argument of `fetch`. */
 export type FetchInput = string | URL | Request;
 
+/** `/v1/embeddings`, Ollama's `/api/embed`, Google's `:embedContent` and `:batchEmbedContents`. */
+const embeddings = /embed(dings|Contents?)?$/i;
+
 /** A request before it is sent. */
 export interface ObservedRequest {
   url: URL;
@@ -11,9 +14,14 @@ export interface ObservedRequest {
   signal: AbortSignal | undefined;
 }
 
-/** @returns the request, if one of the adapters supports its API. */
+/**
+ * Finds the adapter of a request.
+ *
+ * @param seen counts requests for embeddings: Weir has no type of event for them.
+ * @returns the request, if one of the adapters supports its API.
+ */
 export function matchRequest(
-  adapters: readonly Adapter[],
+  { adapters, recorder: seen }: { adapters: readonly Adapter[]; recorder: { embeddings: number } },
   input: FetchInput,
   init: RequestInit | undefined,
 ): { adapter: Adapter; request: ObservedRequest } | undefined {
@@ -21,7 +29,10 @@ export function matchRequest(
   if ((init?.method ?? given?.method ?? 'GET').toUpperCase() !== 'POST') return undefined;
   const url = new URL(given?.url ?? String(input));
   const adapter = adapters.find(({ path }) => path.test(url.pathname));
-  if (adapter === undefined) return undefined;
+  if (adapter === undefined) {
+    if (embeddings.test(url.pathname)) seen.embeddings++;
+    return undefined;
+  }
   const headers = init?.headers ?? given?.headers;
   const request: ObservedRequest = {
     url,

@@ -1,10 +1,10 @@
+import { dropUndefined } from '../event/drop-undefined.ts';
+import { asCode } from '../event/error-details.ts';
 import type { EventError } from '../event/event.ts';
-import { JsonText } from '../event/json-text.ts';
-import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
-import { sliceMembers } from '../wire/json-slice.ts';
+import type { Adapter, LlmAnswer, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { asArray, asIndex, asObject, asText, inOrder, type Json, textOf, textsOf } from '../wire/read.ts';
-import type { SseEvent } from '../wire/sse.ts';
-import { composeUsage } from '../wire/usage.ts';
+import { composeRequest, type RequestParts } from '../wire/request.ts';
+import { readOpenAIUsage } from '../wire/usage.ts';
 
 /** OpenAI's Chat Completions API, which many providers implement. */
 export const chatCompletions: Adapter = {
@@ -13,7 +13,7 @@ export const chatCompletions: Adapter = {
   sourceFunction: 'chat.completions.create',
   path: /\/chat\/completions$/,
   hasUsageOption: true,
-  readRequest,
+  readRequest: (text) => composeRequest(text, readParts),
   readAnswer: (text) => {
     const body = asObject(JSON.parse(text));
     const choices = asArray(body.choices).map(asObject);
@@ -29,21 +29,14 @@ interface Content {
   toolCalls: ToolCall[];
 }
 
-function readRequest(text: string): LlmRequest {
-  const request = asObject(JSON.parse(text));
-  const { messages, tools = request.functions, response_format: format } = request;
-  const raw = sliceMembers(text);
-  const system = textsOf(messages, ['system', 'developer']).join('\n\n');
-  const prompt = textsOf(messages, ['user']).at(-1);
+function readParts({ messages, prompt, response_format: format }: Json): RequestParts {
   return {
-    model: asText(request.model),
-    input: {
-      ...(system !== '' && { system }),
-      ...(prompt !== undefined && { prompt }),
-      ...(Array.isArray(tools) && { tools: new JsonText(raw.get('tools') ?? raw.get('functions') ?? '[]') }),
-      ...(Array.isArray(messages) && { messages: new JsonText(raw.get('messages') ?? '[]') }),
-    },
-    isJson: String(asObject(format).type).startsWith('json'),
+    system: textsOf(messages, ['system', 'developer']).join('\n\n'),
+    // Mistral's API for code completion has a prompt instead of messages.
+    prompt: textsOf(messages, ['user']).at(-1) ?? asText(prompt),
+    tools: ['tools', 'functions'],
+    messages: 'messages',
+    format,
   };
 }
 
@@ -62,14 +55,17 @@ function readText({ content, refusal, audio }: Json): string | undefined {
   return textOf(content) ?? asText(refusal) ?? asText(asObject(audio).transcript);
 }
 
-/** The name in DeepSeek, Qwen and vLLM, or the one in OpenRouter and Groq. */
-function readReasoning({ reasoning_content: content, reasoning }: Json): string | undefined {
-  return asText(content) ?? asText(reasoning);
+/** The name in DeepSeek, Qwen and vLLM, the one in OpenRouter and Groq, or the parts of Mistral. */
+function readReasoning({ reasoning_content: text, reasoning, content }: Json): string | undefined {
+  const thoughts = asArray(content).flatMap((part) => textOf(asObject(part).thinking) ?? []);
+  return asText(text) ?? asText(reasoning) ?? (thoughts.join('') || undefined);
 }
 
 function readCall(call: Json): ToolCall {
   const { name, arguments: text, input } = asObject(call.function ?? call.custom);
-  return { id: asText(call.id), name: asText(name), arguments: asText(text) ?? asText(input) ?? '' };
+  // Compatible providers may send the arguments as an object.
+  const given = text ?? input ?? '';
+  return { id: asText(call.id), name: asText(name), arguments: asText(given) ?? JSON.stringify(given) };
 }
 
 function compose(
@@ -83,7 +79,7 @@ function compose(
     ...first,
     model: asText(body.model),
     otherResponses: others.length > 0 ? others.map(({ response }) => response) : undefined,
-    usage: readUsage(asObject(body.usage)),
+    usage: readOpenAIUsage(asObject(body.usage), 'prompt_tokens', 'completion_tokens'),
     finishReason,
     responseId: asText(body.id),
     error: readStreamError(error),
@@ -91,26 +87,11 @@ function compose(
   };
 }
 
-function readUsage(usage: Json) {
-  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = asObject(usage.prompt_tokens_details);
-  return composeUsage({
-    input: usage.prompt_tokens,
-    cacheRead,
-    cacheWrite,
-    output: usage.completion_tokens,
-    reasoning: asObject(usage.completion_tokens_details).reasoning_tokens,
-    total: usage.total_tokens,
-  });
-}
-
 /** Reads an `error` object that was sent instead of a chunk. */
 export function readStreamError({ code, type, message }: Json): EventError | undefined {
-  if (code === undefined && type === undefined && message === undefined) return undefined;
-  const known = [code, type].find((value) => typeof value === 'string' || typeof value === 'number');
-  return {
-    ...(known !== undefined && { code: known as string | number }),
-    ...(typeof message === 'string' && { message }),
-  };
+  const known = asCode(code) ?? asCode(type);
+  if (known === undefined && typeof message !== 'string') return undefined;
+  return dropUndefined({ code: known, message: asText(message) });
 }
 
 /** Collects the deltas of each choice. */
@@ -121,7 +102,7 @@ class ChatStream implements StreamReader {
   #isDone = false;
   readonly #choices = new Map<number, StreamedChoice>();
 
-  push({ data }: SseEvent): void {
+  push(data: string): void {
     if (data === '[DONE]') {
       this.#isDone = true;
       return;

@@ -1,9 +1,7 @@
-import { JsonText } from '../event/json-text.ts';
-import type { Adapter, LlmAnswer, LlmRequest, StreamReader, ToolCall } from '../wire/adapter.ts';
-import { sliceMembers } from '../wire/json-slice.ts';
+import type { Adapter, LlmAnswer, StreamReader, ToolCall } from '../wire/adapter.ts';
 import { asArray, asIndex, asObject, asText, inOrder, type Json, textsOf } from '../wire/read.ts';
-import type { SseEvent } from '../wire/sse.ts';
-import { composeUsage } from '../wire/usage.ts';
+import { composeRequest, type RequestParts } from '../wire/request.ts';
+import { readOpenAIUsage } from '../wire/usage.ts';
 import { readStreamError } from './chat.ts';
 
 /** OpenAI's Responses API. */
@@ -12,27 +10,18 @@ export const responses: Adapter = {
   sourcePackage: 'openai',
   sourceFunction: 'responses.create',
   path: /\/responses$/,
-  readRequest,
+  readRequest: (text) => composeRequest(text, readParts),
   readAnswer: (text) => compose(asObject(JSON.parse(text))),
   openStream: () => new ResponsesStream(),
 };
 
-function readRequest(text: string): LlmRequest {
-  const request = asObject(JSON.parse(text));
-  const { instructions, input, tools } = request;
-  const raw = sliceMembers(text);
-  const system = [asText(instructions) ?? [], textsOf(input, ['system', 'developer'])].flat().join('\n\n');
-  const prompt = asText(input) ?? textsOf(input, ['user']).at(-1);
-  const format = asObject(asObject(request.text).format);
+function readParts({ instructions, input, text: output }: Json): RequestParts {
   return {
-    model: asText(request.model),
-    input: {
-      ...(system !== '' && { system }),
-      ...(prompt !== undefined && { prompt }),
-      ...(Array.isArray(tools) && { tools: new JsonText(raw.get('tools') ?? '[]') }),
-      ...(Array.isArray(input) && { messages: new JsonText(raw.get('input') ?? '[]') }),
-    },
-    isJson: String(format.type).startsWith('json'),
+    system: [asText(instructions) ?? [], textsOf(input, ['system', 'developer'])].flat().join('\n\n'),
+    prompt: asText(input) ?? textsOf(input, ['user']).at(-1),
+    tools: ['tools'],
+    messages: 'input',
+    format: asObject(output).format,
   };
 }
 
@@ -45,7 +34,7 @@ function compose(body: Json): LlmAnswer {
     response: items.flatMap(textsOfItem).join(''),
     reasoning: items.flatMap(reasoningOfItem).join('\n\n') || undefined,
     toolCalls: items.flatMap(readCall),
-    usage: readUsage(asObject(usage)),
+    usage: readOpenAIUsage(asObject(usage), 'input_tokens', 'output_tokens'),
     finishReason: asText(reason) ?? asText(status),
     responseId: asText(body.id),
     error: readStreamError(asObject(error)),
@@ -76,18 +65,6 @@ function readCall(item: Json): ToolCall[] {
   return [{ id: asText(item.call_id) ?? asText(item.id), name: asText(item.name), arguments: text }];
 }
 
-function readUsage(usage: Json) {
-  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = asObject(usage.input_tokens_details);
-  return composeUsage({
-    input: usage.input_tokens,
-    cacheRead,
-    cacheWrite,
-    output: usage.output_tokens,
-    reasoning: asObject(usage.output_tokens_details).reasoning_tokens,
-    total: usage.total_tokens,
-  });
-}
-
 /** The last event contains the whole response. If the stream ends before it, the response is built from items and deltas. */
 class ResponsesStream implements StreamReader {
   #response: Json = {};
@@ -96,7 +73,7 @@ class ResponsesStream implements StreamReader {
   /** Items by their index, with the text of their deltas. */
   readonly #items = new Map<number, { item: Json; text: string }>();
 
-  push({ data }: SseEvent): void {
+  push(data: string): void {
     if (data === '[DONE]') return;
     const event = asObject(JSON.parse(data));
     const type = asText(event.type) ?? '';

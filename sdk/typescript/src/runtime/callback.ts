@@ -9,6 +9,5 @@ export function callSafely(callback: () => unknown): void {
 
 /** Ignores the rejection of an `async` function that was passed as a synchronous callback: it must not end the process. */
 export function ignoreRejection(result: unknown): void {
-  if (typeof result !== 'object' || result === null || !('then' in result)) return;
   Promise.resolve(result).catch(() => {});
 }

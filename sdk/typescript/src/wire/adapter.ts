@@ -1,6 +1,5 @@
 import type { EventError, LlmUsage } from '../event/event.ts';
 import type { JsonText } from '../event/json-text.ts';
-import type { SseEvent } from './sse.ts';
 
 /** Reads requests and responses of one API of a provider. */
 export interface Adapter {
@@ -12,11 +11,19 @@ export interface Adapter {
   readonly path: RegExp;
   /** Streams report their usage only with `stream_options.include_usage`. */
   readonly hasUsageOption?: boolean;
+  /** The parser of its streams. Default: server-sent events. With a parser, an answer that begins with `{` may be a stream. */
+  openParser?(onEvent: (data: string) => void): StreamParser;
   /** @throws Error for a body that is not this API's. */
-  readRequest(text: string): LlmRequest;
+  readRequest(text: string, url: URL): LlmRequest;
   /** @throws Error for a body that is not this API's. */
   readAnswer(text: string): LlmAnswer;
   openStream(): StreamReader;
+}
+
+/** Splits the text of a stream into events. */
+export interface StreamParser {
+  push(text: string): void;
+  end(): void;
 }
 
 export interface LlmRequest {
@@ -51,10 +58,10 @@ export interface ToolCall {
   arguments: string;
 }
 
-/** Collects a response from the events of its stream. */
+/** Collects a response from the data of its stream's events. */
 export interface StreamReader {
   /** @throws Error for an event that cannot be read. Further events may be pushed. */
-  push(event: SseEvent): void;
+  push(data: string): void;
   /** The response received so far. */
   answer(): LlmAnswer;
 }

@@ -1,9 +1,3 @@
-/** One server-sent event (WHATWG HTML §9.2): its name, and its data lines joined by line feeds. */
-export interface SseEvent {
-  event: string;
-  data: string;
-}
-
 /** Longest event that is parsed; longer ones are skipped. A provider's image chunk has a few MB. */
 const eventCharsMax = 16 * 1024 * 1024;
 
@@ -56,13 +50,16 @@ export class SseSplitter {
   }
 }
 
-/** Parses server-sent events from chunks of text, which may be split anywhere. */
+/**
+ * Parses server-sent events (WHATWG HTML §9.2) from chunks of text, which may be split anywhere. Of an event only its data lines are
+ * reported, joined by line feeds: the providers repeat its name in the data.
+ */
 export class SseParser {
-  readonly #onEvent: (event: SseEvent) => void;
+  readonly #onEvent: (data: string) => void;
   readonly #splitter = new SseSplitter();
   #isStart = true;
 
-  constructor(onEvent: (event: SseEvent) => void) {
+  constructor(onEvent: (data: string) => void) {
     this.#onEvent = onEvent;
   }
 
@@ -77,16 +74,14 @@ export class SseParser {
   }
 
   #parse(text: string): void {
-    let event = '';
     const data: string[] = [];
     for (const line of this.#withoutMark(text).split(lineEnd)) {
       const colon = line.indexOf(':');
       const field = colon === -1 ? line : line.slice(0, colon);
       const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
       if (field === 'data') data.push(value);
-      else if (field === 'event') event = value;
     }
-    if (data.length > 0) this.#onEvent({ event, data: data.join('\n') });
+    if (data.length > 0) this.#onEvent(data.join('\n'));
   }
 
   /** Removes the byte order mark at the start of the stream. */

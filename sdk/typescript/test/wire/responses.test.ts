@@ -3,7 +3,7 @@ import { responses } from '../../src/openai/responses.ts';
 
 test('in a stream that is cut off, the arguments of a remote tool are not text of the response', () => {
   const stream = responses.openStream();
-  const push = (event: object) => stream.push({ event: '', data: JSON.stringify(event) });
+  const push = (event: object) => stream.push(JSON.stringify(event));
   push({
     type: 'response.output_item.added',
     output_index: 0,
