@@ -9,6 +9,7 @@ const external = [
   'test/clients/**/*.test.ts',
   'test/contract/schemathesis.test.ts',
   'test/citus/**/*.test.ts',
+  'test/monitoring/**/*.test.ts',
 ];
 
 export default defineConfig({

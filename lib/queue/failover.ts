@@ -1,6 +1,6 @@
 import { errors, type NatsConnection, RequestError } from '@nats-io/transport-node';
 import { QueueConnectionLostError } from './connection-monitor.ts';
-import { measurePublish, setQueueLoss } from './metrics.ts';
+import { measurePublish, registerStream, setQueueLoss } from './metrics.ts';
 import { type QueueLossError, SequenceGuard } from './sequence-guard.ts';
 import type { QueueStream } from './settings.ts';
 import { createStreamPublisher, PubAckTimeoutError } from './stream-publisher.ts';
@@ -35,7 +35,7 @@ export function openPublisher(
   onLoss: (loss: QueueLossError) => void,
 ): QueuePublisher {
   const publishers = streams.map((stream) => {
-    setQueueLoss(stream.name, false);
+    registerStream(stream.name);
     const guard = new SequenceGuard((loss) => {
       setQueueLoss(stream.name, true);
       onLoss(loss);

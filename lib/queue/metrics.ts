@@ -19,11 +19,11 @@ const losses = new Gauge({
 });
 
 /** Values of the label `reason`, by the name of the error. Others are `rejected`: nats-server refused the message. */
-const reasons: Record<string, string> = {
+const reasons = {
   PubAckTimeoutError: 'timeout',
   QueueConnectionLostError: 'connection_lost',
   QueueLossError: 'loss',
-};
+} as const;
 
 /** Measures the publishing of one message. @throws what `publish` throws. */
 export async function measurePublish<T>(stream: string, publish: () => Promise<T>): Promise<T> {
@@ -33,9 +33,24 @@ export async function measurePublish<T>(stream: string, publish: () => Promise<T
     pubAcks.observe({ stream }, (performance.now() - startedMs) / 1_000);
     return result;
   } catch (error) {
-    failures.inc({ stream, reason: (error instanceof Error && reasons[error.name]) || 'rejected' });
+    failures.inc({ stream, reason: reasonOf(error) });
     throw error;
   }
+}
+
+function reasonOf(error: unknown): string {
+  const name = error instanceof Error ? error.name : '';
+  return isKnown(name) ? reasons[name] : 'rejected';
+}
+
+function isKnown(name: string): name is keyof typeof reasons {
+  return Object.hasOwn(reasons, name);
+}
+
+/** Shows the metrics of a stream before its first message: rate() misses the first increment of a new counter. */
+export function registerStream(stream: string): void {
+  setQueueLoss(stream, false);
+  for (const reason of [...Object.values(reasons), 'rejected']) failures.inc({ stream, reason }, 0);
 }
 
 export function setQueueLoss(stream: string, isLost: boolean): void {

@@ -6,8 +6,10 @@ import { ClientGoneError } from './body/body.ts';
 import type { ByteBudgets } from './body/byte-budget.ts';
 import { contentEncodings } from './body/decode.ts';
 
+const protocols = ['json', 'connect', 'grpc', 'grpc-web', 'otlp-http', 'otlp-rpc'] as const;
+
 /** The protocol of a request, as a label. */
-export type Protocol = 'json' | 'connect' | 'grpc' | 'grpc-web' | 'otlp-http' | 'otlp-rpc';
+export type Protocol = (typeof protocols)[number];
 
 const requests = new Counter({
   name: 'weir_ingest_requests_total',
@@ -45,6 +47,10 @@ const quotaRefusals = new Counter({
   help: 'Requests that were refused with 402.',
   labelNames: ['reason'],
 });
+
+// rate() misses the first increment of a counter that did not exist before.
+for (const protocol of protocols) requests.inc({ protocol, outcome: 'ingest_unavailable' }, 0);
+for (const reason of ['usage_limit_exceeded', 'billing_not_active']) quotaRefusals.inc({ reason }, 0);
 
 /**
  * Counts a request and measures its duration.

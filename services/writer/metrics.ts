@@ -3,6 +3,7 @@ import { count } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { quarantine } from '../../lib/db/schema.ts';
 import { figureReuseMs, secondsBuckets } from '../../lib/metrics/limits.ts';
+import { firstStream, secondStream } from '../../lib/queue/settings.ts';
 import { shareResult } from '../../lib/shared-result.ts';
 import type { StoreResult } from '../../lib/write/store.ts';
 import type { QueueFigures } from './queue-figures.ts';
@@ -32,6 +33,10 @@ const redeliveries = new Counter({
   help: 'Messages that were delivered again.',
   labelNames: ['stream'],
 });
+
+// rate() misses the first increment of a counter that did not exist before.
+for (const { name: stream } of [firstStream, secondStream]) redeliveries.inc({ stream }, 0);
+for (const result of ['inserted', 'duplicate', 'quarantined']) events.inc({ result }, 0);
 
 export type StatementOutcome = 'stored' | 'locked' | 'failed';
 
@@ -91,7 +96,7 @@ export function registerStateMetrics(database: Database, readQueue: () => Promis
   });
   new Gauge({
     name: 'weir_quarantine_events',
-    help: 'Events that Postgres rejected and that an operator has not replayed or discarded.',
+    help: 'Events that Postgres rejected and that are not replayed yet.',
     async collect() {
       this.reset();
       const entries = await countQuarantine().catch(() => undefined);

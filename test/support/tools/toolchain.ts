@@ -12,6 +12,7 @@ const toolchain = {
   npm: { command: 'npm --version', atLeast: [9, 0] },
   javac: { command: 'javac -version', atLeast: [17, 0] },
   mvn: { command: 'mvn --version', atLeast: [3, 6] },
+  'apt-get': { command: 'dpkg --version && apt-get --version', atLeast: [1, 0] },
   cargo: { command: 'cargo --version', atLeast: [1, 89] },
 } as const satisfies Record<string, { command: string; atLeast: readonly [major: number, minor: number] }>;
 
