@@ -51,6 +51,30 @@ test('a retried batch carries the same ids, and is counted once', async () => {
   expect(summary).toMatchObject({ accepted: 25, rejected: 0, requests: 3, retries: 2 });
 });
 
+test('--now shifts all times by one distance, so that the latest is now, and keeps every other byte', async () => {
+  const times = [
+    [1_000, 1_500.5],
+    [5_000, 9_000],
+    [2_000, 2_000],
+  ];
+  const timed = times.map(
+    ([start, end], n) => `{"id":"e${n}", "endTimeMs" : ${end},"n":9007199254740993,"startTimeMs":${start}}`,
+  );
+  const others = ['{"id":"no times"}', '{"id":"wrong","startTimeMs":"1"}'];
+  const before = Date.now();
+  await ingest.send([...timed, ...others].join('\n'), '--now', '--concurrency', '1');
+  const sent = sentLines().map((line) => JSON.parse(line));
+  const shift = sent[1].endTimeMs - 9_000;
+  expect(sent[1].endTimeMs).toBeGreaterThanOrEqual(before);
+  expect(sent[1].endTimeMs).toBeLessThanOrEqual(Date.now());
+  expect(sentLines()).toEqual([
+    ...timed.map((line) =>
+      line.replaceAll(/(TimeMs" ?: ?)([\d.]+)/g, (_, name, time) => `${name}${Number(time) + shift}`),
+    ),
+    ...others,
+  ]);
+});
+
 test('--fresh-ids replaces every id with a unique one, and keeps every other byte', async () => {
   await ingest.send(content, '--fresh-ids');
   const ids: string[] = sentLines().map((line) => JSON.parse(line).id);

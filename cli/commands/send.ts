@@ -17,6 +17,7 @@ interface SendOptions {
   url?: string;
   key?: string;
   freshIds?: boolean;
+  now?: boolean;
   batch: number;
   concurrency: number;
 }
@@ -32,6 +33,7 @@ export function addSendCommand(program: Command, host: Host): void {
     .option('--url <url>', 'base URL of ingest; by default the one that `npm start` runs', parseHttpUrl)
     .option('--key <key>', 'API key; by default the one of the first space', parseApiKey)
     .option('--fresh-ids', 'replace the id of every event, so that the file can be sent again')
+    .option('--now', 'shift the times of all events by the same distance, so that the latest is now')
     .option('--batch <n>', 'events per request', wholeNumber(1, eventsPerBatchMax), eventsPerBatchMax)
     .option('--concurrency <n>', 'concurrent requests', wholeNumber(1, concurrencyMax), concurrencyDefault)
     .action((file: string, options: SendOptions) => send(host, file, options));
@@ -43,6 +45,7 @@ async function send(host: Host, file: string, options: SendOptions): Promise<voi
   const summary = await sendFile(findFile(host, file), {
     ...target,
     freshIds: options.freshIds === true,
+    isNow: options.now === true,
     eventsPerBatch: options.batch,
     concurrency: options.concurrency,
     progress,

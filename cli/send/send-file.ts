@@ -3,6 +3,7 @@ import { type EventFile, openEventFile } from '../../lib/client/event-file.ts';
 import { withFreshId } from '../../lib/client/fresh-id.ts';
 import { openIngestClient } from '../../lib/client/ingest-client.ts';
 import { createLatencies } from '../../lib/client/latencies.ts';
+import { findLatestTime, withShiftedTimes } from '../../lib/client/shifted-times.ts';
 import { isSpanFile } from '../../lib/client/span-file.ts';
 import { errorTable } from '../../lib/errors.ts';
 import { bodyBytesMax } from '../../lib/limits.ts';
@@ -17,6 +18,8 @@ export interface SendFileOptions {
   url: string;
   apiKey: string;
   freshIds: boolean;
+  /** Shifts all times by the same distance, so that the latest is now. */
+  isNow: boolean;
   eventsPerBatch: number;
   /** Requests at once. */
   concurrency: number;
@@ -24,7 +27,7 @@ export interface SendFileOptions {
 }
 
 /**
- * Sends every event, or every span, of a file to ingest, with unchanged bytes. An event is sent once, unless its request is
+ * Sends every event, or every span, of a file to ingest, with unchanged bytes unless `freshIds` or `isNow`. An event is sent once, unless its request is
  * retried, or was rejected for an error that may be another event's.
  *
  * @returns the counts of accepted and rejected events. Errors of lines and responses are counted, not thrown.
@@ -33,8 +36,10 @@ export interface SendFileOptions {
 export async function sendFile(path: string, options: SendFileOptions): Promise<SendSummary> {
   if (await isSpanFile(path).catch(throwFileError(path))) {
     if (options.freshIds) throw new CommandError('--fresh-ids works only for events: a span keeps its id.');
+    if (options.isNow) throw new CommandError('--now works only for events: a span keeps its times.');
     return sendSpans(path, options);
   }
+  const shiftMs = options.isNow ? await findShift(path) : 0;
   const tally = createTally();
   const latencies = createLatencies();
   const file = await openEventFile(path, ({ id, details }) =>
@@ -46,7 +51,7 @@ export async function sendFile(path: string, options: SendFileOptions): Promise<
     connections: options.concurrency,
     timeoutMs: sendTimeoutMs,
   });
-  const events = options.freshIds ? refreshIds(file.events) : file.events;
+  const events = changeEvents(file.events, { freshIds: options.freshIds, shiftMs });
   const limits = { eventsMax: options.eventsPerBatch, bytesMax: bodyBytesMax };
   // The concurrent loops share one iterator: each takes the next body when its previous one is settled.
   const bodies = batchBodies(events, limits);
@@ -71,8 +76,22 @@ function showProgress(progress: Progress, file: EventFile, tally: Tally): void {
   progress.show({ share, accepted: tally.accepted(), rejected: tally.rejected() });
 }
 
-async function* refreshIds(events: AsyncIterable<FileEvent>): AsyncGenerator<FileEvent, void, void> {
-  for await (const { line, bytes } of events) yield { line, bytes: withFreshId(bytes) };
+/** Reads the file once more: the distance from its latest time to now. */
+async function findShift(path: string): Promise<number> {
+  // Lines that cannot be sent are reported when they are sent.
+  const { events } = await openEventFile(path, () => {}).catch(throwFileError(path));
+  const latest = await findLatestTime(events);
+  return latest === undefined ? 0 : Date.now() - Math.ceil(latest);
+}
+
+async function* changeEvents(
+  events: AsyncIterable<FileEvent>,
+  { freshIds, shiftMs }: { freshIds: boolean; shiftMs: number },
+): AsyncGenerator<FileEvent, void, void> {
+  for await (const { line, bytes } of events) {
+    const shifted = shiftMs === 0 ? bytes : withShiftedTimes(bytes, shiftMs);
+    yield { line, bytes: freshIds ? withFreshId(shifted) : shifted };
+  }
 }
 
 function throwFileError(path: string): (error: unknown) => never {

@@ -38,6 +38,12 @@ export function FirstEvent() {
           </div>
         )}
       </Card>
+      <Card className="mt-4">
+        <Code
+          title="Or send 101 sample events: run this in the folder of Weir"
+          code={`npm run --silent weir -- send examples/events.ndjson --now --url ${urls.ingest} --key ${apiKey ?? keyPlaceholder}`}
+        />
+      </Card>
     </Page>
   );
 }
