@@ -9,6 +9,7 @@ import { DownloadSlots } from './downloads/download-slots.ts';
 import { exportPath, sendExport } from './downloads/export.ts';
 import { rawPath, sendRawEvent } from './downloads/raw.ts';
 import { dashboardBodyBytesMax, dashboardCallsMax } from './limits.ts';
+import { answerMcp, mcpPath } from './mcp/mcp-endpoint.ts';
 import { describeReads, openApiPath } from './openapi/document.ts';
 import { logFailure, logRequest } from './request-log.ts';
 import { appRouter } from './router.ts';
@@ -42,7 +43,7 @@ const trpcPath = '/trpc/';
 const strictTransport = 'max-age=31536000';
 
 /**
- * The paths of the dashboard: tRPC under /trpc/ and its description at /openapi.json, downloads under /raw/, /export/ and /audit/,
+ * The paths of the dashboard: tRPC under /trpc/ and its description at /openapi.json, MCP at /mcp, downloads under /raw/, /export/ and /audit/,
  * /healthz and /readyz, and the pages at all others. Without the pages, other paths are answered with 404 or 405.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
@@ -91,6 +92,13 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
   ]);
   const probes: Record<string, Route> = {
     ...Object.fromEntries(sso),
+    [mcpPath]: {
+      methods: ['POST'],
+      handle: (request, response) => {
+        logRequest(dependencies.log, { method: request.method, path: mcpPath }, response);
+        void answerMcp(dependencies, request, response);
+      },
+    },
     [openApiPath]: { methods: ['GET', 'HEAD'], handle: createDescriptionHandler() },
     // Liveness does not depend on Postgres: a restart would not help.
     '/healthz': { methods: ['GET', 'HEAD'], handle: (_, response) => sendText(response, 200, 'ok') },

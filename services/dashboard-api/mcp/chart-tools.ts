@@ -1,0 +1,71 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { cutTexts } from './answer.ts';
+import { chartRange } from './inputs.ts';
+import { chartPointsMax, listedTextCharsMax } from './limits.ts';
+import { tool } from './tool.ts';
+
+/** The tools that read statistics. */
+
+export const getChart = tool({
+  name: 'get_chart',
+  title: 'Read a chart',
+  description:
+    'Events, errors, tokens and durations (p50, p95, p99) of a time range: a total for each group and, with `points`, one for each bucket ' +
+    'of time. The group null is all remaining groups.',
+  input: {
+    ...chartRange,
+    groupBy: z.enum(['none', 'type', 'model', 'tool', 'source', 'agent']).default('none'),
+    groupsMax: z.int().min(1).max(20).default(10),
+    type: z.enum(['llm', 'tool']).optional(),
+    name: z.string().optional().describe('The model or the tool'),
+    points: z.boolean().default(false).describe('Also the buckets of time'),
+  },
+  async run({ call }, { points, ...query }) {
+    const { starts, end, series } = await call.charts.events(query);
+    if (points) requirePoints(series);
+    const shown = series.map(({ group, total, points: buckets }) => ({
+      group,
+      total,
+      ...(points && {
+        points: buckets.map(({ bucket, events, errors, inputTokens, outputTokens, p50Ms, p95Ms }) => ({
+          ...{ time: isoOf(starts[bucket]), events, errors, inputTokens, outputTokens, p50Ms, p95Ms },
+        })),
+      }),
+    }));
+    return { from: isoOf(starts[0]), to: isoOf(end), series: cutTexts(shown, listedTextCharsMax) };
+  },
+});
+
+export const getCosts = tool({
+  name: 'get_costs',
+  title: 'Read costs',
+  description:
+    'The cost of each model in US dollars over a time range. `pricedTokens` of `tokens` have a price: with fewer, the cost is too low.',
+  input: { ...chartRange, points: z.boolean().default(false).describe('Also the buckets of time') },
+  async run({ call }, { points, ...query }) {
+    const { starts, end, total, models } = await call.charts.costs(query);
+    if (points) requirePoints(models);
+    const shown = models.map(({ points: buckets, ...model }) => ({
+      ...model,
+      ...(points && {
+        points: buckets.map(({ bucket, ...one }) => ({ time: isoOf(starts[bucket]), ...one })),
+      }),
+    }));
+    return { from: isoOf(starts[0]), to: isoOf(end), total, models: cutTexts(shown, listedTextCharsMax) };
+  },
+});
+
+/** @throws TRPCError BAD_REQUEST when the buckets are too many for an answer. */
+function requirePoints(series: readonly { points: readonly unknown[] }[]): void {
+  const count = series.reduce((sum, { points }) => sum + points.length, 0);
+  if (count <= chartPointsMax) return;
+  throw new TRPCError({
+    code: 'BAD_REQUEST',
+    message: `points: the range has ${count} of at most ${chartPointsMax}. Use a larger step, a shorter range or fewer groups.`,
+  });
+}
+
+function isoOf(timeMs = 0): string {
+  return new Date(timeMs).toISOString();
+}

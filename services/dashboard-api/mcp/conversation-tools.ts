@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { formatEventCursor } from '../../../lib/read/event-cursor.ts';
+import { fitting } from './answer.ts';
+import { threadEventsDefault, threadEventsMax, traceEventsShown } from './limits.ts';
+import { showListed, showPayload } from './shown-event.ts';
+import { tool } from './tool.ts';
+
+/** The tools that read the events of a trace or a thread together. */
+
+export const getTrace = tool({
+  name: 'get_trace',
+  title: 'Open a trace',
+  description:
+    'The calls of one trace in time order, each with the id of its parent; and the spans in which nothing ran. Continue with `offset` ' +
+    'from `nextOffset`.',
+  input: {
+    traceId: z.guid().describe('The traceId of an event'),
+    offset: z.int().min(0).default(0).describe('The first event'),
+  },
+  async run({ call, spaceId }, { traceId, offset }) {
+    const { events, isComplete, gaps } = await call.traces.get({ traceId });
+    const page = events
+      .slice(offset, offset + traceEventsShown)
+      .map(({ parent, missingParentId, ...event }) => ({
+        ...showListed(spaceId, event),
+        ...(parent !== null && { parentId: parent.id, ...(parent.isInferred && { isParentInferred: true }) }),
+        ...(missingParentId !== null && { missingParentId }),
+      }));
+    const shown = fitting(page);
+    const end = offset + shown.length;
+    return {
+      events: shown,
+      total: events.length,
+      nextOffset: end < events.length ? end : null,
+      ...(!isComplete && { hasOlderEvents: true }),
+      ...(offset === 0 && { gaps: gaps.slice(0, traceEventsShown) }),
+    };
+  },
+});
+
+export const getThread = tool({
+  name: 'get_thread',
+  title: 'Read a conversation',
+  description:
+    'The newest calls of one thread in time order, each with the last message of its input and with its output. Read older ones with ' +
+    '`cursor` from `olderCursor`. Long texts are cut: `get_event` has them whole.',
+  input: {
+    threadId: z.string().describe('The threadId of an event'),
+    limit: z.int().min(1).max(threadEventsMax).default(threadEventsDefault),
+    cursor: z.string().optional().describe('olderCursor of the previous answer'),
+  },
+  async run({ call, spaceId }, { threadId, limit, cursor }) {
+    const { events, nextCursor } = await call.events.list({ threadId, limit, cursor });
+    const whole = await Promise.all(
+      events.map(async (event) => {
+        const text = await call.events.get({ id: event.id }).catch(() => undefined);
+        return { ...showListed(spaceId, event), ...(text !== undefined && showPayload(text.event)) };
+      }),
+    );
+    const shown = fitting(whole);
+    const last = events[shown.length - 1];
+    const isCut = shown.length < events.length && last !== undefined;
+    return { events: shown.toReversed(), olderCursor: isCut ? formatEventCursor(last) : nextCursor };
+  },
+});

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { formatEventCursor } from '../../../lib/read/event-cursor.ts';
+import type { ListedEvent } from '../events/listed-event.ts';
+import { cutTexts, fitting } from './answer.ts';
+import { findDifferences } from './differences.ts';
+import { eventId, filter } from './inputs.ts';
+import {
+  answerEventsDefault,
+  answerEventsMax,
+  differencesShown,
+  eventCharsDefault,
+  eventCharsMax,
+  listedTextCharsMax,
+} from './limits.ts';
+import { showListed } from './shown-event.ts';
+import { type Reads, tool } from './tool.ts';
+
+/** The tools that read events. */
+
+export const searchEvents = tool({
+  name: 'search_events',
+  title: 'Search events',
+  description:
+    'Lists recorded LLM and tool calls, newest first, that match all given members. `payload` searches a text in the whole input and ' +
+    'output. Continue with `cursor` from `nextCursor`. A page may be empty while the search has not ended.',
+  input: {
+    ...filter,
+    payload: z.string().min(1).max(1_000).optional().describe('A text in the input or output'),
+    limit: z.int().min(1).max(answerEventsMax).default(answerEventsDefault),
+    cursor: z.string().optional().describe('nextCursor of the previous answer, with the same other members'),
+  },
+  async run({ call, spaceId }, { payload, limit, cursor, ...given }) {
+    if (payload !== undefined)
+      return searchPayloads({ call, spaceId }, { ...given, payload }, { limit, cursor });
+    const { events, nextCursor } = await call.events.list({ ...given, limit, cursor });
+    const shown = fitting(events.map((event) => showListed(spaceId, event)));
+    const last = events[shown.length - 1];
+    const next = shown.length < events.length && last !== undefined ? formatEventCursor(last) : nextCursor;
+    return { events: shown, nextCursor: next };
+  },
+});
+
+type SearchInput = Parameters<Reads['call']['events']['search']>[0];
+
+/**
+ * A page of a search may have more events than an answer. Its cursor is then that of the page and the id of the last event shown, and the page
+ * is searched again.
+ */
+async function searchPayloads(
+  { call, spaceId }: Reads,
+  query: SearchInput,
+  { limit, cursor = '' }: { limit: number; cursor?: string | undefined },
+) {
+  const [, shownId, page] = /^(?:([0-9a-f-]{36})@)?(.*)$/.exec(cursor) ?? [];
+  const found = await call.events.search({ ...query, cursor: page || undefined });
+  const from = found.events.findIndex(({ id }) => id === shownId) + 1;
+  const left: readonly ListedEvent[] = found.events.slice(from);
+  const shown = fitting(left.slice(0, limit).map((event) => showListed(spaceId, event)));
+  const last = left[shown.length - 1];
+  const isCut = shown.length < left.length && last !== undefined;
+  return { events: shown, nextCursor: isCut ? `${last.id}@${page ?? ''}` : found.nextCursor };
+}
+
+export const getEvent = tool({
+  name: 'get_event',
+  title: 'Open an event',
+  description:
+    'One recorded call: its columns, and its JSON text exactly as it was sent, in parts. Continue a long one with `offset` from `nextOffset`.',
+  input: {
+    id: eventId,
+    offset: z.int().min(0).default(0).describe('The first character of the text'),
+    chars: z.int().min(1).max(eventCharsMax).default(eventCharsDefault),
+  },
+  async run({ call, spaceId }, { id, offset, chars }) {
+    const { event, ...columns } = await call.events.get({ id });
+    const end = offset + chars;
+    return {
+      ...(offset === 0 && { columns: showListed(spaceId, columns) }),
+      text: event.slice(offset, end),
+      characters: event.length,
+      nextOffset: end < event.length ? end : null,
+    };
+  },
+});
+
+export const compareEvents = tool({
+  name: 'compare_events',
+  title: 'Compare two events',
+  description:
+    'The values that differ between two recorded calls, by their path in the JSON. Continue with `offset` from `nextOffset`.',
+  input: {
+    a: eventId,
+    b: eventId,
+    offset: z.int().min(0).default(0).describe('The first difference'),
+  },
+  async run({ call }, { a, b, offset }) {
+    const [before, after] = await Promise.all([call.events.get({ id: a }), call.events.get({ id: b })]);
+    const { differences, isComplete } = findDifferences(before.event, after.event);
+    const page = differences
+      .slice(offset, offset + differencesShown)
+      .map((one) => cutTexts(one, 2 * listedTextCharsMax));
+    const shown = fitting(page);
+    const end = offset + shown.length;
+    return {
+      differences: shown,
+      total: differences.length,
+      nextOffset: end < differences.length ? end : null,
+      ...(!isComplete && { isComplete }),
+    };
+  },
+});

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { timeMs } from '../procedures/filter-input.ts';
+
+/** A time as models write it. */
+export const time = z
+  .union([timeMs, z.iso.datetime({ offset: true })])
+  .transform((value) => (typeof value === 'number' ? value : Date.parse(value)))
+  .describe('ISO 8601 such as 2026-11-30T12:00:00Z, or milliseconds since 1970');
+
+export const eventId = z.guid().describe('The id of an event');
+
+/** The filter of `search_events`: a part of the one of `events.list`. */
+export const filter = {
+  type: z.enum(['llm', 'tool']).optional().describe('LLM calls or tool calls'),
+  state: z.enum(['ok', 'error']).optional().describe('The outcome of the call'),
+  name: z.string().optional().describe('The model or the tool, exactly'),
+  source: z.string().optional().describe('The instrumented library, such as openai'),
+  userId: z.string().optional().describe('The end user, exactly'),
+  threadId: z.string().optional().describe('The conversation, exactly'),
+  traceId: z.guid().optional(),
+  agentId: z.string().optional(),
+  errorCode: z.string().optional(),
+  minDurationMs: timeMs.optional().describe('At least this long'),
+  from: time.optional().describe('First start time: ISO 8601, or milliseconds since 1970'),
+  to: time.optional().describe('End of the start times, excluded'),
+};
+
+export const chartRange = {
+  from: time.describe('Start: ISO 8601, or milliseconds since 1970'),
+  to: time.describe('End, excluded'),
+  step: z.enum(['minute', 'hour', 'day']).describe('The size of the buckets'),
+};
