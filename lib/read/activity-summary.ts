@@ -19,14 +19,37 @@ export interface ActivitySummary {
   outputTokens: number;
   firstStartMs: number;
   lastStartMs: number;
-  /** Whether one of the value's events is at or before `position`: an earlier page has already shown the value. */
+  /** The input preview of the first call of a model; null without one. */
+  firstInput: string | null;
+  /** The state of the last event. */
+  lastState: 'ok' | 'error';
+  /** The user of the last event that has one. */
+  userId: string | null;
+  /** The calls of each model by UTC day, since prices change by day. */
+  calls: DayCalls[];
+  /** Whether a matching event is at or before `position`: an earlier page has already shown the value. */
   isShown: boolean;
+}
+
+/** The tokens of a model's calls on a UTC day. Input tokens include cached ones. */
+export interface DayCalls {
+  /** Null for calls without the name of a model. */
+  model: string | null;
+  events: number;
+  /** The start of one of the calls. */
+  atMs: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
 }
 
 export interface SummaryQuery {
   column: ActivityColumn;
   values: readonly string[];
   range: Pick<EventFilter, 'from' | 'to'>;
+  /** Which events `isShown` regards. */
+  match?: SQL | undefined;
   /** The last event that earlier pages examined; undefined for the first page. */
   position: EventCursor | undefined;
   /** Limit of the events in the segments that are read; the last segment may exceed it. */
@@ -47,7 +70,7 @@ const sortedSegmentsMax = 20_000;
 export async function summarizeActivity(
   database: Database,
   spaceId: string,
-  { column, values, range, position, eventsMax }: SummaryQuery,
+  { column, values, range, match, position, eventsMax }: SummaryQuery,
 ): Promise<{ summaries: ActivitySummary[]; isComplete: boolean }> {
   if (values.length === 0) return { summaries: [], isComplete: true };
   const listed = await listSegments(database, spaceId, { column, values, range });
@@ -57,13 +80,21 @@ export async function summarizeActivity(
   const matching = database
     .select({
       value: sql<string>`${key}`.as('value'),
+      type: events.type,
+      name: events.name,
       state: events.state,
+      userId: events.userId,
       inputTokens: events.inputTokens,
       outputTokens: events.outputTokens,
+      cacheReadTokens: events.cacheReadTokens,
+      cacheWriteTokens: events.cacheWriteTokens,
       startTimeMs: events.startTimeMs,
-      isShown: sql<boolean>`${position === undefined ? sql`false` : sql`NOT (${isAfter(position)})`}`.as(
-        'is_shown',
-      ),
+      inputPreview: events.inputPreview,
+      isShown: sql<boolean>`${
+        position === undefined
+          ? sql`false`
+          : sql`coalesce(NOT (${isAfter(position)}) AND ${match ?? sql`true`}, false)`
+      }`.as('is_shown'),
     })
     .from(events)
     .where(
@@ -77,23 +108,71 @@ export async function summarizeActivity(
     // Keeps Postgres from reordering the joins, as in candidate-segments.ts.
     .offset(sql.placeholder('offset'))
     .as('matching');
-  const summaries = await database
+  const { type, name, startTimeMs } = matching;
+  const rows = await database
     .select({
       value: matching.value,
+      type,
+      name,
       events: sql<number>`count(*)::integer`,
       errors: sql<number>`(count(*) FILTER (WHERE ${matching.state} = 'error'))::integer`,
       inputTokens: sumTokens(matching.inputTokens),
       outputTokens: sumTokens(matching.outputTokens),
-      firstStartMs: sql<number>`min(${matching.startTimeMs})`,
-      lastStartMs: sql<number>`max(${matching.startTimeMs})`,
+      cacheReadTokens: sumTokens(matching.cacheReadTokens),
+      cacheWriteTokens: sumTokens(matching.cacheWriteTokens),
+      firstStartMs: sql<number>`min(${startTimeMs})`,
+      lastStartMs: sql<number>`max(${startTimeMs})`,
+      firstInput: sql<string | null>`(array_agg(${matching.inputPreview} ORDER BY ${startTimeMs}))[1]`,
+      lastState: sql<'ok' | 'error'>`(array_agg(${matching.state} ORDER BY ${startTimeMs} DESC))[1]`,
+      userId: sql<
+        string | null
+      >`(array_agg(${matching.userId} ORDER BY ${startTimeMs} DESC) FILTER (WHERE ${matching.userId} IS NOT NULL))[1]`,
       isShown: sql<boolean>`bool_or(${matching.isShown})`,
     })
     .from(sql`unnest(${`{${ids.join(',')}}`}::uuid[]) AS candidate(id)`)
     .crossJoinLateral(matching)
-    .groupBy(matching.value)
+    .groupBy(matching.value, type, name, sql`floor(${startTimeMs} / 86400000)`)
     .prepare('activity_summary')
     .execute({ offset: 0 });
+  const summaries = [...Map.groupBy(rows, (row) => row.value).values()].map(addUp);
   return { summaries, isComplete: ids.length === listed.length };
+}
+
+/** The events of one value, of one type and name and one UTC day. */
+type Part = Omit<ActivitySummary, 'calls'> &
+  Omit<DayCalls, 'atMs' | 'model'> & { type: 'llm' | 'tool'; name: string | null };
+
+function addUp(parts: readonly Part[]): ActivitySummary {
+  const inTime = parts.toSorted((a, b) => a.firstStartMs - b.firstStartMs);
+  const [first] = inTime;
+  if (first === undefined) throw new Error('a group has no rows');
+  const calls = inTime.filter(({ type }) => type === 'llm');
+  const latestFirst = inTime.toSorted((a, b) => b.lastStartMs - a.lastStartMs);
+  const sum = (pick: (part: Part) => number) => parts.reduce((total, part) => total + pick(part), 0);
+  return {
+    value: first.value,
+    events: sum(({ events }) => events),
+    errors: sum(({ errors }) => errors),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    firstStartMs: first.firstStartMs,
+    lastStartMs: latestFirst[0]?.lastStartMs ?? first.lastStartMs,
+    firstInput: calls[0]?.firstInput ?? null,
+    lastState: latestFirst[0]?.lastState ?? first.lastState,
+    userId: latestFirst.find(({ userId }) => userId !== null)?.userId ?? null,
+    calls: calls.map(
+      ({ name, events, firstStartMs, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }) => ({
+        model: name,
+        events,
+        atMs: firstStartMs,
+        inputTokens,
+        outputTokens,
+        cacheReadTokens,
+        cacheWriteTokens,
+      }),
+    ),
+    isShown: parts.some(({ isShown }) => isShown),
+  };
 }
 
 interface ListedSegment {

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, min, or, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, min, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events } from '../db/schema.ts';
 import type { ActivityColumn } from './activity-summary.ts';
@@ -9,6 +9,8 @@ import { isAfter, newestFirst } from './event-position.ts';
 export interface ActivityWalkQuery {
   column: ActivityColumn;
   range: Pick<EventFilter, 'from' | 'to'>;
+  /** The values of other events are ignored. */
+  match: SQL | undefined;
   /** The last event examined by earlier pages; undefined for the first page. */
   after: EventCursor | undefined;
   /** Values that earlier pages found. */
@@ -30,7 +32,7 @@ export interface ActivityWalk {
 export async function walkValues(
   database: Database,
   spaceId: string,
-  { column, range, after, seen, valuesMax, eventsMax }: ActivityWalkQuery,
+  { column, range, match, after, seen, valuesMax, eventsMax }: ActivityWalkQuery,
 ): Promise<ActivityWalk> {
   const [start, id] = [sql`${events.startTimeMs}`, sql`${events.id}`];
   const walked = database.$with('walked').as(
@@ -38,7 +40,10 @@ export async function walkValues(
       .select({
         id: events.id,
         startTimeMs: events.startTimeMs,
-        value: sql<string | null>`${events[column]}`.as('value'),
+        // Not a condition of the statement, which would examine more than `eventsMax` events.
+        value: sql<string | null>`${
+          match === undefined ? events[column] : sql`CASE WHEN ${match} THEN ${events[column]} END`
+        }`.as('value'),
         place:
           sql<number>`(row_number() OVER (ORDER BY ${sql.join(newestFirst(start, id), sql`, `)}))::integer`.as(
             'place',

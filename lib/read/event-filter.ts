@@ -17,7 +17,7 @@ export interface EventFilter extends Partial<Record<TextColumn, string | undefin
   to?: number | undefined;
   minDurationMs?: number | undefined;
   maxDurationMs?: number | undefined;
-  /** A substring of the input preview or the output preview, ignoring case. */
+  /** A substring of the input preview, the output preview or the error message, ignoring case. */
   text?: string | undefined;
   /** Values that an event must not have. An event without a value in the column matches. */
   not?: readonly TermSource[] | undefined;
@@ -53,7 +53,11 @@ export function matchValues(filter: EventFilter): SQL | undefined {
     maxDurationMs === undefined ? undefined : lte(events.durationMs, maxDurationMs),
     pattern === undefined
       ? undefined
-      : or(ilike(events.inputPreview, pattern), ilike(events.outputPreview, pattern)),
+      : or(
+          ilike(events.inputPreview, pattern),
+          ilike(events.outputPreview, pattern),
+          ilike(events.errorMessage, pattern),
+        ),
   );
 }
 

@@ -10,9 +10,10 @@ export type PredicateRow = Pick<
   typeof events.$inferSelect,
   (typeof termColumns)[number] | 'startTimeMs' | 'durationMs' | 'attributes'
 > & {
-  /** The previews, lower-cased by the database; null when no filter searches text. */
+  /** The previews and the error message, lower-cased by the database; null when no filter searches text. */
   lowerInput: string | null;
   lowerOutput: string | null;
+  lowerError: string | null;
 };
 
 export type EventPredicate = (row: PredicateRow) => boolean;
@@ -27,6 +28,7 @@ export function predicateColumns(filters: readonly EventFilter[]) {
   return {
     lowerInput: lower(sql`${events.inputPreview}`).as('lower_input'),
     lowerOutput: lower(sql`${events.outputPreview}`).as('lower_output'),
+    lowerError: lower(sql`${events.errorMessage}`).as('lower_error'),
     attributes: sql<PredicateRow['attributes']>`${hasAttributes ? events.attributes : sql`NULL::json`}`.as(
       'attributes',
     ),
@@ -57,7 +59,9 @@ export async function createPredicate(database: Database, filter: EventFilter): 
   if (minDurationMs !== undefined) conditions.push((row) => row.durationMs >= minDurationMs);
   if (maxDurationMs !== undefined) conditions.push((row) => row.durationMs <= maxDurationMs);
   if (needle !== undefined)
-    conditions.push((row) => [row.lowerInput, row.lowerOutput].some((preview) => preview?.includes(needle)));
+    conditions.push((row) =>
+      [row.lowerInput, row.lowerOutput, row.lowerError].some((searched) => searched?.includes(needle)),
+    );
   return (row) => conditions.every((holds) => holds(row));
 }
 

@@ -139,7 +139,8 @@ const csvColumns = [
   ...(['id', 'type', 'state', 'name', 'source', 'traceId', 'threadId', 'agentId', 'agentGroupId'] as const),
   ...(['userId', 'startTimeMs', 'endTimeMs', 'durationMs', 'inputTokens', 'outputTokens'] as const),
   ...(['totalTokens', 'errorCode', 'errorHttpStatus', 'errorMessage', 'inputPreview'] as const),
-  ...(['outputPreview', 'receivedAt', 'flags', 'attributes'] as const),
+  ...(['outputPreview', 'receivedAt', 'flags', 'attributes', 'cacheReadTokens'] as const),
+  ...(['cacheWriteTokens', 'cost'] as const),
 ] satisfies (keyof ExportedEvent)[];
 
 function toRecord(event: ExportedEvent): string {

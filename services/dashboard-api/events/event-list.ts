@@ -3,7 +3,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
-import { listedColumns, listedEvent, showEvent } from './listed-event.ts';
+import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 export interface EventListQuery extends EventFilter {
   limit: number;
@@ -35,7 +35,7 @@ export async function listEvents(
 ): Promise<EventList> {
   const page = await readEventPage(database, spaceId, listedColumns, { filter, after: cursor, limit });
   return {
-    events: page.rows.map(showEvent),
+    events: await showEvents(database, spaceId, page.rows),
     nextCursor: page.next === undefined ? null : formatEventCursor(page.next),
     searchedUntilMs: page.isComplete ? null : (page.next?.startTimeMs ?? null),
   };

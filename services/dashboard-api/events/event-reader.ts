@@ -2,14 +2,18 @@ import type { Database } from '../../../lib/db/database.ts';
 import type { Limiter } from '../../../lib/limiter.ts';
 import { wasEventStored } from '../../../lib/read/event-existence.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { type ErrorGroups, readErrorGroups } from './error-groups.ts';
 import { type EventList, type EventListQuery, listEvents } from './event-list.ts';
 import { type ExportedEvent, exportEvents, exportTexts } from './export-rows.ts';
 import { type EventNeighbours, readNeighbours } from './neighbours.ts';
+import { readTopEvents, type TopEvents, type TopQuery } from './top-events.ts';
 import { readWholeEvent, type WholeEvent } from './whole-event.ts';
 
 /** Reads the events of one space. */
 export interface EventReader {
   list(query: EventListQuery): Promise<EventList>;
+  top(query: TopQuery): Promise<TopEvents>;
+  errorGroups(filter: EventFilter): Promise<ErrorGroups>;
   /** @returns undefined when the space has no such event. */
   get(id: string): Promise<WholeEvent | undefined>;
   /** Whether the space ever stored this event; it has expired or was erased if `get` does not find it. */
@@ -34,6 +38,8 @@ export interface SharedReader {
 export function openEventReader({ database, openingLimiter }: SharedReader, spaceId: string): EventReader {
   return {
     list: (query) => listEvents(database, spaceId, query),
+    top: (query) => readTopEvents(database, spaceId, query),
+    errorGroups: (filter) => readErrorGroups(database, spaceId, filter),
     get: (id) => openingLimiter(() => readWholeEvent(database, spaceId, id)),
     wasStored: (id) => wasEventStored(database, spaceId, id),
     neighbours: (id, filter) => readNeighbours(database, spaceId, { id, filter }),

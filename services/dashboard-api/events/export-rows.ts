@@ -9,7 +9,7 @@ import type { EventRow } from '../../../lib/read/event-rows.ts';
 import { listLimits } from '../../../lib/read/limits.ts';
 import { EventTextsTooLargeError, readEventTexts } from '../../../lib/segment/read.ts';
 import { exportPageEvents, exportTextCharsMax } from '../limits.ts';
-import { type ListedEvent, listedColumns, showEvent } from './listed-event.ts';
+import { type ListedEvent, listedColumns, showEvents } from './listed-event.ts';
 
 /** An exported event: its columns, with all stored additional properties. */
 export interface ExportedEvent extends ListedEvent {
@@ -42,7 +42,7 @@ export async function* exportEvents(
     (query) => readEventPage(database, spaceId, shownColumns, query, exportLimits),
     filter,
   );
-  for await (const rows of pages) yield rows.map(showEvent);
+  for await (const rows of pages) yield await showEvents(database, spaceId, rows);
 }
 
 /** Like {@link exportEvents}, but yields the events as sent, one line of JSON each. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
+import { costsOfEvents } from '../charts/event-costs.ts';
 import { eventFlag, flagEvent } from './event-flags.ts';
 
 /**
@@ -24,6 +26,8 @@ export const listedColumns = {
   inputTokens: events.inputTokens,
   outputTokens: events.outputTokens,
   totalTokens: events.totalTokens,
+  cacheReadTokens: events.cacheReadTokens,
+  cacheWriteTokens: events.cacheWriteTokens,
   errorCode: events.errorCode,
   errorHttpStatus: events.errorHttpStatus,
   errorMessage: events.errorMessage,
@@ -58,6 +62,11 @@ export const listedEvent = z
     inputTokens: count,
     outputTokens: count,
     totalTokens: count,
+    /** Input tokens that were read from, or written to, a cache. */
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+    /** US dollars, an exact decimal, at the price of the day; null without tokens or a price. */
+    cost: text,
     errorCode: text,
     errorHttpStatus: text,
     errorMessage: text,
@@ -67,11 +76,21 @@ export const listedEvent = z
     /** When ingest received it, ISO 8601. */
     receivedAt: z.iso.datetime(),
     flags: z.array(eventFlag),
-  } satisfies Record<keyof ListedRow | 'flags', z.ZodType>)
+  } satisfies Record<keyof ListedRow | 'cost' | 'flags', z.ZodType>)
   .meta({ id: 'ListedEvent' });
 export type ListedEvent = z.infer<typeof listedEvent>;
 
-/** Converts a row to a listed event; further columns of the row are kept. */
-export function showEvent<Row extends ListedRow>(row: Row): Omit<Row, keyof ListedEvent> & ListedEvent {
-  return { ...row, receivedAt: row.receivedAt.toISOString(), flags: flagEvent(row) };
+/** Converts rows to listed events with their costs; further columns of the rows are kept. */
+export async function showEvents<Row extends ListedRow>(
+  database: Database,
+  spaceId: string,
+  rows: readonly Row[],
+): Promise<(Omit<Row, keyof ListedEvent> & ListedEvent)[]> {
+  const costs = await costsOfEvents(database, spaceId, rows);
+  return rows.map((row, place) => ({
+    ...row,
+    receivedAt: row.receivedAt.toISOString(),
+    cost: costs[place] ?? null,
+    flags: flagEvent(row),
+  }));
 }

@@ -4,7 +4,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { findNeighbours, type Neighbour } from '../../../lib/read/event-neighbours.ts';
-import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvent } from './listed-event.ts';
+import { type ListedEvent, type ListedRow, listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 /** The events next to an event in one list. */
 const shownNeighbours = z
@@ -45,12 +45,15 @@ export async function readNeighbours(
     .prepare('event_position')
     .execute();
   if (at === undefined) return undefined;
+  const show = async ({ row }: Neighbour<ListedRow>): Promise<ListedEvent | null> =>
+    (row && (await showEvents(database, spaceId, [row]))[0]) ?? null;
   const find = async (within: EventFilter): Promise<ShownNeighbours> => {
     const { newer, older } = await findNeighbours(database, spaceId, listedColumns, { filter: within, at });
+    const [shownNewer, shownOlder] = await Promise.all([show(newer), show(older)]);
     return {
-      newer: show(newer),
+      newer: shownNewer,
       isNewerCertain: newer.isCertain,
-      older: show(older),
+      older: shownOlder,
       isOlderCertain: older.isCertain,
     };
   };
@@ -60,8 +63,4 @@ export async function readNeighbours(
     at.traceId === null ? null : find({ traceId: at.traceId }),
   ]);
   return { inList, inThread, inTrace };
-}
-
-function show({ row }: Neighbour<ListedRow>): ListedEvent | null {
-  return row === undefined ? null : showEvent(row);
 }

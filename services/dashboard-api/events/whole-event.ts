@@ -4,7 +4,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import { isEventStored } from '../../../lib/read/event-existence.ts';
 import { readEventTexts } from '../../../lib/segment/read.ts';
-import { listedColumns, listedEvent, showEvent } from './listed-event.ts';
+import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
 
 /** An event with its original text. */
 export const wholeEvent = listedEvent
@@ -36,5 +36,6 @@ export async function readWholeEvent(
     // The writer stores both in one statement, so a row without its segment means damaged data.
     throw new Error(`segment ${segmentId} has no event ${segmentIndex}`);
   }
-  return { ...showEvent(columns), event };
+  const [shown] = await showEvents(database, spaceId, [columns]);
+  return shown && { ...shown, event };
 }

@@ -3,7 +3,7 @@ import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { type EventPredicate, predicateColumns } from '../../../lib/read/event-predicate.ts';
 import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
 import { readStoredPage } from '../../../lib/tail/stored-events.ts';
-import { type ListedEvent, listedColumns, showEvent } from '../events/listed-event.ts';
+import { type ListedEvent, listedColumns, showEvents } from '../events/listed-event.ts';
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
 import { type TrackedMessage, toTracked } from './live-message.ts';
 
@@ -67,10 +67,16 @@ export async function readLivePage(
   const columns = { ...listedColumns, ...predicateColumns(query.filters) };
   const page = await readStoredPage(database, spaceId, { ...query, columns });
   if (page === undefined) return undefined;
-  const rows = page.events.map(({ row, position }) => {
-    const { attributes: _, lowerInput: _input, lowerOutput: _output, ...listed } = row;
-    const event = showEvent(listed);
-    return { row, shown: { event, position, bytes: JSON.stringify(event).length } };
+  const listed = page.events.map(({ row }) => {
+    const { attributes: _, lowerInput: _input, lowerOutput: _output, lowerError: _error, ...columns } = row;
+    return columns;
+  });
+  const shown = await showEvents(database, spaceId, listed);
+  const rows = page.events.flatMap(({ row, position }, place) => {
+    const event = shown[place];
+    return event === undefined
+      ? []
+      : [{ row, shown: { event, position, bytes: JSON.stringify(event).length } }];
   });
   return {
     count: rows.length,

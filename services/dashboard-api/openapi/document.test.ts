@@ -36,7 +36,7 @@ let spaceId: string;
 beforeAll(async () => {
   dashboard = await openDashboard();
   ({ spaceId } = await dashboard.addSpace());
-  [id = ''] = await addEvents(dashboard.sql, spaceId, [{ threadId: 'x', text: '{"a":1}' }]);
+  [id = ''] = await addEvents(dashboard.sql, spaceId, [{ threadId: 'x', userId: 'x', text: '{"a":1}' }]);
   await dashboard.sql`UPDATE events SET trace_id = id WHERE space_id = ${spaceId}`;
   const options = { name: 'k', pepper: dashboardPepper, scope: 'administration' } as const;
   ({ apiKey } = await issueApiKey(dashboard.database, spaceId, options));

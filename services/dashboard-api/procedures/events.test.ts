@@ -302,3 +302,78 @@ test('a query can be sent as a POST body, so that user ids and search texts are 
   const { result } = (await response.json()) as { result: { data: { events: { id: string }[] } } };
   expect(result.data.events.map((event) => event.id)).toEqual([id]);
 });
+
+test('the slowest, largest and most expensive events of a filter come first, and say how many were compared', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const other = await dashboard.addSpace();
+  const call = (startTimeMs: number, durationMs: number, [inputTokens, cacheReadTokens]: [number, number]) =>
+    llmEvent({
+      startTimeMs,
+      durationMs,
+      properties: {
+        llm: {
+          model: 'm',
+          usage: { inputTokens, totalTokens: inputTokens, inputTokenDetails: { cacheReadTokens } },
+        },
+      },
+    });
+  await client.trpc.prices.set.mutate({ model: 'm', input: '10', output: '10', cacheRead: '1' });
+  await insertParts(dashboard.database, [
+    partOf(spaceId, [call(1, 30, [100, 0]), call(2, 10, [300, 300]), call(3, 20, [200, 100])]),
+    partOf(other.spaceId, [call(4, 99, [999, 0])]),
+  ]);
+  const top = async (by: 'duration' | 'tokens' | 'cost', filter: { to?: number } = {}) => {
+    const { events, ...compared } = await client.trpc.events.top.query({ by, limit: 2, ...filter });
+    return [events.map(({ startTimeMs }) => startTimeMs), compared];
+  };
+  const all = { compared: 3, comparedUntilMs: null };
+  expect(await top('duration')).toEqual([[1, 3], all]);
+  expect(await top('tokens')).toEqual([[2, 3], all]);
+  expect(await top('cost')).toEqual([[3, 1], all]);
+  expect(await top('tokens', { to: 2 })).toEqual([[1], { compared: 1, comparedUntilMs: null }]);
+  const { events } = await client.trpc.events.list.query();
+  expect(events.map(({ cost }) => cost)).toEqual(['0.0011', '0.0003', '0.001']);
+});
+
+test('more events than are compared are cut at the newest, and the result says from when on it holds', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  for (let part = 0; part < 6; part++) {
+    await addEvents(
+      dashboard.sql,
+      spaceId,
+      Array.from({ length: 1_000 }, (_, i) => ({ startTimeMs: part * 1_000 + i, durationMs: 6_000 - part })),
+    );
+  }
+  const { events, ...compared } = await client.trpc.events.top.query({ by: 'duration', limit: 1 });
+  expect(compared).toEqual({ compared: 5_000, comparedUntilMs: 1_000 });
+  expect(events).toMatchObject([{ startTimeMs: 1_999, durationMs: 5_999 }]);
+});
+
+test('errors are counted by message, whatever numbers and ids they have, and are found by their text', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const other = await dashboard.addSpace();
+  const failed = (startTimeMs: number, model: string, message: string) =>
+    llmEvent({
+      startTimeMs,
+      status: { state: 'error', error: { code: 'c', message } },
+      properties: { llm: { model } },
+    });
+  await insertParts(dashboard.database, [
+    partOf(spaceId, [
+      failed(1, 'a', 'Timeout after 3000 ms'),
+      failed(2, 'b', `Timeout after 12 ms`),
+      failed(3, 'a', 'Bad request'),
+      llmEvent({ startTimeMs: 4 }),
+    ]),
+    partOf(other.spaceId, [failed(5, 'x', 'Bad request')]),
+  ]);
+  expect(await client.trpc.events.errors.query()).toMatchObject({
+    groups: [
+      { message: 'Timeout after 12 ms', code: 'c', names: ['b', 'a'], events: 2, lastStartMs: 2 },
+      { message: 'Bad request', names: ['a'], events: 1 },
+    ],
+    countedUntilMs: null,
+  });
+  const { events } = await client.trpc.events.list.query({ text: 'timeout AFTER' });
+  expect(events).toMatchObject([{ startTimeMs: 2 }, { startTimeMs: 1 }]);
+});

@@ -1,9 +1,11 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { histogram } from '../charts/histogram.ts';
+import { errorGroups } from '../events/error-groups.ts';
 import { eventList } from '../events/event-list.ts';
 import type { EventReader } from '../events/event-reader.ts';
 import { eventNeighbours } from '../events/neighbours.ts';
+import { topEvents } from '../events/top-events.ts';
 import { wholeEvent } from '../events/whole-event.ts';
 import {
   eventsPageDefault,
@@ -59,6 +61,28 @@ export const events = router({
     .input(page)
     .output(eventList)
     .query(({ ctx, input }) => ctx.space.events.list(input)),
+
+  /**
+   * The slowest, largest or most expensive of the newest 5,000 events of a filter: no index has these orders. See TopEvents.
+   */
+  top: spaceProcedure('viewer')
+    .input(
+      z.object({
+        ...eventFilter,
+        by: z.enum(['duration', 'tokens', 'cost']),
+        limit: z.int().min(1).max(eventsPageMax).default(eventsPageDefault),
+      }),
+    )
+    .output(topEvents)
+    .query(({ ctx, input: { spaceId: _space, by, limit, ...filter } }) =>
+      ctx.space.events.top({ by, limit, filter }),
+    ),
+
+  /** The newest 1,000 errors of a filter, counted by message; numbers and ids in messages are ignored. */
+  errors: spaceProcedure('viewer')
+    .input(z.object(eventFilter).prefault({}))
+    .output(errorGroups)
+    .query(({ ctx, input: { spaceId: _space, ...filter } }) => ctx.space.events.errorGroups(filter)),
 
   /**
    * One event: its columns, and the JSON text exactly as sent. The message of NOT_FOUND says whether the event was stored

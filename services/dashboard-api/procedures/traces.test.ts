@@ -97,7 +97,7 @@ test('the pages of threads show each thread of the range once, by most recent ac
         const lasts = found.map(({ lastStartMs }) => lastStartMs);
         expect(lasts).toEqual(lasts.toSorted((a, b) => b - a));
         const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-        expect(found.toSorted(byId)).toEqual(expected.toSorted(byId));
+        expect(found.toSorted(byId)).toMatchObject(expected.toSorted(byId));
       },
     ),
     { numRuns: 8, endOnFailure: true },
@@ -115,6 +115,103 @@ test('users are listed like threads', async () => {
     ],
     nextCursor: null,
   });
+});
+
+test('a thread and a user have their first input, last state, models and cost, and are found by id, user and text', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const other = await dashboard.addSpace();
+  const call = (
+    startTimeMs: number,
+    [threadId, userId, model]: [string, string, string],
+    state: 'ok' | 'error' = 'ok',
+  ) =>
+    llmEvent({
+      startTimeMs,
+      context: { threadId, userId },
+      status: { state },
+      properties: {
+        llm: {
+          model,
+          input: { prompt: `Question ${startTimeMs}` },
+          usage: { inputTokens: 1_000, outputTokens: 100, inputTokenDetails: { cacheReadTokens: 400 } },
+        },
+      },
+    });
+  const dayMs = 86_400_000;
+  await insertParts(dashboard.database, [
+    partOf(spaceId, [
+      call(1, ['bikes-1', 'mia', 'priced']),
+      call(dayMs + 1, ['bikes-1', 'mia', 'priced']),
+      call(dayMs + 2, ['bikes-1', 'mia', 'other'], 'error'),
+      toolEvent({ startTimeMs: 0, context: { threadId: 'bikes-1' } }),
+    ]),
+    partOf(spaceId, [call(5, ['boats', 'noah', 'other'])]),
+    partOf(other.spaceId, [call(7, ['bikes-1', 'mia', 'priced'])]),
+  ]);
+  // From the second day on input costs twice as much. 600 tokens are not cached.
+  const price = { model: 'priced', output: '10', cacheRead: '1' };
+  await client.trpc.prices.set.mutate({ ...price, input: '2' });
+  await client.trpc.prices.set.mutate({ ...price, input: '4', validFrom: '1970-01-02' });
+  const cost = { cost: '0.0064', pricedTokens: 2_200, tokens: 3_300 };
+  const thread = {
+    id: 'bikes-1',
+    events: 4,
+    errors: 1,
+    firstStartMs: 0,
+    firstInput: 'Question 1',
+    lastState: 'error',
+    userId: 'mia',
+    models: ['priced', 'other'],
+    cost,
+  };
+  const list = async (input: { search?: string; userId?: string }) =>
+    (await client.trpc.threads.list.query(input)).items.map(({ id }) => id);
+  expect((await client.trpc.threads.list.query()).items).toMatchObject([thread, { id: 'boats' }]);
+  expect(await client.trpc.threads.get.query({ threadId: 'bikes-1' })).toMatchObject({
+    ...thread,
+    areCountsComplete: true,
+  });
+  expect(await client.trpc.users.get.query({ userId: 'mia' })).toMatchObject({ id: 'mia', events: 3, cost });
+  for (const search of ['bikes-1', 'BIKE', 'mia', 'mi', 'question 1'])
+    expect(await list({ search })).toEqual(['bikes-1']);
+  expect(await list({ search: 'question' })).toEqual(['bikes-1', 'boats']);
+  expect(await list({ search: '%' })).toEqual([]);
+  expect(await list({ userId: 'noah' })).toEqual(['boats']);
+  expect((await client.trpc.users.list.query({ search: 'no' })).items).toMatchObject([{ id: 'noah' }]);
+  for (const missing of [
+    client.trpc.threads.get.query({ threadId: 'none' }),
+    other.client.trpc.users.get.query({ userId: 'noah' }),
+  ])
+    await expect(missing).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });
+});
+
+test('the pages of a search show each thread once, also when only an old event of it matches', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const event = (thread: number, startTimeMs: number, prompt: string) =>
+    llmEvent({
+      startTimeMs,
+      context: { threadId: `t${thread}`, userId: 'u' },
+      properties: { llm: { input: { prompt } } },
+    });
+  const threads = Array.from({ length: 9 }, (_, thread) => thread);
+  await insertParts(
+    dashboard.database,
+    [
+      threads.map((thread) => event(thread, thread, 'needle')),
+      threads.map((thread) => event(thread, 100 - thread, 'hay')),
+    ].map((events) => partOf(spaceId, events)),
+  );
+  for (const input of [{ search: 'needle' }, { search: 't' }, { search: 'u' }, { userId: 'u' }]) {
+    const found: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof client.trpc.threads.list.query>> =
+        await client.trpc.threads.list.query({ ...input, limit: 2, ...(cursor === null ? {} : { cursor }) });
+      found.push(...page.items.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(found.toSorted()).toEqual(threads.map((thread) => `t${thread}`));
+  }
 });
 
 test('threads and users are listed and counted even when their requests have too many terms for the index', async () => {

@@ -1,8 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { asStored } from '../../../lib/event/text.ts';
-import { activityPageDefault, activityPageMax } from '../limits.ts';
-import { activityList } from '../threads/activity.ts';
+import { activityPageDefault, activityPageMax, activitySearchCharsMax } from '../limits.ts';
+import { activityList, activityTotal } from '../threads/activity.ts';
 import { turnPage } from '../threads/turns.ts';
 import { trace } from '../traces/trace.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
@@ -12,7 +12,9 @@ const page = {
   limit: z.int().min(1).max(activityPageMax).default(activityPageDefault),
   cursor: eventCursor.optional(),
 };
-const activity = z.object({ ...page, from: timeMs.optional(), to: timeMs.optional() }).prefault({});
+/** An id or its beginning. */
+const search = z.string().min(1).max(activitySearchCharsMax).optional();
+const activity = { ...page, from: timeMs.optional(), to: timeMs.optional(), search };
 
 export const traces = router({
   /** The events of a trace in time order, with their parents, lanes, gaps and overlaps: see Trace. NOT_FOUND without events. */
@@ -27,11 +29,24 @@ export const traces = router({
 });
 
 export const threads = router({
-  /** Threads by most recent activity, with counts of the events in the time range: see ActivityList. */
+  /**
+   * Threads by most recent activity, with counts of the events in the time range: see ActivityList. `search` is the id of a thread or
+   * user, or its beginning, or a text of an input preview; `userId` selects the threads of one user.
+   */
   list: spaceProcedure('viewer')
-    .input(activity)
+    .input(z.object({ ...activity, userId: z.string().optional() }).prefault({}))
     .output(activityList)
     .query(({ ctx, input }) => ctx.space.traces.listActivity('threadId', input)),
+
+  /** One thread with counts of all its events. NOT_FOUND without events. */
+  get: spaceProcedure('viewer')
+    .input(z.object({ threadId: z.string().transform(asStored) }))
+    .output(activityTotal)
+    .query(async ({ ctx, input }) => {
+      const found = await ctx.space.traces.getActivity('threadId', input.threadId);
+      if (found !== undefined) return found;
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this thread.' });
+    }),
 
   /** The turns of one thread, newest first: see TurnPage. */
   turns: spaceProcedure('viewer')
@@ -43,9 +58,19 @@ export const threads = router({
 });
 
 export const users = router({
-  /** Users by most recent activity, like `threads.list`. */
+  /** Users by most recent activity, like `threads.list`. `search` is an id or its beginning. */
   list: spaceProcedure('viewer')
-    .input(activity)
+    .input(z.object(activity).prefault({}))
     .output(activityList)
     .query(({ ctx, input }) => ctx.space.traces.listActivity('userId', input)),
+
+  /** One user with counts of all their events. NOT_FOUND without events. */
+  get: spaceProcedure('viewer')
+    .input(z.object({ userId: z.string().transform(asStored) }))
+    .output(activityTotal)
+    .query(async ({ ctx, input }) => {
+      const found = await ctx.space.traces.getActivity('userId', input.userId);
+      if (found !== undefined) return found;
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no event of this user.' });
+    }),
 });

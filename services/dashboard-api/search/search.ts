@@ -6,7 +6,7 @@ import { type EventFilter, matchTime, matchValues } from '../../../lib/read/even
 import { newestFirst } from '../../../lib/read/event-position.ts';
 import { findTextInSegment, wantedText } from '../../../lib/segment/find-text.ts';
 import { readSegment } from '../../../lib/segment/read.ts';
-import { type ListedEvent, listedColumns, listedEvent, showEvent } from '../events/listed-event.ts';
+import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../events/listed-event.ts';
 import { searchBytesMax, searchEventsMax, searchSegmentsListed, searchTimeMs } from '../limits.ts';
 import { formatSearchCursor, type SearchCursor } from './search-cursor.ts';
 import { listSearchedSegments, type SearchedSegment } from './searched-segments.ts';
@@ -101,5 +101,5 @@ async function readFound(
       ),
     )
     .orderBy(...newestFirst());
-  return rows.map(showEvent);
+  return await showEvents(database, spaceId, rows);
 }

@@ -1,23 +1,40 @@
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import {
+  type ActivitySearch,
+  ofUser,
+  openActivitySearch,
+  walkUser,
+} from '../../../lib/read/activity-search.ts';
+import {
   type ActivityColumn,
   type ActivitySummary,
   summarizeActivity,
 } from '../../../lib/read/activity-summary.ts';
-import { walkValues } from '../../../lib/read/activity-walk.ts';
+import { type ActivityWalk, type ActivityWalkQuery, walkValues } from '../../../lib/read/activity-walk.ts';
 import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
-import { activityCountedEvents, activityFirstWalkEvents, activityWalksMax } from '../limits.ts';
+import { costOfCalls } from '../charts/event-costs.ts';
+import { cost, showCost } from '../charts/token-prices.ts';
+import {
+  activityCountedEvents,
+  activityFirstWalkEvents,
+  activityModelsShown,
+  activityWalksMax,
+} from '../limits.ts';
 
 export interface ActivityQuery {
   from?: number | undefined;
   to?: number | undefined;
+  /** An id or its beginning; for threads also a user's id or its beginning, or a text of an input preview. */
+  search?: string | undefined;
+  /** The threads of one user. */
+  userId?: string | undefined;
   cursor?: EventCursor | undefined;
   limit: number;
 }
 
 /** A thread or a user with its events in the time range. */
-const activity = z
+export const activity = z
   .object({
     id: z.string(),
     events: z.number(),
@@ -26,7 +43,19 @@ const activity = z
     outputTokens: z.number(),
     firstStartMs: z.number(),
     lastStartMs: z.number(),
-  } satisfies Record<'id' | Exclude<keyof ActivitySummary, 'value' | 'isShown'>, z.ZodType>)
+    /** The first characters of the input of the first model call; null without one. */
+    firstInput: z.string().nullable(),
+    /** The state of the last event. */
+    lastState: z.enum(['ok', 'error']),
+    /** The user of the last event that has one. */
+    userId: z.string().nullable(),
+    /** The models with the most calls, at most five. */
+    models: z.array(z.string()),
+    cost,
+  } satisfies Record<
+    'id' | 'models' | 'cost' | Exclude<keyof ActivitySummary, 'value' | 'isShown' | 'calls'>,
+    z.ZodType
+  >)
   .meta({ id: 'Activity' });
 export type Activity = z.infer<typeof activity>;
 
@@ -38,17 +67,30 @@ export const activityList = z
     nextCursor: z.string().nullable(),
     /** False when some counts are lower bounds, because their events are in too many requests. */
     areCountsComplete: z.boolean(),
+    /** How far back the events were searched, in milliseconds since the epoch; null at the end. */
+    searchedUntilMs: z.number().nullable(),
   })
   .meta({ id: 'ActivityList' });
 export type ActivityList = z.infer<typeof activityList>;
+
+/** A thread or user with all its events. */
+export const activityTotal = activity
+  .extend({
+    /** False when the counts are lower bounds. */
+    areCountsComplete: z.boolean(),
+  })
+  .meta({ id: 'ActivityTotal' });
+export type ActivityTotal = z.infer<typeof activityTotal>;
 
 /** A page of threads or users, most recent activity first. Following `nextCursor` shows all that existed at the start. */
 export async function listActivity(
   database: Database,
   spaceId: string,
-  { column, query: { from, to, cursor, limit } }: { column: ActivityColumn; query: ActivityQuery },
+  { column, query }: { column: ActivityColumn; query: ActivityQuery },
 ): Promise<ActivityList> {
+  const { from, to, cursor, limit } = query;
   const range = { from, to };
+  const search = await searchOf(database, spaceId, column, query);
   const items: Activity[] = [];
   const seen = new Set<string>();
   let areCountsComplete = true;
@@ -60,9 +102,10 @@ export async function listActivity(
     const missing = limit - items.length;
     // All values are counted in one go, because that takes longer than finding them.
     while (!isEnd && values.length < missing && walks < activityWalksMax) {
-      const walk = await walkValues(database, spaceId, {
+      const walk = await findValues(database, spaceId, search, {
         column,
         range,
+        match: search?.match,
         after: position,
         seen,
         valuesMax: missing - values.length,
@@ -77,21 +120,90 @@ export async function listActivity(
       column,
       values,
       range,
+      match: search?.match,
       position: cursor,
       eventsMax: activityCountedEvents,
     });
     areCountsComplete &&= found.isComplete;
     const byValue = new Map(found.summaries.map((summary) => [summary.value, summary]));
-    for (const value of values) {
-      const summary = byValue.get(value);
-      // Values that were active before the cursor were on an earlier page.
-      if (summary !== undefined && !summary.isShown) items.push(toActivity(summary));
-    }
+    // Values that were active before the cursor were on an earlier page.
+    const shown = values.flatMap((value) => byValue.get(value) ?? []).filter(({ isShown }) => !isShown);
+    items.push(...(await showActivities(database, spaceId, shown)));
   }
   const next = isEnd ? undefined : position;
-  return { items, nextCursor: next === undefined ? null : formatEventCursor(next), areCountsComplete };
+  return {
+    items,
+    nextCursor: next === undefined ? null : formatEventCursor(next),
+    areCountsComplete,
+    searchedUntilMs: next?.startTimeMs ?? null,
+  };
 }
 
-function toActivity({ value, isShown: _isShown, ...summary }: ActivitySummary): Activity {
-  return { id: value, ...summary };
+/** All of one thread or user. @returns undefined when the space has no event of it. */
+export async function readActivity(
+  database: Database,
+  spaceId: string,
+  { column, value }: { column: ActivityColumn; value: string },
+): Promise<ActivityTotal | undefined> {
+  const { summaries, isComplete } = await summarizeActivity(database, spaceId, {
+    column,
+    values: [value],
+    range: {},
+    position: undefined,
+    eventsMax: activityCountedEvents,
+  });
+  const [shown] = await showActivities(database, spaceId, summaries);
+  return shown && { ...shown, areCountsComplete: isComplete };
+}
+
+async function searchOf(
+  database: Database,
+  spaceId: string,
+  column: ActivityColumn,
+  { search, userId }: ActivityQuery,
+): Promise<ActivitySearch | undefined> {
+  if (userId !== undefined) return ofUser(userId);
+  return search === undefined
+    ? undefined
+    : await openActivitySearch(database, spaceId, { column, text: search });
+}
+
+/** The next values in list order. A page that continues a search of one id is empty. */
+async function findValues(
+  database: Database,
+  spaceId: string,
+  search: ActivitySearch | undefined,
+  query: ActivityWalkQuery,
+): Promise<ActivityWalk> {
+  if (search?.kind === 'id') return { values: [search.value], end: undefined };
+  if (search?.kind !== 'user') return await walkValues(database, spaceId, query);
+  return await walkUser(database, spaceId, { ...query, userId: search.value });
+}
+
+async function showActivities(
+  database: Database,
+  spaceId: string,
+  summaries: readonly ActivitySummary[],
+): Promise<Activity[]> {
+  const costs = await costOfCalls(
+    database,
+    spaceId,
+    summaries.map(({ calls }) => calls),
+  );
+  return summaries.map(({ value, isShown: _isShown, calls, ...summary }, place) => ({
+    ...summary,
+    id: value,
+    models: mostCalled(calls),
+    cost: costs[place] ?? showCost([]),
+  }));
+}
+
+function mostCalled(calls: ActivitySummary['calls']): string[] {
+  const counts = new Map<string, number>();
+  for (const { model, events } of calls)
+    if (model !== null && model !== '') counts.set(model, (counts.get(model) ?? 0) + events);
+  return [...counts]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, activityModelsShown)
+    .map(([model]) => model);
 }

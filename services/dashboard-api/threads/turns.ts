@@ -3,7 +3,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { addedNumberMax } from '../../../lib/event/limits.ts';
 import { type EventCursor, formatEventCursor } from '../../../lib/read/event-cursor.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
-import { type ListedRow, listedColumns, listedEvent, showEvent } from '../events/listed-event.ts';
+import { type ListedEvent, listedColumns, listedEvent, showEvents } from '../events/listed-event.ts';
 import { eventsPageMax } from '../limits.ts';
 
 /** One model call and the tools that ran until the next one. */
@@ -41,8 +41,8 @@ export async function readTurns(
     limit: eventsPageMax,
   });
   const turns: Turn[] = [];
-  let open: ListedRow[] = [];
-  for (const row of page.rows) {
+  let open: ListedEvent[] = [];
+  for (const row of await showEvents(database, spaceId, page.rows)) {
     open.push(row);
     if (row.type !== 'llm') continue;
     turns.push(toTurn(open, false));
@@ -64,14 +64,14 @@ export async function readTurns(
   return { turns, nextCursor: last === undefined ? null : formatEventCursor(last) };
 }
 
-/** @param rows newest first. */
-function toTurn(rows: readonly ListedRow[], isContinued: boolean): Turn {
-  const sum = (pick: (row: ListedRow) => number | null) =>
-    rows.reduce((total, row) => total + toAddend(pick(row) ?? 0), 0);
+/** @param events newest first. */
+function toTurn(events: readonly ListedEvent[], isContinued: boolean): Turn {
+  const sum = (pick: (event: ListedEvent) => number | null) =>
+    events.reduce((total, event) => total + toAddend(pick(event) ?? 0), 0);
   return {
-    events: rows.toReversed().map(showEvent),
-    inputTokens: sum((row) => row.inputTokens),
-    outputTokens: sum((row) => row.outputTokens),
+    events: events.toReversed(),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
     isContinued,
   };
 }

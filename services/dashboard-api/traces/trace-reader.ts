@@ -1,7 +1,13 @@
 import type { ActivityColumn } from '../../../lib/read/activity-summary.ts';
 import type { EventCursor } from '../../../lib/read/event-cursor.ts';
 import type { SharedReader } from '../events/event-reader.ts';
-import { type ActivityList, type ActivityQuery, listActivity } from '../threads/activity.ts';
+import {
+  type ActivityList,
+  type ActivityQuery,
+  type ActivityTotal,
+  listActivity,
+  readActivity,
+} from '../threads/activity.ts';
 import { readTurns, type TurnPage } from '../threads/turns.ts';
 import { readTrace, type Trace } from './trace.ts';
 
@@ -10,6 +16,8 @@ export interface TraceReader {
   /** @returns undefined when no event of the space has this trace. */
   get(traceId: string): Promise<Trace | undefined>;
   listActivity(column: ActivityColumn, query: ActivityQuery): Promise<ActivityList>;
+  /** @returns undefined when no event of the space has this thread or user. */
+  getActivity(column: ActivityColumn, value: string): Promise<ActivityTotal | undefined>;
   turns(query: { threadId: string; cursor?: EventCursor | undefined; limit: number }): Promise<TurnPage>;
 }
 
@@ -18,6 +26,7 @@ export function openTraceReader({ database, openingLimiter }: SharedReader, spac
     // Limited, because it reads the text of events.
     get: (traceId) => openingLimiter(() => readTrace(database, spaceId, traceId)),
     listActivity: (column, query) => listActivity(database, spaceId, { column, query }),
+    getActivity: (column, value) => readActivity(database, spaceId, { column, value }),
     turns: (query) => readTurns(database, spaceId, query),
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
-import { listedEvent, showEvent } from '../events/listed-event.ts';
+import { listedEvent, showEvents } from '../events/listed-event.ts';
 import { traceEventsMax } from '../limits.ts';
 import { findParents, namedParentOf, parent } from './parents.ts';
 import { findGaps, findLanes, findOverlaps, interval, lane, overlap } from './timeline.ts';
@@ -44,16 +44,20 @@ export async function readTrace(
 ): Promise<Trace | undefined> {
   const { rows, isComplete } = await readTraceRows(database, spaceId, traceId);
   if (rows.length === 0) return undefined;
-  const toolCalls = await readToolCalls(database, spaceId, rows);
+  const [toolCalls, shown] = await Promise.all([
+    readToolCalls(database, spaceId, rows),
+    showEvents(database, spaceId, rows.map(listedOf)),
+  ]);
   const parents = findParents(rows, toolCalls.names);
   const ids = new Set(rows.map(({ id }) => id));
   const inner = new Set([...parents.values()].map(({ id }) => id));
   return {
-    events: rows.map((row): TraceEvent => {
-      const named = namedParentOf(row);
+    events: shown.map((event, place): TraceEvent => {
+      const row = rows[place];
+      const named = row && namedParentOf(row);
       return {
-        ...showTraceRow(row),
-        parent: parents.get(row.id) ?? null,
+        ...event,
+        parent: parents.get(event.id) ?? null,
         missingParentId: named === undefined || ids.has(named) ? null : named,
       };
     }),
@@ -66,11 +70,6 @@ export async function readTrace(
   };
 }
 
-function showTraceRow({
-  segmentId: _segment,
-  segmentIndex: _index,
-  attributes: _attributes,
-  ...row
-}: TraceRow) {
-  return showEvent(row);
+function listedOf({ segmentId: _segment, segmentIndex: _index, attributes: _attributes, ...row }: TraceRow) {
+  return row;
 }

@@ -27,6 +27,8 @@ function row(changes: Partial<TraceRow>): TraceRow {
     inputTokens: null,
     outputTokens: null,
     totalTokens: null,
+    cacheReadTokens: null,
+    cacheWriteTokens: null,
     ...{
       errorCode: null,
       errorHttpStatus: null,

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { Database } from '../../../lib/db/database.ts';
+import { events } from '../../../lib/db/schema.ts';
+import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { readEventPage } from '../../../lib/read/event-page.ts';
+import { errorEventsGrouped, errorGroupsShown } from '../limits.ts';
+
+/** Errors whose messages differ in numbers and ids only. */
+const errorGroup = z
+  .object({
+    /** The message and code of the newest of them. */
+    message: z.string().nullable(),
+    code: z.string().nullable(),
+    /** The models and tools that failed, at most three. */
+    names: z.array(z.string()),
+    events: z.number(),
+    /** The newest of them. */
+    lastEventId: z.guid(),
+    lastStartMs: z.number(),
+  })
+  .meta({ id: 'ErrorGroup' });
+
+export const errorGroups = z
+  .object({
+    /** By descending number of events. */
+    groups: z.array(errorGroup),
+    /** Null when all errors of the filter were counted, otherwise the start of the oldest counted one. */
+    countedUntilMs: z.number().nullable(),
+  })
+  .meta({ id: 'ErrorGroups' });
+export type ErrorGroups = z.infer<typeof errorGroups>;
+
+const columns = {
+  id: events.id,
+  startTimeMs: events.startTimeMs,
+  name: events.name,
+  errorCode: events.errorCode,
+  errorMessage: events.errorMessage,
+};
+
+const namesShown = 3;
+
+/** Counts the newest errors of a filter by message. Statistics have no messages, so the number of events is bounded. */
+export async function readErrorGroups(
+  database: Database,
+  spaceId: string,
+  filter: EventFilter,
+): Promise<ErrorGroups> {
+  const page = await readEventPage(database, spaceId, columns, {
+    filter: { ...filter, state: 'error' },
+    after: undefined,
+    limit: errorEventsGrouped,
+  });
+  const byMessage = Map.groupBy(page.rows, ({ errorCode, errorMessage }) =>
+    JSON.stringify([errorCode, withoutNumbers(errorMessage ?? '')]),
+  );
+  const groups = [...byMessage.values()]
+    .toSorted((a, b) => b.length - a.length)
+    .slice(0, errorGroupsShown)
+    .flatMap((rows) => {
+      const [newest] = rows;
+      if (newest === undefined) return [];
+      const names = new Set(rows.flatMap(({ name }) => name ?? []));
+      return [
+        {
+          message: newest.errorMessage,
+          code: newest.errorCode,
+          names: [...names].slice(0, namesShown),
+          events: rows.length,
+          lastEventId: newest.id,
+          lastStartMs: newest.startTimeMs,
+        },
+      ];
+    });
+  return { groups, countedUntilMs: page.next?.startTimeMs ?? null };
+}
+
+/** Ids and numbers differ in each event: `timeout after 3012 ms`. */
+function withoutNumbers(message: string): string {
+  return message.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|0x[0-9a-f]+|\d+/gi, '0');
+}

@@ -1,0 +1,112 @@
+import { and, eq, inArray } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '../../../lib/db/database.ts';
+import { events } from '../../../lib/db/schema.ts';
+import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { readEventPage } from '../../../lib/read/event-page.ts';
+import { costsOfEvents } from '../charts/event-costs.ts';
+import { topEventsCompared } from '../limits.ts';
+import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
+
+export const topEvents = z
+  .object({
+    /** The largest first. */
+    events: z.array(listedEvent),
+    /** Number of matching events that were compared: the newest of the filter. */
+    compared: z.number(),
+    /** Null when all matching events were compared, otherwise the start of the oldest one, in milliseconds since the epoch. */
+    comparedUntilMs: z.number().nullable(),
+  })
+  .meta({ id: 'TopEvents' });
+export type TopEvents = z.infer<typeof topEvents>;
+
+export type TopMeasure = 'duration' | 'tokens' | 'cost';
+
+export interface TopQuery {
+  by: TopMeasure;
+  filter: EventFilter;
+  limit: number;
+}
+
+/** What is read of each event that is compared. */
+const comparedColumns = {
+  id: events.id,
+  segmentId: events.segmentId,
+  type: events.type,
+  name: events.name,
+  startTimeMs: events.startTimeMs,
+  durationMs: events.durationMs,
+  inputTokens: events.inputTokens,
+  outputTokens: events.outputTokens,
+  totalTokens: events.totalTokens,
+  cacheReadTokens: events.cacheReadTokens,
+  cacheWriteTokens: events.cacheWriteTokens,
+};
+
+type ComparedRow = Pick<typeof events.$inferSelect, keyof typeof comparedColumns>;
+
+/**
+ * The slowest, largest or most expensive of the newest events of a filter. No index has these orders, so the number of events that are
+ * compared is bounded; a range of time selects others.
+ */
+export async function readTopEvents(
+  database: Database,
+  spaceId: string,
+  { by, filter, limit }: TopQuery,
+): Promise<TopEvents> {
+  const page = await readEventPage(database, spaceId, comparedColumns, {
+    filter,
+    after: undefined,
+    limit: topEventsCompared,
+  });
+  const values = await measure(database, spaceId, by, page.rows);
+  const top = page.rows
+    .flatMap((row, place) => {
+      const value = values[place] ?? null;
+      return value === null ? [] : [{ row, value }];
+    })
+    // The sort is stable: the newest of equal events is first.
+    .toSorted((a, b) => b.value - a.value)
+    .slice(0, limit)
+    .map(({ row }) => row);
+  return {
+    events: await readListed(database, spaceId, top),
+    compared: page.rows.length,
+    comparedUntilMs: page.next?.startTimeMs ?? null,
+  };
+}
+
+async function measure(
+  database: Database,
+  spaceId: string,
+  by: TopMeasure,
+  rows: readonly ComparedRow[],
+): Promise<(number | null)[]> {
+  if (by === 'duration') return rows.map(({ durationMs }) => durationMs);
+  if (by === 'tokens') return rows.map(({ totalTokens }) => totalTokens);
+  const costs = await costsOfEvents(database, spaceId, rows);
+  // Doubles are exact enough for an order.
+  return costs.map((cost) => (cost === null ? null : Number(cost)));
+}
+
+/** The listed columns of these events, in their order. Events deleted meanwhile are omitted. */
+async function readListed(database: Database, spaceId: string, top: readonly ComparedRow[]) {
+  if (top.length === 0) return [];
+  const rows = await database
+    .select(listedColumns)
+    .from(events)
+    .where(
+      and(
+        eq(events.spaceId, spaceId),
+        // Selects the partitions.
+        inArray(events.segmentId, [...new Set(top.map(({ segmentId }) => segmentId))]),
+        inArray(
+          events.id,
+          top.map(({ id }) => id),
+        ),
+      ),
+    );
+  const shown = await showEvents(database, spaceId, rows);
+  const byId = new Map(shown.map((event) => [event.id, event]));
+  return top.flatMap(({ id }) => byId.get(id) ?? []);
+}
