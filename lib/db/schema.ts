@@ -9,3 +9,4 @@ export * from './schema/memberships.ts';
 export * from './schema/quarantine.ts';
 export * from './schema/spaces.ts';
 export * from './schema/statistics.ts';
+export * from './schema/traces.ts';

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expectSameTime, readServerClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
+import { deleteExpiredNodes, deleteTracesWithoutCalls } from './expired-nodes.ts';
 import { dropExpiredPartitions } from './expired-partitions.ts';
 import { deleteExpiredEntries } from './expired-quarantine.ts';
 import { deleteExpiredSegments, type SegmentPlace } from './expired-segments.ts';
@@ -42,8 +43,8 @@ export interface ExpireResult {
 export const expireLock = 7_394_212;
 
 /**
- * Deletes expired data (docs/retention.md): whole partitions, rows of spaces with a shorter retention in the other partitions, and
- * quarantine entries. The ledger, usage and statistics stay. The process can be killed at any time: the next pass continues.
+ * Deletes expired data (docs/retention.md): whole partitions, rows of spaces with a shorter retention in the other partitions,
+ * spans of traces, and quarantine entries. The ledger, usage and statistics stay. The process can be killed at any time: the next pass continues.
  *
  * @param database with one connection, which holds the advisory lock.
  * @returns undefined when another process is running a pass.
@@ -69,6 +70,7 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   const nowMs = await options.clock.advance(database, machineMs);
   const lagMs = machineMs - nowMs;
   const rule: ExpiryRule = { nowMs, retentionDaysMax: options.retentionDaysMax };
+  await deleteTracesWithoutCalls(database, nowMs);
   const spaces = await listSpaceExpiries(database, rule);
   const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity).map(({ spaceId }) => spaceId);
   if (expiring.length === 0)
@@ -84,6 +86,9 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
       options.signal?.throwIfAborted();
       deleted = await deleteExpiredEntries(database, spaceId, rule);
     }
+  }
+  for (const spaceId of expiring) {
+    while ((await deleteExpiredNodes(database, spaceId, rule)) > 0) options.signal?.throwIfAborted();
   }
   result.rewritten = await reclaimSpace(database, nowMs, options.signal);
   return result;

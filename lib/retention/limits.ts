@@ -1,3 +1,5 @@
+import { dayMs } from '../time.ts';
+
 /**
  * Events and segments that one statement deletes. It takes some tens of milliseconds, which bounds how long other statements wait
  * for its locks and its disk I/O.
@@ -7,6 +9,9 @@ export const deletedSegmentsMax = 500;
 
 /** Quarantine entries that one statement deletes. An entry has up to 4 MiB. */
 export const deletedEntriesMax = 200;
+
+/** How long spans are kept of traces that have none with a meaning to Weir. A call that arrives later does not inherit from them. */
+export const linksAgeMs = dayMs;
 
 /** How long a deletion waits for a segment that is being rewritten. After that, the next pass deletes it. */
 export const rowLockTimeoutMs = 500;

@@ -12,12 +12,21 @@ const bits = numberOf(countBits);
 export const sketchElement = sql`CASE WHEN ${duration} > ${numberOf(latencyMsMin)}
       THEN ceil(ln(${duration}) * ${numberOf(bucketsPerLogMs)})::bigint + ${numberOf(bucketOffset)} ELSE 0 END << ${bits} | 1`;
 
-/** A sketch with one element per bucket. Sums are in float8, which is faster than numeric, and exact: counts are below 2^53. */
+/** Counts wrap around, so that the largest one subtracts an event when a sketch is merged. */
+const countMask = numberOf(2 ** countBits - 1);
+
+/** The element that counts or, by `sign`, subtracts one event. */
+export const signedElement = sql`CASE WHEN sign > 0 THEN ${sketchElement} ELSE (${sketchElement}) | ${countMask} END`;
+
+/**
+ * A sketch with one element per bucket, without empty ones. Sums are in float8, which is faster than numeric, and exact below 2^53,
+ * with up to 8,000 subtracted events.
+ */
 export function mergedSketch(sketch: SQL): SQL {
   return sql`(
-      SELECT array_agg(bucket << ${bits} | counted)
+      SELECT coalesce(array_agg(bucket << ${bits} | counted) FILTER (WHERE counted <> 0), '{}')
       FROM (
-        SELECT element >> ${bits} AS bucket, sum((element & ${numberOf(2 ** countBits - 1)})::float8)::bigint AS counted
+        SELECT element >> ${bits} AS bucket, sum((element & ${countMask})::float8)::bigint & ${countMask} AS counted
         FROM unnest(${sketch}) AS element
         GROUP BY bucket
       ) AS merged

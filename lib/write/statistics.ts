@@ -4,7 +4,7 @@ import { agentStats, agentStatsRollups, eventStats, eventStatsRollups, events } 
 import { listOf, nameOf, namesOf, numberOf } from '../db/statement.ts';
 import { countsPerMerge } from '../event/latency.ts';
 import { rollupSpansHours } from '../event/limits.ts';
-import { mergedSketch, sketchElement } from './latency-sketch.ts';
+import { mergedSketch, signedElement, sketchElement } from './latency-sketch.ts';
 
 /**
  * The parts of the store statement that count its new events in the statistics (`new_events`): one aggregation counts them
@@ -41,11 +41,25 @@ export interface StatisticsParts {
   readonly byHours: SQL;
 }
 
+/** The rows that are counted. */
+export interface CountedRows {
+  /** Their name in the statement. */
+  readonly from: string;
+  /** Whether the column `sign` is 1 for events that are added, and -1 for those that are subtracted. Without it all are added. */
+  readonly isSigned: boolean;
+}
+
+const newEvents: CountedRows = { from: 'new_events', isSigned: false };
+
+/** The column of signed rows that says whether they are counted by name, too. All are counted by agent. */
+export const isByName = sql`${sql.identifier('is_by_name')}`;
+
 /** @param counts the name that the statement gives to the counts. */
-export function countByName(counts: string): StatisticsParts {
+export function countByName(counts: string, rows = newEvents): StatisticsParts {
   const { type, name, source } = eventStats;
   return statisticsParts({
     counts,
+    rows,
     minutes: eventStats,
     rollups: eventStatsRollups,
     dimensions: [
@@ -53,15 +67,16 @@ export function countByName(counts: string): StatisticsParts {
       [name, sql`coalesce(${nameOf(name)}, '')`],
       [source, nameOf(source)],
     ],
-    where: sql``,
+    where: rows.isSigned ? sql`WHERE ${isByName}` : sql``,
   });
 }
 
 /** @param counts the name that the statement gives to the counts. */
-export function countByAgent(counts: string): StatisticsParts {
+export function countByAgent(counts: string, rows = newEvents): StatisticsParts {
   const { agentId } = agentStats;
   return statisticsParts({
     counts,
+    rows,
     minutes: agentStats,
     rollups: agentStatsRollups,
     dimensions: [[agentId, nameOf(agentId)]],
@@ -71,14 +86,15 @@ export function countByAgent(counts: string): StatisticsParts {
 
 interface Statistics {
   readonly counts: string;
+  readonly rows: CountedRows;
   readonly minutes: typeof eventStats | typeof agentStats;
   readonly rollups: typeof eventStatsRollups | typeof agentStatsRollups;
-  /** The key columns besides space and time, which have the same names in both tables, and their values in `new_events`. */
+  /** The key columns besides space and time, which have the same names in both tables, and their values in the counted rows. */
   readonly dimensions: readonly (readonly [PgColumn, SQL])[];
   readonly where: SQL;
 }
 
-function statisticsParts({ counts, minutes, rollups, dimensions, where }: Statistics): StatisticsParts {
+function statisticsParts({ counts, rows, minutes, rollups, dimensions, where }: Statistics): StatisticsParts {
   const { events: count, durationMs, errors, latency } = inMeasures;
   const { spaceId, minute } = minutes;
   const { spanHours, startHour } = rollups;
@@ -86,27 +102,30 @@ function statisticsParts({ counts, minutes, rollups, dimensions, where }: Statis
   const hours = rollupSpansHours.map((span) => ({ span, name: sql`${sql.identifier(`hour_of_${span}`)}` }));
   const times = [nameOf(minute), ...hours.map(({ name }) => name)];
   const counted = sql`${sql.identifier(counts)}`;
+  const { isSigned } = rows;
+  const countRows = isSigned ? sql`sum(sign)` : sql`count(*)`;
+  const element = isSigned ? signedElement : sketchElement;
   return {
     // A row has the time of its own grouping set, and NULL for the times of the others.
     counts: sql`
-  SELECT ${nameOf(spaceId)}, ${listOf(times)}, ${names}, count(*) AS ${nameOf(count)},
-    nullif(count(*) FILTER (WHERE ${nameOf(events.state)} = 'error'), 0) AS ${nameOf(errors)},
-    ${clampedSum(durationMs)} AS ${nameOf(durationMs)},
-    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column)}, 0) AS ${nameOf(column)}`))},
+  SELECT ${nameOf(spaceId)}, ${listOf(times)}, ${names}, ${countRows} AS ${nameOf(count)},
+    nullif(${countRows} FILTER (WHERE ${nameOf(events.state)} = 'error'), 0) AS ${nameOf(errors)},
+    ${clampedSum(durationMs, isSigned)} AS ${nameOf(durationMs)},
+    ${listOf(tokens.map((column) => sql`nullif(${clampedSum(column, isSigned)}, 0) AS ${nameOf(column)}`))},
     array_agg(element) AS ${nameOf(latency)}
   FROM (
-    SELECT ${namesOf([spaceId, events.state, ...sums])}, ${minuteOf}::bigint AS ${nameOf(minute)},
+    SELECT ${isSigned ? sql`sign, ` : sql``}${namesOf([spaceId, events.state, ...sums])}, ${minuteOf}::bigint AS ${nameOf(minute)},
       ${listOf(hours.map(({ span, name }) => sql`${startHourOf(span)} AS ${name}`))},
       ${listOf(dimensions.map(([column, value]) => sql`${value} AS ${nameOf(column)}`))},
-      ${sketchElement} AS element
-    FROM new_events ${where}
+      ${element} AS element
+    FROM ${sql.identifier(rows.from)} ${where}
   ) AS measured
   GROUP BY GROUPING SETS (${listOf(times.map((time) => sql`(${nameOf(spaceId)}, ${time}, ${names})`))})`,
-    byMinute: upsert(minutes, {
+    byMinute: upsert(minutes, isSigned, {
       key: sql`${nameOf(spaceId)}, ${nameOf(minute)}, ${names}`,
       counts: sql`${counted} WHERE ${nameOf(minute)} IS NOT NULL`,
     }),
-    byHours: upsert(rollups, {
+    byHours: upsert(rollups, isSigned, {
       key: sql`${nameOf(spaceId)}, ${namesOf([spanHours, startHour])}, ${names}`,
       counts: sql`(
     SELECT *, CASE ${sql.join(
@@ -121,7 +140,7 @@ function statisticsParts({ counts, minutes, rollups, dimensions, where }: Statis
 }
 
 /** Adds counts to the rows of their keys. */
-function upsert(table: PgTable, { key, counts }: { key: SQL; counts: SQL }): SQL {
+function upsert(table: PgTable, isSigned: boolean, { key, counts }: { key: SQL; counts: SQL }): SQL {
   const { events: count, durationMs, errors, latency } = inMeasures;
   const [kept, excluded] = [sql`kept.${nameOf(count)}`, sql`excluded.${nameOf(count)}`];
   const both = sql`kept.${nameOf(latency)} || excluded.${nameOf(latency)}`;
@@ -129,21 +148,26 @@ function upsert(table: PgTable, { key, counts }: { key: SQL; counts: SQL }): SQL
   return sql`
   INSERT INTO ${table} AS kept (${key}, ${namesOf([count, errors, ...sums, latency])})
   SELECT ${key}, ${namesOf([count, errors, ...sums])},
-    CASE WHEN ${nameOf(count)} < ${perMerge} THEN ${nameOf(latency)} ELSE ${mergedSketch(nameOf(latency))} END
+    ${isSigned ? mergedSketch(nameOf(latency)) : sql`CASE WHEN ${nameOf(count)} < ${perMerge} THEN ${nameOf(latency)} ELSE ${mergedSketch(nameOf(latency))} END`}
   FROM ${counts}
   ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET
     ${listOf([addTo(count), addTo(durationMs), ...sparse.map(addToSparse)])},
     -- Merging is the most expensive step, so it is done once per countsPerMerge events.
-    ${nameOf(latency)} = CASE WHEN ${kept} / ${perMerge} = (${kept} + ${excluded}) / ${perMerge} THEN ${both}
-      ELSE ${mergedSketch(both)} END`;
+    ${nameOf(latency)} = ${
+      isSigned
+        ? mergedSketch(both)
+        : sql`CASE WHEN ${kept} / ${perMerge} = (${kept} + ${excluded}) / ${perMerge} THEN ${both}
+      ELSE ${mergedSketch(both)} END`
+    }`;
 }
 
 /** Clamps each value before summing: clients may send any finite number, and sums must stay finite. */
-function clampedSum(column: PgColumn): SQL {
+function clampedSum(column: PgColumn, isSigned: boolean): SQL {
   const name = nameOf(column);
+  const sign = isSigned ? sql`sign * ` : sql``;
   // greatest() and least() ignore a NULL.
-  return sql`sum(least(greatest(${name}, -1e15), 1e15)) FILTER (WHERE ${name} IS NOT NULL)`;
+  return sql`sum(${sign}least(greatest(${name}, -1e15), 1e15)) FILTER (WHERE ${name} IS NOT NULL)`;
 }
 
 /** Adds to a counter of the existing row. */

@@ -4,6 +4,7 @@ import type { Database } from '../../lib/db/database.ts';
 import { noSpace } from '../../lib/db/limits.ts';
 import { quarantine } from '../../lib/db/schema.ts';
 import { listBatches } from './candidates.ts';
+import { eraseNodes } from './erased-nodes.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
 import { eraseBatch } from './erased-segments.ts';
 import { beginErasure, completeErasure, type Erasure } from './erasure-row.ts';
@@ -75,6 +76,8 @@ async function eraseAll(
   // Repeats until a pass finds nothing: messages queued at the start may have been stored after the last pass. Their number is finite.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
+  const nodes = await eraseNodes(database, erasure);
+  if (nodes > 0) report(`${nodes.toLocaleString('en')} spans of traces cleared`);
   const files = await rewriteFiles(database, erasure, (table) => report(`rewriting ${table}`));
   const unassigned = await countUnassigned(database);
   const notReached = [

@@ -25,3 +25,6 @@ export const vacuumLockPauseMs = 200;
 /** How long to wait for a pass of retention, which may take hours, before files are rewritten. The next erasure of the space tries again. */
 export const retentionWaitMs = 60_000;
 export const retentionPollMs = 200;
+
+/** Spans of traces that one transaction clears. */
+export const nodesPerBatch = 1_000;

@@ -3,7 +3,7 @@ import { getTableName, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { hasCitus } from '../../lib/db/distribution.ts';
 import { serverTimeMs } from '../../lib/db/partitions.ts';
-import { events, quarantine, segments } from '../../lib/db/schema.ts';
+import { events, quarantine, segments, traceNodes } from '../../lib/db/schema.ts';
 import { isLockConflict } from '../../lib/retention/delete-expired.ts';
 import { expireLock } from '../../lib/retention/expire.ts';
 import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
@@ -26,6 +26,12 @@ import {
 
 /** The catalog in which the planner keeps sampled column values. */
 export const statisticsTable = 'pg_statistic';
+
+/** The table of the spans of traces. */
+export const nodesTable = getTableName(traceNodes);
+
+/** Tables that are rewritten whole. */
+const wholeTables: readonly string[] = [getTableName(quarantine), nodesTable];
 
 /** Tables whose files were rewritten or may still contain erased data in free space of their pages. */
 export interface RewrittenFiles {
@@ -89,15 +95,19 @@ async function namesOfTables(database: Database, tables: readonly string[]): Pro
 }
 
 async function namesOfTable(database: Database, table: string): Promise<string[]> {
-  if (table === getTableName(quarantine) || table === statisticsTable) return [table];
+  if (wholeTables.includes(table) || table === statisticsTable) return [table];
   if (table === defaultSegments) return [defaultEvents, defaultSegments];
   const week = await findWeek(database, table);
   return [week?.events, week?.segments].flatMap((name) => name ?? []);
 }
 
-/** @param table a partition of segments, the quarantine or the statistics. @returns whether its files no longer contain erased data. */
+/** @param table a partition of segments, the quarantine, the spans or the statistics. @returns whether its files no longer contain erased data. */
 async function rewriteTable(database: Database, table: string): Promise<boolean> {
-  if (table === getTableName(quarantine)) return vacuumFull(database, table);
+  if (table === nodesTable) {
+    await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(table)}`);
+    if ((await readFill(database, table)).rows > rewrittenEventsMax) return false;
+  }
+  if (wholeTables.includes(table)) return vacuumFull(database, table);
   if (table === statisticsTable) return rewriteStatistics(database);
   if (table === defaultSegments)
     return (await vacuumFull(database, defaultEvents)) && (await vacuumFull(database, defaultSegments));

@@ -4,9 +4,10 @@ import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
 import { clientOf, type Database, type Transaction } from '../../lib/db/database.ts';
 import { events, segments } from '../../lib/db/schema.ts';
 import type { CompiledStatement } from '../../lib/db/statement.ts';
+import { termsOfColumns } from '../../lib/event/column-terms.ts';
 import { columnNames } from '../../lib/event/columns.ts';
 import { type ColumnTexts, projectionVersion } from '../../lib/event/projection.ts';
-import { inSpace } from '../../lib/event/terms.ts';
+import { inSpace, unionTerms } from '../../lib/event/terms.ts';
 import { type Reprojection, reprojectSegment } from './segment-events.ts';
 import { parameterNames, updateColumns } from './statements.ts';
 
@@ -119,7 +120,8 @@ class SegmentReprojection {
   }
 
   async noteDone({ terms }: Reprojection): Promise<void> {
-    const own = `{${inSpace(this.#spaceId, terms).join()}}`;
+    const all = unionTerms([terms, await this.#readInheritedTerms()]);
+    const own = `{${inSpace(this.#spaceId, all).join()}}`;
     // Without rows the range is kept.
     const start = (bound: SQL, kept: PgColumn) =>
       sql`coalesce((SELECT ${bound} FROM ${events} WHERE ${this.#ofEvents()}), ${kept})`;
@@ -132,6 +134,18 @@ class SegmentReprojection {
         projection: projectionVersion,
       })
       .where(this.#isSegment());
+  }
+
+  /** The terms of agents, threads and users, which an event may have from another span of its trace (ADR 27), not from its text. */
+  async #readInheritedTerms(): Promise<bigint[]> {
+    const { state, agentId, threadId, userId } = events;
+    const rows = await this.#transaction
+      .select({ state, agentId, threadId, userId })
+      .from(events)
+      .where(this.#ofEvents());
+    return termsOfColumns(
+      rows.map((row) => (name) => (name in row ? (row[name as keyof typeof row] ?? undefined) : undefined)),
+    );
   }
 
   #isSegment(): SQL | undefined {

@@ -8,12 +8,12 @@ import { type Authenticate, authenticate as authenticateByContract } from './adm
 import type { KeyUses } from './admit/key-uses.ts';
 import type { Quota, QuotaView } from './admit/quota.ts';
 import { type BodyLimits, checkDeclaredLength, readBody } from './body/body.ts';
-import { type BudgetedBuffer, holdBuffer } from './body/budgeted-buffer.ts';
+import { type BudgetedBuffer, holdBuffer, memoryExhausted } from './body/budgeted-buffer.ts';
 import type { BufferPool } from './body/buffer-pool.ts';
-import type { ByteBudgets } from './body/byte-budget.ts';
+import type { ByteBudget, ByteBudgets } from './body/byte-budget.ts';
 import { detachBuffer } from './body/detach-buffer.ts';
 import type { Committed, Committer } from './commit/committer.ts';
-import { type CompressedBatch, compressBatch } from './commit/compressed-batch.ts';
+import { batchOfNodes, type CompressedBatch, compressBatch } from './commit/compressed-batch.ts';
 import { countBody, measureRequest, type Protocol } from './metrics.ts';
 import type { ReadBatch } from './read/batch-reader.ts';
 
@@ -86,6 +86,8 @@ export interface RequestKind<T> {
   readonly decoder: RequestDecoder<T>;
   readonly protocol: Protocol;
   readonly batchesOf: (result: T) => readonly ReadBatch[];
+  /** Nodes of traces, which become durable together with the batches: JSON arrays for weir.queue.v1.TraceNodes. */
+  readonly nodesOf?: (result: T) => readonly string[];
   /** Default: the `Authorization: Bearer` of docs/api.md. */
   readonly authenticate?: Authenticate;
 }
@@ -102,7 +104,7 @@ async function checkAndCommit<T>(
   kind: RequestKind<T>,
 ): Promise<Ingested<T>> {
   const { clock, apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
-  const { decoder, batchesOf, authenticate = authenticateByContract } = kind;
+  const { decoder, batchesOf, nodesOf, authenticate = authenticateByContract } = kind;
   const { bodyBytesMax, overheadBytes } = decoder;
   // First: with a wrong clock valid keys can look expired.
   readClock(clock);
@@ -128,9 +130,18 @@ async function checkAndCommit<T>(
     projection,
     body: written === undefined ? decoded.bytes : held.use(holdBuffer(written, budget)).bytes,
   }));
-  const committed = await commitAll(dependencies, { principal, receivedAtMs, batches });
+  const nodes = nodesOf?.(result) ?? [];
+  holdChars(held, nodes, budget);
+  const committed = await commitAll(dependencies, { principal, receivedAtMs, batches, nodes });
   const eventCount = readBatches.reduce((sum, { projection }) => sum + projection.eventCount, 0);
   return { result, eventCount, headers: { ...batchIdHeader(committed), ...quotaHeaders(quotaView) } };
+}
+
+/** Counts texts against the budget. @throws IngestError `ingest_unavailable` when it has no room. */
+function holdChars(held: DisposableStack, texts: readonly string[], budget: ByteBudget): void {
+  const chars = texts.reduce((sum, { length }) => sum + length, 0);
+  if (!budget.take(chars)) throw memoryExhausted();
+  held.defer(() => budget.release(chars));
 }
 
 /** @throws IngestError `ingest_unavailable` when the clock is wrong: with a receipt time in the past, events would expire too early. */
@@ -153,19 +164,22 @@ function readClock(clock: BatchDependencies['clock']): number {
  */
 async function commitAll(
   dependencies: BatchDependencies,
-  received: { principal: Principal; receivedAtMs: number; batches: readonly Required<ReadBatch>[] },
+  received: {
+    principal: Principal;
+    receivedAtMs: number;
+    batches: readonly Required<ReadBatch>[];
+    nodes: readonly string[];
+  },
 ): Promise<Committed[]> {
-  const { principal, receivedAtMs: atMs, batches } = received;
+  const { principal, receivedAtMs: atMs, batches, nodes } = received;
+  const compressing = batches
+    .filter(({ projection }) => projection.eventCount > 0)
+    .map(({ projection, body }) => compressBatch(principal, projection, { body, atMs }));
+  const ofNodes = nodes.map((json) => Promise.resolve(batchOfNodes(principal, json, atMs)));
   const outcomes = await Promise.allSettled(
-    batches
-      .filter(({ projection }) => projection.eventCount > 0)
-      .map(async ({ projection, body }) =>
-        commit(dependencies, {
-          principal,
-          atMs,
-          batch: await compressBatch(principal, projection, { body, atMs }),
-        }),
-      ),
+    [...compressing, ...ofNodes].map(async (batch) =>
+      commit(dependencies, { principal, atMs, batch: await batch }),
+    ),
   );
   return outcomes.flatMap((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -175,7 +189,7 @@ async function commitAll(
 
 /** No header when nothing was queued: the batch had no events, or the queue dropped it as a retry. */
 function batchIdHeader(committed: readonly Committed[]): Record<string, string> {
-  const queued = committed.filter(({ isRepeat }) => isRepeat !== true).map(({ range }) => range);
+  const queued = committed.flatMap(({ isRepeat, range }) => (isRepeat || range === undefined ? [] : range));
   return queued.length === 0 ? {} : { 'Weir-Batch-Id': formatBatchId(queued) };
 }
 
@@ -199,7 +213,7 @@ async function commit(
   for (const { eventCount, isRepeat } of messages) {
     if (isRepeat) keyUses.noteRepeats(principal, eventCount, atMs);
   }
-  if (principal.monthlyEventLimit === null) return messages;
+  if (principal.monthlyEventLimit === null || batch.eventCount === 0) return messages;
   const { spaceId } = principal;
   await Promise.all(
     messages.map(({ eventCount, position }) => quota.noteAccepted({ spaceId, events: eventCount, position })),

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import { Backlog } from './backlog.ts';
 
-const part = (eventCount: number) => create(PartSchema, { eventCount });
+const groupOf = (...eventCounts: readonly number[]) => ({
+  parts: eventCounts.map((eventCount) => create(PartSchema, { eventCount })),
+  traceNodes: [],
+});
 
 const messagesOf = async (taken: ReturnType<Backlog<string>['take']>) =>
   (await taken)?.map(({ message }) => message);
@@ -17,8 +20,8 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 test('waiting messages are taken together, up to the bounds of one statement', async () => {
   const backlog = new Backlog<string>(100, 1_000);
-  for (const name of ['a', 'b', 'c']) backlog.add(name, [part(40)], 10);
-  backlog.add('large', [part(1)], 5_000);
+  for (const name of ['a', 'b', 'c']) backlog.add(name, groupOf(40), 10);
+  backlog.add('large', groupOf(1), 5_000);
   expect(await messagesOf(backlog.take())).toEqual(['a', 'b']);
   expect(await messagesOf(backlog.take())).toEqual(['c']);
   expect(await messagesOf(backlog.take())).toEqual(['large']);
@@ -26,7 +29,7 @@ test('waiting messages are taken together, up to the bounds of one statement', a
 
 test('a message beyond the bounds is taken alone', async () => {
   const backlog = new Backlog<string>(100, 1_000);
-  backlog.add('large', [part(400), part(100)], 9_999);
+  backlog.add('large', groupOf(400, 100), 9_999);
   expect((await backlog.take())?.flatMap((entry) => entry.parts)).toHaveLength(2);
 });
 
@@ -34,13 +37,13 @@ test('take resolves with the first message, without waiting for a second one', a
   const backlog = new Backlog<string>(100, 1_000);
   const taken = backlog.take();
   expect(await isSettled(taken)).toBe(false);
-  backlog.add('a', [part(1)], 1);
+  backlog.add('a', groupOf(1), 1);
   expect(await messagesOf(taken)).toEqual(['a']);
 });
 
 test('there is no room while one full statement is waiting, and there is room again after it is taken', async () => {
   const backlog = new Backlog<string>(100, 1_000);
-  backlog.add('a', [part(1)], 1_000);
+  backlog.add('a', groupOf(1), 1_000);
   const room = backlog.room();
   expect(await isSettled(room)).toBe(false);
   await backlog.take();
@@ -53,7 +56,7 @@ test('closing returns the messages that were not taken, and ends all waiting cal
   expect(backlog.close()).toEqual([]);
   expect(await waiting).toBeUndefined();
   const full = new Backlog<string>(100, 1_000);
-  full.add('a', [part(1)], 2_000);
+  full.add('a', groupOf(1), 2_000);
   const room = full.room();
   expect(full.close()).toEqual(['a']);
   await room;

@@ -1,9 +1,10 @@
-import type { Part } from '../../lib/queue/group.ts';
+import type { Group, Part, TraceNodes } from '../../lib/queue/group.ts';
 
 /** A message that waits to be stored. */
 export interface BacklogEntry<Message> {
   readonly message: Message;
   readonly parts: readonly Part[];
+  readonly traceNodes: readonly TraceNodes[];
 }
 
 interface WaitingEntry<Message> extends BacklogEntry<Message> {
@@ -34,9 +35,9 @@ export class Backlog<Message> {
     while (this.#bytes >= this.#bytesMax && !this.#closed) await this.#changed.promise;
   }
 
-  add(message: Message, parts: readonly Part[], bytes: number): void {
+  add(message: Message, { parts, traceNodes }: Pick<Group, 'parts' | 'traceNodes'>, bytes: number): void {
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
-    this.#entries.push({ message, parts, events, bytes });
+    this.#entries.push({ message, parts, traceNodes, events, bytes });
     this.#bytes += bytes;
     this.#notify();
   }

@@ -2,8 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../lib/db/database.ts';
 import { leaveReadOnlySession } from '../../lib/db/read-only.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Part } from '../../lib/queue/group.ts';
+import type { Part, TraceNodes } from '../../lib/queue/group.ts';
 import { ackWaitMs } from '../../lib/queue/limits.ts';
+import { resolveTraces } from '../../lib/traces/resolve-traces.ts';
+import { storeNodes } from '../../lib/traces/store-nodes.ts';
+import { permanentErrorOf } from '../../lib/write/permanent-error.ts';
 import { QuarantineRefusedError, quarantineMessage } from '../../lib/write/quarantine.ts';
 import { separateKnown } from '../../lib/write/repeats.ts';
 import { storeParts } from '../../lib/write/store.ts';
@@ -74,8 +77,13 @@ export class MessageStore implements Disposable {
     const messages = entries.map(({ message }) => message);
     try {
       const waiting = await this.#storeUnlocked(entries.flatMap(({ parts }) => parts));
-      const isWaiting = ({ parts }: BacklogEntry<Delivered>) =>
-        parts.some(({ spaceId }) => waiting.has(spaceId));
+      // After the events, so that their rows are there, and before the ack: after a crash a redelivery continues.
+      await this.#storeNodes(
+        entries.flatMap(({ traceNodes }) => traceNodes),
+        waiting,
+      );
+      const isWaiting = ({ parts, traceNodes }: BacklogEntry<Delivered>) =>
+        [...parts, ...traceNodes].some(({ spaceId }) => waiting.has(spaceId));
       for (const entry of entries)
         this.#settle([entry.message], (message) =>
           isWaiting(entry) ? this.#wait(message) : this.#ack(message),
@@ -142,6 +150,31 @@ export class MessageStore implements Disposable {
       countStatement(isLocked ? 'locked' : 'failed', startedMs);
       if (isLocked) return false;
       throw error;
+    }
+  }
+
+  /** Stores spans of traces, and resolves their traces. Spaces with locked rows are added to `waiting`. */
+  async #storeNodes(nodes: readonly TraceNodes[], waiting: Set<string>): Promise<void> {
+    for (const [spaceId, own] of Map.groupBy(nodes, (one) => one.spaceId)) {
+      if (waiting.has(spaceId)) continue;
+      if (this.#locked.mustWait(spaceId)) {
+        waiting.add(spaceId);
+        continue;
+      }
+      try {
+        await resolveTraces(this.#database, spaceId, await storeNodes(this.#database, spaceId, own));
+      } catch (error) {
+        if (isLockTimeout(error)) {
+          waiting.add(spaceId);
+          this.#locked.note(spaceId);
+        } else if (permanentErrorOf(error) === undefined) throw error;
+        // Its events are stored. Spans that Postgres rejects would keep their message in the queue forever.
+        else
+          this.#log.error(
+            { err: error, spaceId },
+            'ALARM: spans of traces were rejected, and are not stored',
+          );
+      }
     }
   }
 

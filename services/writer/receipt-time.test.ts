@@ -10,16 +10,18 @@ const dayMs = 24 * 60 * 60_000;
 test("events received while ingest's clock was behind get the time at which they were queued", () => {
   const [fresh, behind] = [agedPart(spaceId, someEvents(1), 0), agedPart(spaceId, someEvents(3), 8)];
   const [freshMs, queuedAtMs] = [fresh.receivedAtMs, Date.now()];
-  expect(correctReceipts([fresh, behind], queuedAtMs)).toBe(3);
+  expect(correctReceipts({ parts: [fresh, behind], traceNodes: [] }, queuedAtMs)).toBe(3);
   expect([fresh.receivedAtMs, behind.receivedAtMs]).toEqual([freshMs, BigInt(queuedAtMs)]);
 });
 
 test('a message that waited in the queue keeps its time of receipt, and no event gets a time in the future', () => {
   const waited = agedPart(spaceId, someEvents(1), 8);
   const receivedAtMs = waited.receivedAtMs;
-  expect(correctReceipts([waited], Number(receivedAtMs) + clockDifferenceMsMax)).toBe(0);
+  expect(
+    correctReceipts({ parts: [waited], traceNodes: [] }, Number(receivedAtMs) + clockDifferenceMsMax),
+  ).toBe(0);
   expect(waited.receivedAtMs).toBe(receivedAtMs);
   // The clock of nats-server is ahead.
-  correctReceipts([waited], Date.now() + dayMs);
+  correctReceipts({ parts: [waited], traceNodes: [] }, Date.now() + dayMs);
   expect(Number(waited.receivedAtMs)).toBeLessThanOrEqual(Date.now());
 });

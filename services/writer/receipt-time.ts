@@ -1,5 +1,5 @@
 import { clockDifferenceMsMax } from '../../lib/db/limits.ts';
-import type { Part } from '../../lib/queue/group.ts';
+import type { Group } from '../../lib/queue/group.ts';
 
 /**
  * Corrects times of receipt that are too early. Ingest compares its clock with that of Postgres, but after a machine was
@@ -11,13 +11,16 @@ import type { Part } from '../../lib/queue/group.ts';
  * @param queuedAtMs when nats-server received the message, by its clock.
  * @returns how many events were corrected.
  */
-export function correctReceipts(parts: readonly Part[], queuedAtMs: number): number {
+export function correctReceipts(
+  { parts, traceNodes }: Pick<Group, 'parts' | 'traceNodes'>,
+  queuedAtMs: number,
+): number {
   const receivedAtMs = Math.min(queuedAtMs, Date.now());
   let corrected = 0;
-  for (const part of parts) {
-    if (receivedAtMs - Number(part.receivedAtMs) <= clockDifferenceMsMax) continue;
-    part.receivedAtMs = BigInt(receivedAtMs);
-    corrected += part.eventCount;
+  for (const received of [...parts, ...traceNodes]) {
+    if (receivedAtMs - Number(received.receivedAtMs) <= clockDifferenceMsMax) continue;
+    received.receivedAtMs = BigInt(receivedAtMs);
+    if ('eventCount' in received) corrected += received.eventCount;
   }
   return corrected;
 }

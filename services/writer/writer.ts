@@ -1,6 +1,6 @@
 import type { Database } from '../../lib/db/database.ts';
 import type { Logger } from '../../lib/log.ts';
-import { decodeGroup, type Part } from '../../lib/queue/group.ts';
+import { decodeGroup, type Group } from '../../lib/queue/group.ts';
 import { requireWellFormed } from '../../lib/write/well-formed.ts';
 import { Backlog } from './backlog.ts';
 import type { Delivered } from './delivered.ts';
@@ -52,13 +52,13 @@ export function startWriter({ database, log, concurrency, onStored }: WriterDepe
     room: () => backlog.room(),
     receive(message) {
       store.hold(message);
-      const parts = tryDecode(message);
-      if (Array.isArray(parts)) {
-        const events = correctReceipts(parts, message.queuedAtMs);
+      const group = tryDecode(message);
+      if (!(group instanceof Error)) {
+        const events = correctReceipts(group, message.queuedAtMs);
         if (events > 0) log.error({ events }, "ALARM: an ingest's clock was behind when it received events");
-        return backlog.add(message, parts, message.data.length);
+        return backlog.add(message, group, message.data.length);
       }
-      const done = store.quarantine(message, parts).finally(() => quarantining.delete(done));
+      const done = store.quarantine(message, group).finally(() => quarantining.delete(done));
       quarantining.add(done);
     },
     async [Symbol.asyncDispose]() {
@@ -69,15 +69,15 @@ export function startWriter({ database, log, concurrency, onStored }: WriterDepe
   };
 }
 
-function tryDecode({ data, position }: Delivered): Part[] | Error {
+function tryDecode({ data, position }: Delivered): Group | Error {
   try {
-    const { parts } = decodeGroup(data);
-    for (const part of parts) {
+    const group = decodeGroup(data);
+    for (const part of group.parts) {
       part.queueStream = position.stream;
       part.queueSequence = BigInt(position.sequence);
       requireWellFormed(part);
     }
-    return parts;
+    return group;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -18,3 +18,37 @@ CREATE TABLE list_prices (
   listed_on date NOT NULL,
   CONSTRAINT list_prices_model_valid_from_pk PRIMARY KEY (model, valid_from)
 );
+
+-- Spans of traces (ADR 27).
+
+CREATE TABLE trace_nodes (
+  space_id uuid NOT NULL,
+  trace_id uuid NOT NULL,
+  span_id text NOT NULL,
+  parent_span_id text,
+  kind text NOT NULL,
+  name text,
+  state text NOT NULL,
+  start_time_ms double precision NOT NULL,
+  end_time_ms double precision NOT NULL,
+  agent_id text,
+  thread_id text,
+  user_id text,
+  event_id uuid,
+  reasoning_tokens double precision,
+  received_at timestamptz NOT NULL,
+  CONSTRAINT trace_nodes_space_id_trace_id_span_id_pk PRIMARY KEY (space_id, trace_id, span_id)
+);
+CREATE INDEX trace_nodes_by_time ON trace_nodes USING brin (received_at);
+
+CREATE TABLE traces (
+  space_id uuid NOT NULL,
+  trace_id uuid NOT NULL,
+  version bigint NOT NULL,
+  resolved_version bigint NOT NULL,
+  has_calls boolean NOT NULL,
+  received_at timestamptz NOT NULL,
+  CONSTRAINT traces_space_id_trace_id_pk PRIMARY KEY (space_id, trace_id)
+) WITH (fillfactor = 70);
+CREATE INDEX traces_by_time ON traces USING brin (received_at);
+CREATE INDEX traces_without_calls ON traces (received_at) WHERE NOT has_calls;

@@ -15,8 +15,8 @@ export type Publish = QueuePublisher['publish'];
 export interface Committed {
   readonly eventCount: number;
   readonly position: QueuePosition;
-  /** Where the events are. Void when `isRepeat` is set: nothing was queued. */
-  readonly range: BatchRange;
+  /** Where the events are; undefined for nodes. Void when `isRepeat` is set: nothing was queued. */
+  readonly range: BatchRange | undefined;
   /** The queue dropped the message as a duplicate: the request is a retry, and the writer does not see it. */
   readonly isRepeat?: true;
 }
@@ -103,7 +103,7 @@ export class Committer {
       measureGroup(group.length, payload.length);
       for (const { resolve, batch } of group) {
         const range = ranges.get(batch);
-        if (range === undefined) throw new Error('a batch without a segment');
+        if (range === undefined && batch.nodes === undefined) throw new Error('a batch without a segment');
         resolve({ eventCount: batch.eventCount, position, range, ...repeat });
       }
       this.#logCommitted(message, { ...position, ...repeat, ms: Math.round(performance.now() - startedMs) });

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import type { Projection } from '../../../lib/event/projection.ts';
+import { type Projection, projectEvents } from '../../../lib/event/projection.ts';
 import type { Principal } from '../admit/api-key-cache.ts';
 import { ownSegmentBytesMin } from '../limits.ts';
 
@@ -15,6 +15,8 @@ export interface CompressedBatch extends Projection {
   readonly rawBytes: number;
   /** The compressed body, if it is large enough for a separate segment. */
   readonly compressed: Buffer | undefined;
+  /** Spans of traces: a JSON array for weir.queue.v1.TraceNodes. A batch has either these or events. */
+  readonly nodes?: string;
 }
 
 /**
@@ -43,6 +45,20 @@ export async function compressBatch(
     body,
     rawBytes: body.length,
     compressed: body.length >= ownSegmentBytesMin ? await compressBody(body) : undefined,
+  };
+}
+
+/** A batch of nodes, without events. */
+export function batchOfNodes(principal: Principal, nodes: string, atMs: number): CompressedBatch {
+  return {
+    ...projectEvents([]),
+    spaceId: principal.spaceId,
+    apiKeyId: principal.keyId,
+    receivedAtMs: atMs,
+    body: Buffer.alloc(0),
+    rawBytes: 0,
+    compressed: undefined,
+    nodes,
   };
 }
 

@@ -12,14 +12,14 @@ export interface GroupMessage {
   payload: Uint8Array;
   /** JetStream deduplicates retries by this id (ADR 0002). */
   messageId: string;
-  /** Where the events of each batch are. */
+  /** Where the events of each batch are. A batch of nodes has none. */
   ranges: ReadonlyMap<CompressedBatch, BatchRange>;
 }
 
 /** Creates one message from a group of batches. */
 export function createMessage(batches: readonly CompressedBatch[]): GroupMessage {
   const ranges = new Map<CompressedBatch, BatchRange>();
-  const parts = groupBySegment(batches).map((segment) => {
+  const parts = groupBySegment(batches.filter(({ nodes }) => nodes === undefined)).map((segment) => {
     const segmentId = randomUUIDv7();
     let first = 0;
     for (const batch of segment) {
@@ -30,7 +30,11 @@ export function createMessage(batches: readonly CompressedBatch[]): GroupMessage
   });
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.spaceId}:${part.columns?.id};`);
-  return { payload: encodeGroup(parts), messageId: hash.digest('base64url'), ranges };
+  const traceNodes = batches.flatMap(({ spaceId, receivedAtMs, nodes }) =>
+    nodes === undefined ? [] : [{ spaceId, receivedAtMs: BigInt(receivedAtMs), json: nodes }],
+  );
+  for (const { spaceId, json } of traceNodes) hash.update(`${spaceId}:${json};`);
+  return { payload: encodeGroup(parts, traceNodes), messageId: hash.digest('base64url'), ranges };
 }
 
 /**

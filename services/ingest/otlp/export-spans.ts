@@ -29,6 +29,7 @@ export async function exportSpans(
   const { result: batch, headers } = await ingestRequest(dependencies, request, {
     ...kind,
     batchesOf: ({ parts }) => parts,
+    nodesOf: ({ nodes }) => nodes,
     authenticate: authenticateExporter,
   });
   dependencies.spanCounter.add(batch.counts);

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file weir/queue/v1/queue.proto.
  */
 export const file_weir_queue_v1_queue: GenFile = /*@__PURE__*/
-  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIisKBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0IogCCgRQYXJ0EhAKCHNwYWNlX2lkGAEgASgJEhIKCmFwaV9rZXlfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEgoKc2VnbWVudF9pZBgEIAEoCRITCgtldmVudF9jb3VudBgFIAEoDRIRCglyYXdfYnl0ZXMYBiABKAQSJwoHY29sdW1ucxgHIAEoCzIWLndlaXIucXVldWUudjEuQ29sdW1ucxIMCgRib2R5GAggASgMEg0KBXRlcm1zGAkgASgJEhIKCnByb2plY3Rpb24YCiABKA0SFAoMcXVldWVfc3RyZWFtGAsgASgJEhYKDnF1ZXVlX3NlcXVlbmNlGAwgASgEIqUECgdDb2x1bW5zEgoKAmlkGAEgASgJEhUKDXNlZ21lbnRfaW5kZXgYAiABKAkSDAoEdHlwZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIMCgRuYW1lGAUgASgJEg4KBnNvdXJjZRgGIAEoCRIQCgh0cmFjZV9pZBgHIAEoCRIRCgl0aHJlYWRfaWQYCCABKAkSEAoIYWdlbnRfaWQYCSABKAkSFgoOYWdlbnRfZ3JvdXBfaWQYCiABKAkSDwoHdXNlcl9pZBgLIAEoCRIVCg1zdGFydF90aW1lX21zGAwgASgJEhMKC2VuZF90aW1lX21zGA0gASgJEhMKC2R1cmF0aW9uX21zGA4gASgJEhQKDGlucHV0X3Rva2VucxgPIAEoCRIVCg1vdXRwdXRfdG9rZW5zGBAgASgJEhQKDHRvdGFsX3Rva2VucxgRIAEoCRISCgplcnJvcl9jb2RlGBIgASgJEhkKEWVycm9yX2h0dHBfc3RhdHVzGBMgASgJEhUKDWVycm9yX21lc3NhZ2UYFCABKAkSFQoNaW5wdXRfcHJldmlldxgVIAEoCRIWCg5vdXRwdXRfcHJldmlldxgWIAEoCRISCgphdHRyaWJ1dGVzGBcgASgJEhkKEWNhY2hlX3JlYWRfdG9rZW5zGBggASgJEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgZIAEoCRIYChByZWFzb25pbmdfdG9rZW5zGBogASgJYgZwcm90bzM");
+  fileDesc("Chl3ZWlyL3F1ZXVlL3YxL3F1ZXVlLnByb3RvEg13ZWlyLnF1ZXVlLnYxIlsKBUdyb3VwEiIKBXBhcnRzGAEgAygLMhMud2Vpci5xdWV1ZS52MS5QYXJ0Ei4KC3RyYWNlX25vZGVzGAIgAygLMhkud2Vpci5xdWV1ZS52MS5UcmFjZU5vZGVzIkQKClRyYWNlTm9kZXMSEAoIc3BhY2VfaWQYASABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAiABKAMSDAoEanNvbhgDIAEoCSKIAgoEUGFydBIQCghzcGFjZV9pZBgBIAEoCRISCgphcGlfa2V5X2lkGAIgASgJEhYKDnJlY2VpdmVkX2F0X21zGAMgASgDEhIKCnNlZ21lbnRfaWQYBCABKAkSEwoLZXZlbnRfY291bnQYBSABKA0SEQoJcmF3X2J5dGVzGAYgASgEEicKB2NvbHVtbnMYByABKAsyFi53ZWlyLnF1ZXVlLnYxLkNvbHVtbnMSDAoEYm9keRgIIAEoDBINCgV0ZXJtcxgJIAEoCRISCgpwcm9qZWN0aW9uGAogASgNEhQKDHF1ZXVlX3N0cmVhbRgLIAEoCRIWCg5xdWV1ZV9zZXF1ZW5jZRgMIAEoBCKlBAoHQ29sdW1ucxIKCgJpZBgBIAEoCRIVCg1zZWdtZW50X2luZGV4GAIgASgJEgwKBHR5cGUYAyABKAkSDQoFc3RhdGUYBCABKAkSDAoEbmFtZRgFIAEoCRIOCgZzb3VyY2UYBiABKAkSEAoIdHJhY2VfaWQYByABKAkSEQoJdGhyZWFkX2lkGAggASgJEhAKCGFnZW50X2lkGAkgASgJEhYKDmFnZW50X2dyb3VwX2lkGAogASgJEg8KB3VzZXJfaWQYCyABKAkSFQoNc3RhcnRfdGltZV9tcxgMIAEoCRITCgtlbmRfdGltZV9tcxgNIAEoCRITCgtkdXJhdGlvbl9tcxgOIAEoCRIUCgxpbnB1dF90b2tlbnMYDyABKAkSFQoNb3V0cHV0X3Rva2VucxgQIAEoCRIUCgx0b3RhbF90b2tlbnMYESABKAkSEgoKZXJyb3JfY29kZRgSIAEoCRIZChFlcnJvcl9odHRwX3N0YXR1cxgTIAEoCRIVCg1lcnJvcl9tZXNzYWdlGBQgASgJEhUKDWlucHV0X3ByZXZpZXcYFSABKAkSFgoOb3V0cHV0X3ByZXZpZXcYFiABKAkSEgoKYXR0cmlidXRlcxgXIAEoCRIZChFjYWNoZV9yZWFkX3Rva2VucxgYIAEoCRIaChJjYWNoZV93cml0ZV90b2tlbnMYGSABKAkSGAoQcmVhc29uaW5nX3Rva2VucxgaIAEoCWIGcHJvdG8z");
 
 /**
  * Group is the payload of one JetStream message: parts that are committed together by one PubAck.
@@ -25,6 +25,13 @@ export type Group = Message<"weir.queue.v1.Group"> & {
    * @generated from field: repeated weir.queue.v1.Part parts = 1;
    */
   parts: Part[];
+
+  /**
+   * Spans of traces, from which relations between events are resolved. A group may have these only.
+   *
+   * @generated from field: repeated weir.queue.v1.TraceNodes trace_nodes = 2;
+   */
+  traceNodes: TraceNodes[];
 };
 
 /**
@@ -33,6 +40,41 @@ export type Group = Message<"weir.queue.v1.Group"> & {
  */
 export const GroupSchema: GenMessage<Group> = /*@__PURE__*/
   messageDesc(file_weir_queue_v1_queue, 0);
+
+/**
+ * TraceNodes holds spans that one API key sent to one space, without their content.
+ *
+ * @generated from message weir.queue.v1.TraceNodes
+ */
+export type TraceNodes = Message<"weir.queue.v1.TraceNodes"> & {
+  /**
+   * UUID of the API key's space.
+   *
+   * @generated from field: string space_id = 1;
+   */
+  spaceId: string;
+
+  /**
+   * When ingest received the spans, in milliseconds since the epoch.
+   *
+   * @generated from field: int64 received_at_ms = 2;
+   */
+  receivedAtMs: bigint;
+
+  /**
+   * A JSON array of objects, whose members are named like the columns of the table. The writer passes it to Postgres without parsing it.
+   *
+   * @generated from field: string json = 3;
+   */
+  json: string;
+};
+
+/**
+ * Describes the message weir.queue.v1.TraceNodes.
+ * Use `create(TraceNodesSchema)` to create a new message.
+ */
+export const TraceNodesSchema: GenMessage<TraceNodes> = /*@__PURE__*/
+  messageDesc(file_weir_queue_v1_queue, 1);
 
 /**
  * Part holds events that one API key sent to one space: their columns, and a segment with the JSON of these events only. A
@@ -131,7 +173,7 @@ export type Part = Message<"weir.queue.v1.Part"> & {
  * Use `create(PartSchema)` to create a new message.
  */
 export const PartSchema: GenMessage<Part> = /*@__PURE__*/
-  messageDesc(file_weir_queue_v1_queue, 1);
+  messageDesc(file_weir_queue_v1_queue, 2);
 
 /**
  * Columns holds the events column by column. Each field is the inside of a Postgres array literal: event_count
@@ -286,5 +328,5 @@ export type Columns = Message<"weir.queue.v1.Columns"> & {
  * Use `create(ColumnsSchema)` to create a new message.
  */
 export const ColumnsSchema: GenMessage<Columns> = /*@__PURE__*/
-  messageDesc(file_weir_queue_v1_queue, 2);
+  messageDesc(file_weir_queue_v1_queue, 3);
 

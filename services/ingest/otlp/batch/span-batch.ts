@@ -4,6 +4,8 @@ import type { FilterReason } from '../mapping/role.ts';
 /** The events of one request of spans. */
 export interface SpanBatch {
   readonly parts: readonly EventPart[];
+  /** The spans as nodes of their traces: JSON arrays for weir.queue.v1.TraceNodes. */
+  readonly nodes: readonly string[];
   readonly counts: SpanCounts;
   /** Why the first of the rejected spans cannot be stored; undefined when none was rejected. */
   readonly rejection: string | undefined;

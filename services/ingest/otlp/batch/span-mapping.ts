@@ -1,18 +1,21 @@
 import type { IngestEvent } from '../../../../lib/event/event.ts';
 import { isDeeperThan } from '../../../../lib/json/depth.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../lib/limits.ts';
+import { type SpanNode, SpanTree } from '../../../../lib/traces/span-tree.ts';
+import { encodeNodes } from '../../../../lib/traces/trace-node.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { type CallTraits, readCallTraits } from '../calls/call-traits.ts';
 import { mergeEvents, type OtherEvent } from '../calls/merge-events.ts';
 import { type Call, groupCalls } from '../calls/same-calls.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
-import { agentIdOf } from '../mapping/agent.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
+import { nodeKindOf } from '../mapping/node-kind.ts';
 import { mapSource } from '../mapping/otel-rest.ts';
-import { type FilterReason, findRole } from '../mapping/role.ts';
+import { type FilterReason, findRole, type Role } from '../mapping/role.ts';
+import { readContext } from '../mapping/span-context.ts';
 import { toEvent } from '../mapping/span-to-event.ts';
-import { type SpanNode, SpanTree } from '../mapping/span-tree.ts';
 import { type SpanRequest, type SpanSource, UnstorableError } from '../spans/span.ts';
+import { NodeBuilder } from './node-builder.ts';
 import { eventBytesMax, PartBuilder } from './part-builder.ts';
 import { shortenEvent } from './shorten-event.ts';
 import type { SpanBatch, SpanCounts } from './span-batch.ts';
@@ -27,6 +30,7 @@ interface MappingOptions {
 /** A span's position in its request and in its trace. */
 interface Candidate extends SpanNode {
   readonly index: number;
+  readonly role: Role;
   /** The name of the library that created the span. */
   readonly scope: string;
 }
@@ -39,6 +43,7 @@ export class SpanMapping {
   /** The JSON of each source; undefined when it is too large. */
   readonly #sources = new Map<SpanSource, JsonObject | undefined>();
   readonly #parts = new PartBuilder();
+  readonly #nodes = new NodeBuilder();
   #rejection: string | undefined;
   #madeBytes = 0;
 
@@ -58,19 +63,22 @@ export class SpanMapping {
     // Sort by the order of the request.
     groups.sort(([a], [b]) => (a?.innermost.index ?? 0) - (b?.innermost.index ?? 0));
     for (const group of groups) this.#attempt(() => this.#addCall(group, tree));
-    return { parts: this.#parts.finish(), counts: this.#counts, rejection: this.#rejection };
+    const nodes = encodeNodes(this.#nodes.finish((node) => tree.contextOf(node)));
+    return { parts: this.#parts.finish(), nodes, counts: this.#counts, rejection: this.#rejection };
   }
 
   /** Counts the spans that do not become events. */
   #countRoles(candidates: readonly Candidate[], tree: SpanTree<Candidate>) {
     const calls: { llm: Call<Candidate>[]; tool: Candidate[] } = { llm: [], tool: [] };
     for (const candidate of candidates) {
-      const role = tree.roleOf(candidate);
-      const reason = 'reason' in role ? role.reason : 'agent';
-      if (role.kind === 'llm') calls.llm.push({ innermost: candidate, outer: tree.outerOf(candidate) });
-      else if (role.kind === 'tool') calls.tool.push(candidate);
+      const outcome = tree.outcomeOf(candidate);
+      const { role } = candidate;
+      if (outcome === 'call') calls.llm.push({ innermost: candidate, outer: tree.outerOf(candidate) });
+      else if (outcome === 'aggregate') this.#count('aggregate');
       // Spans that are merged are counted with their call.
-      else if (reason !== 'merged') this.#count(reason);
+      else if (outcome === 'merged') continue;
+      else if (role.kind === 'tool') calls.tool.push(candidate);
+      else this.#count('reason' in role ? role.reason : 'agent');
     }
     return calls;
   }
@@ -121,9 +129,12 @@ export class SpanMapping {
         const span = this.#request.readSpan(index);
         const { traceId, spanId, parentSpanId } = span;
         const role = findRole(span);
-        const agentId = agentIdOf(span, role);
+        const kind = nodeKindOf(span.attributes, role);
+        const context = readContext(span, role);
         const scope = role.kind === 'llm' ? this.#request.readSource(index).scope.name : '';
-        candidates.push({ index, traceId, spanId, parentSpanId, role, agentId, scope });
+        const candidate = { index, traceId, spanId, parentSpanId, role, kind, context, scope };
+        candidates.push(candidate);
+        this.#nodes.add(candidate, span);
       });
     }
     return candidates;
@@ -142,7 +153,9 @@ export class SpanMapping {
         this.#count('merged');
       });
     }
-    this.#addToPart(mergeEvents(event, merged));
+    const whole = mergeEvents(event, merged);
+    this.#addToPart(whole);
+    this.#nodes.setEvent(call.innermost, whole);
   }
 
   #readEvent(candidate: Candidate, tree: SpanTree<Candidate>): JsonObject {
@@ -159,7 +172,7 @@ export class SpanMapping {
       source,
       sourceJson: this.#mapSource(source),
       parentSpanId: tree.parentEventOf(candidate),
-      agentId: tree.agentOf(candidate),
+      context: tree.contextOf(candidate),
     });
   }
 

@@ -1,4 +1,4 @@
-import type { SpanNode } from '../mapping/span-tree.ts';
+import type { SpanNode } from '../../../../lib/traces/span-tree.ts';
 import type { CallTraits } from './call-traits.ts';
 
 /** The innermost LLM span of a call, and the LLM spans above it that describe the same call. */

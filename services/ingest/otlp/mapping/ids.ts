@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { isSpanId } from '../../../../lib/traces/span-tree.ts';
 import { UnstorableError } from '../spans/span.ts';
 
 const traceIdPattern = /^(?!0{32}$)[0-9a-f]{32}$/;
-const spanIdPattern = /^(?!0{16}$)[0-9a-f]{16}$/;
 
 /**
  * The event id of a span. It depends on the span only, so that retries of an exporter and the fan-out of a Collector are
@@ -20,15 +20,14 @@ export function traceUuidOf(traceId: string): string {
   return toUuidV4(Buffer.from(traceId, 'hex'));
 }
 
-/** @throws UnstorableError when an id is not valid in W3C Trace Context: no event id can be computed. */
-export function checkIds({ traceId, spanId }: { traceId: string; spanId: string }): void {
-  if (!traceIdPattern.test(traceId)) throw new UnstorableError('A span has no valid trace id.');
-  if (!spanIdPattern.test(spanId)) throw new UnstorableError('A span has no valid span id.');
+export function isTraceId(text: string): boolean {
+  return traceIdPattern.test(text);
 }
 
-/** Whether the text is a valid span id. Some exporters send zeros for a missing parent. */
-export function isSpanId(text: string): boolean {
-  return spanIdPattern.test(text);
+/** @throws UnstorableError when an id is not valid in W3C Trace Context: no event id can be computed. */
+export function checkIds({ traceId, spanId }: { traceId: string; spanId: string }): void {
+  if (!isTraceId(traceId)) throw new UnstorableError('A span has no valid trace id.');
+  if (!isSpanId(spanId)) throw new UnstorableError('A span has no valid span id.');
 }
 
 function toUuidV4(bytes: Buffer): string {

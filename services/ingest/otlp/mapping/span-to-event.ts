@@ -1,3 +1,4 @@
+import type { SpanContext } from '../../../../lib/traces/span-tree.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';
 import { AttributeReader } from './attribute-reader.ts';
@@ -12,7 +13,7 @@ import { commonRows } from './table.ts';
 import { mapToolPayload } from './tool-payload.ts';
 
 /** Data of an event that comes from other spans, or from the span's source. */
-export interface SpanContext {
+export interface EventContext {
   readonly vendor: string;
   readonly role: Extract<Role, { kind: 'llm' | 'tool' }>;
   readonly source: SpanSource;
@@ -20,8 +21,8 @@ export interface SpanContext {
   readonly sourceJson: JsonObject;
   /** The id of the span that the parent event is made from. */
   readonly parentSpanId: string | undefined;
-  /** The agent of the run that contains the span; used when the span names none. */
-  readonly agentId: string | undefined;
+  /** The agent, thread and user of the span: each is its own, or that of a span above. */
+  readonly context: SpanContext;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface SpanContext {
  *
  * @throws UnstorableError when ids are missing, or an attribute is nested too deep.
  */
-export function toEvent(span: Span, context: SpanContext): JsonObject {
+export function toEvent(span: Span, context: EventContext): JsonObject {
   checkIds(span);
   const { role, source } = context;
   const reader = new AttributeReader(span.attributes, role.by);
@@ -41,9 +42,9 @@ export function toEvent(span: Span, context: SpanContext): JsonObject {
     status: mapStatus(span, reader, events),
     instrumentation: mapInstrumentation(reader, source, context.vendor),
     context: compact({
-      threadId: reader.text(commonRows.threadId),
-      agentId: reader.text(commonRows.agentId) ?? context.agentId,
-      userId: reader.text(commonRows.userId),
+      threadId: reader.text(commonRows.threadId) ?? context.context.threadId,
+      agentId: reader.text(commonRows.agentId) ?? context.context.agentId,
+      userId: reader.text(commonRows.userId) ?? context.context.userId,
     }),
     additionalProperties: mapDimensions(span, reader, context),
   };
@@ -66,12 +67,12 @@ export function toEvent(span: Span, context: SpanContext): JsonObject {
 }
 
 /** A double holds a time of this century to the microsecond. All digits are stored under `otel`. */
-function toMs(ns: bigint): number {
+export function toMs(ns: bigint): number {
   return Number(ns / 1_000n) / 1_000;
 }
 
 const statusOk = 1;
-const statusError = 2;
+export const statusError = 2;
 
 function mapStatus(span: Span, reader: AttributeReader, events: readonly SpanEvent[]): JsonObject {
   const isError =
@@ -120,7 +121,7 @@ function takeProvider(reader: AttributeReader): string | undefined {
 function mapDimensions(
   span: Span,
   reader: AttributeReader,
-  { source, parentSpanId }: SpanContext,
+  { source, parentSpanId }: EventContext,
 ): JsonObject {
   const parentEventId = parentSpanId === undefined ? undefined : eventIdOf(span.traceId, parentSpanId);
   return {

@@ -56,6 +56,7 @@ test('the reader accepts and rejects the same bytes as a generic protobuf librar
 test('an empty request has no spans', () => {
   expect(otlp(Buffer.alloc(0))).toEqual({
     parts: [],
+    nodes: [],
     counts: { stored: 0, rejected: 0, filtered: {} },
     rejection: undefined,
   });

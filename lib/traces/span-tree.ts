@@ -1,19 +1,41 @@
-import { isSpanId } from './ids.ts';
-import type { Role } from './role.ts';
+import type { traceNodes } from '../db/schema.ts';
+
+export type NodeKind = (typeof traceNodes.$inferSelect)['kind'];
+
+/** Whose call a span is part of. Undefined: the span does not name one. */
+export interface SpanContext {
+  readonly agentId?: string | undefined;
+  readonly threadId?: string | undefined;
+  readonly userId?: string | undefined;
+}
 
 /** The properties of a span that its position in the trace depends on. */
 export interface SpanNode {
   readonly traceId: string;
   readonly spanId: string;
+  /** Empty without a parent. */
   readonly parentSpanId: string;
-  readonly role: Role;
-  /** For an agent run: the agent's id or name, if it has one. */
-  readonly agentId: string | undefined;
+  readonly kind: NodeKind;
+  /** What the span itself names. */
+  readonly context: SpanContext;
 }
 
 /**
- * The spans of one request as trees, one for each trace. A parent may be in a later request, or missing. The cost is linear in
- * the number of spans, also for long chains and for cycles.
+ * What an LLM span is, given the other spans: a call; `merged` with the call below it, which it describes too; or `aggregate`, the
+ * sum of several calls. All other spans are `other`.
+ */
+export type SpanOutcome = 'call' | 'merged' | 'aggregate' | 'other';
+
+const spanIdPattern = /^(?!0{16}$)[0-9a-f]{16}$/;
+
+/** Whether the text is a valid span id. Some exporters send zeros for a missing parent. */
+export function isSpanId(text: string): boolean {
+  return spanIdPattern.test(text);
+}
+
+/**
+ * Spans as trees, one for each trace: those of a request, or all known ones of a trace. A parent may be missing, or arrive later.
+ * The cost is linear in the number of spans, also for long chains and for cycles.
  */
 export class SpanTree<Node extends SpanNode = SpanNode> {
   readonly #nodes = new Map<string, Node>();
@@ -27,12 +49,12 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   /** LLM spans that describe the same call as an innermost one below them. */
   readonly #merged = new Set<SpanNode>();
   readonly #parentEvents = new Map<SpanNode, string | undefined>();
-  readonly #agents = new Map<SpanNode, string | undefined>();
+  readonly #inherited = new Map<keyof SpanContext, Map<SpanNode, string | undefined>>();
 
   constructor(nodes: readonly Node[]) {
     for (const node of nodes) this.#nodes.set(node.traceId + node.spanId, node);
     for (const node of nodes) {
-      if (node.role.kind !== 'llm') continue;
+      if (node.kind !== 'llm') continue;
       this.#markAbove(node);
       const above = this.#llmAbove(node);
       if (above === undefined) continue;
@@ -40,23 +62,23 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
       this.#nearestBelow.set(above, below.add(this.#nodes.get(node.traceId + node.spanId) ?? node));
     }
     for (const node of this.#aboveLlm) {
-      const above =
-        node.role.kind === 'tool' || node.role.kind === 'agent' ? this.#llmAbove(node) : undefined;
+      const above = node.kind === 'tool' || node.kind === 'agent' ? this.#llmAbove(node) : undefined;
       if (above !== undefined) this.#sums.add(above);
     }
     for (const node of nodes) {
-      if (node.role.kind !== 'llm' || this.#aboveLlm.has(node)) continue;
+      if (node.kind !== 'llm' || this.#aboveLlm.has(node)) continue;
       for (const outer of this.outerOf(node)) this.#merged.add(outer);
     }
   }
 
   /**
-   * The role of a span, given the other spans. An LLM span with exactly one LLM span directly below it describes the same
-   * call; with several, or with an agent run or a tool between, it is the sum of several calls.
+   * An LLM span with exactly one LLM span directly below it describes the same call; with several, or with an agent run or a tool
+   * between, it is the sum of several calls.
    */
-  roleOf(node: SpanNode): Role {
-    if (node.role.kind !== 'llm' || !this.#aboveLlm.has(node)) return node.role;
-    return { kind: 'none', reason: this.#merged.has(node) ? 'merged' : 'aggregate' };
+  outcomeOf(node: SpanNode): SpanOutcome {
+    if (node.kind !== 'llm') return 'other';
+    if (!this.#aboveLlm.has(node)) return 'call';
+    return this.#merged.has(node) ? 'merged' : 'aggregate';
   }
 
   /** The LLM spans above an innermost one that describe the same call, the nearest first. */
@@ -75,17 +97,29 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   parentEventOf(node: SpanNode): string | undefined {
     return this.#climb(node, this.#parentEvents, {
       find: (ancestor) => {
-        const { kind } = this.roleOf(ancestor);
-        const isEvent = (kind === 'llm' || kind === 'tool') && isSpanId(ancestor.spanId);
+        const isEvent =
+          (ancestor.kind === 'tool' || this.outcomeOf(ancestor) === 'call') && isSpanId(ancestor.spanId);
         return isEvent ? ancestor.spanId : undefined;
       },
       beyond: (spanId) => (isSpanId(spanId) ? spanId : undefined),
     });
   }
 
-  /** The agent of the nearest agent run above. */
-  agentOf(node: SpanNode): string | undefined {
-    return this.#climb(node, this.#agents, { find: ({ agentId }) => agentId, beyond: () => undefined });
+  /** The agent, thread and user of a span: each is its own, or that of the nearest span above that names one. */
+  contextOf(node: SpanNode): SpanContext {
+    return {
+      agentId: this.#ownOrInherited(node, 'agentId'),
+      threadId: this.#ownOrInherited(node, 'threadId'),
+      userId: this.#ownOrInherited(node, 'userId'),
+    };
+  }
+
+  #ownOrInherited(node: SpanNode, name: keyof SpanContext): string | undefined {
+    const own = node.context[name];
+    if (own !== undefined) return own;
+    const results = this.#inherited.get(name) ?? new Map();
+    this.#inherited.set(name, results);
+    return this.#climb(node, results, { find: ({ context }) => context[name], beyond: () => undefined });
   }
 
   #markAbove(node: SpanNode): void {
@@ -98,8 +132,8 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   /** The nearest LLM span above, with no agent run and no tool between. */
   #llmAbove(node: SpanNode): Node | undefined {
     const spanId = this.#climb(node, this.#nearestAbove, {
-      find: ({ role, spanId: found }) =>
-        role.kind === 'none' ? undefined : role.kind === 'llm' ? found : '',
+      find: ({ kind, spanId: found }) =>
+        kind === 'llm' ? found : kind === 'tool' || kind === 'agent' ? '' : undefined,
       beyond: () => undefined,
     });
     return spanId === undefined || spanId === '' ? undefined : this.#nodes.get(node.traceId + spanId);

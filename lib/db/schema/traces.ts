@@ -1,0 +1,73 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  doublePrecision,
+  index,
+  pgTable,
+  primaryKey,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { instant } from './columns.ts';
+
+/** Spans of traces, from which relations between events of different requests are resolved (ADR 27). They are no events. */
+
+/**
+ * A span of a trace, without its content. `agent_id`, `thread_id` and `user_id` are those of the span, or inherited from the
+ * nearest span above that names one. An erasure clears the texts and keeps the row, so that a span that is sent again does not
+ * restore them.
+ */
+export const traceNodes = pgTable(
+  'trace_nodes',
+  {
+    spaceId: uuid('space_id').notNull(),
+    traceId: uuid('trace_id').notNull(),
+    /** As in OTLP, in hexadecimal. */
+    spanId: text('span_id').notNull(),
+    parentSpanId: text('parent_span_id'),
+    /** `link` is any other span: it only connects its children to its parent. */
+    kind: text('kind', {
+      enum: ['llm', 'tool', 'agent', 'workflow', 'chain', 'retriever', 'embedding', 'link'],
+    }).notNull(),
+    name: text('name'),
+    state: text('state', { enum: ['ok', 'error'] }).notNull(),
+    startTimeMs: doublePrecision('start_time_ms').notNull(),
+    endTimeMs: doublePrecision('end_time_ms').notNull(),
+    agentId: text('agent_id'),
+    threadId: text('thread_id'),
+    userId: text('user_id'),
+    /** The event that the span became. */
+    eventId: uuid('event_id'),
+    /** Counted in the statistics, but no column of `events`. */
+    reasoningTokens: doublePrecision('reasoning_tokens'),
+    receivedAt: instant('received_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.traceId, table.spanId] }),
+    // For retention. BRIN fits, since the rows of a block were stored at about the same time.
+    index('trace_nodes_by_time').using('brin', table.receivedAt),
+  ],
+);
+
+/** The state of each trace with nodes. */
+export const traces = pgTable(
+  'traces',
+  {
+    spaceId: uuid('space_id').notNull(),
+    traceId: uuid('trace_id').notNull(),
+    /** Incremented by each statement that adds nodes. */
+    version: bigint('version', { mode: 'number' }).notNull(),
+    /** The version up to which relations are resolved. */
+    resolvedVersion: bigint('resolved_version', { mode: 'number' }).notNull(),
+    /** Whether it has a node that is no link. Traces without one are deleted after a day. */
+    hasCalls: boolean('has_calls').notNull(),
+    /** When the last node was received. */
+    receivedAt: instant('received_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.traceId] }),
+    index('traces_by_time').using('brin', table.receivedAt),
+    index('traces_without_calls').on(table.receivedAt).where(sql`NOT ${table.hasCalls}`),
+  ],
+);

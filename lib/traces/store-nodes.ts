@@ -1,0 +1,74 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../db/database.ts';
+import { traceNodes, traces } from '../db/schema.ts';
+import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
+import type { TraceNodes } from '../queue/group.ts';
+import { nodeColumns } from './trace-node.ts';
+
+/**
+ * Stores the spans that are new.
+ *
+ * @param sent spans of this space, from one or more messages.
+ * @returns the traces of these spans, new or not, that are not resolved: after a crash a redelivery returns them again. A trace whose
+ *   first spans come together with all of their parents, which is the usual case, is resolved from the beginning.
+ */
+export async function storeNodes(
+  database: Database,
+  spaceId: string,
+  sent: readonly Pick<TraceNodes, 'receivedAtMs' | 'json'>[],
+): Promise<string[]> {
+  const receivedAtMs = Math.max(...sent.map((one) => Number(one.receivedAtMs)));
+  const values: Record<string, string> = {
+    space: spaceId,
+    received: new Date(receivedAtMs).toISOString(),
+    // Without their brackets.
+    nodes: `[${sent.map(({ json }) => json.slice(1, -1)).join()}]`,
+  };
+  const rows = await database.$client.unsafe<{ trace: string }[]>(
+    statement.text,
+    statement.parameters.map((name) => values[name] ?? ''),
+    { prepare: true },
+  );
+  return rows.map(({ trace }) => trace);
+}
+
+const statement = compileStatement(buildStatement());
+
+function buildStatement(): SQL {
+  const columns = Object.values(nodeColumns);
+  const { traceId, spanId, parentSpanId, kind } = nodeColumns;
+  const [space, received] = [
+    sql`${sql.placeholder('space')}::uuid`,
+    sql`${sql.placeholder('received')}::timestamptz`,
+  ];
+  const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
+  const key = namesOf([traceId, spanId]);
+  const { version, resolvedVersion, hasCalls, receivedAt } = traces;
+  return sql`
+WITH sent AS MATERIALIZED (
+  SELECT DISTINCT ON (${key}) * FROM json_to_recordset(${sql.placeholder('nodes')}::json) AS node(${types}) ORDER BY ${key}
+), whole AS (
+  SELECT child.${nameOf(traceId)}, bool_and(child.${nameOf(parentSpanId)} IS NULL OR parent.${nameOf(spanId)} IS NOT NULL) AS whole
+  FROM sent AS child LEFT JOIN sent AS parent
+    ON parent.${nameOf(traceId)} = child.${nameOf(traceId)} AND parent.${nameOf(spanId)} = child.${nameOf(parentSpanId)}
+  GROUP BY 1
+), added AS (
+  INSERT INTO ${traceNodes} (${namesOf([traceNodes.spaceId, ...columns, traceNodes.receivedAt])})
+  SELECT ${space}, ${namesOf(columns)}, ${received} FROM sent ORDER BY ${key}
+  ON CONFLICT DO NOTHING
+  RETURNING ${namesOf([traceId, kind])}
+), bumped AS (
+  INSERT INTO ${traces} AS kept (${namesOf([traces.spaceId, traces.traceId, version, resolvedVersion, hasCalls, receivedAt])})
+  SELECT ${space}, ${nameOf(traceId)}, 1, bool_and(whole)::integer, bool_or(${nameOf(kind)} <> 'link'), ${received}
+  FROM added JOIN whole USING (${nameOf(traceId)}) GROUP BY ${nameOf(traceId)} ORDER BY ${nameOf(traceId)}
+  ON CONFLICT (${namesOf([traces.spaceId, traces.traceId])}) DO UPDATE SET
+    ${nameOf(version)} = kept.${nameOf(version)} + 1, ${nameOf(hasCalls)} = kept.${nameOf(hasCalls)} OR excluded.${nameOf(hasCalls)},
+    ${nameOf(receivedAt)} = greatest(kept.${nameOf(receivedAt)}, excluded.${nameOf(receivedAt)})
+  RETURNING ${namesOf([traces.traceId, version, resolvedVersion])}
+)
+SELECT ${nameOf(traceId)} AS trace FROM bumped WHERE ${nameOf(version)} > ${nameOf(resolvedVersion)}
+UNION
+SELECT ${traces.traceId} FROM ${traces}
+WHERE ${traces.spaceId} = ${space} AND ${version} > ${resolvedVersion}
+  AND ${traces.traceId} IN (SELECT ${nameOf(traceId)} FROM sent)`;
+}

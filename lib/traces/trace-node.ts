@@ -1,0 +1,43 @@
+import { getTableColumns } from 'drizzle-orm';
+import { traceNodes } from '../db/schema.ts';
+import { asStored } from '../event/text.ts';
+
+/** A span as the queue carries it: a row of `trace_nodes` without its space and its time of receipt. */
+export type TraceNode = Omit<typeof traceNodes.$inferInsert, 'spaceId' | 'receivedAt'>;
+
+const { spaceId: _space, receivedAt: _received, ...columns } = getTableColumns(traceNodes);
+
+/** The columns that the queue carries. */
+export const nodeColumns: { readonly [Name in keyof TraceNode]-?: (typeof columns)[Name] } = columns;
+
+/** Most characters of JSON in one message of the queue. A character takes up to three bytes, and a message has at most 8 MiB. */
+const jsonCharsMax = 1024 * 1024;
+
+/** The nodes as JSON arrays for weir.queue.v1.TraceNodes. Texts are shortened like those in columns of events. */
+export function encodeNodes(nodes: readonly TraceNode[]): string[] {
+  const chunks: string[] = [];
+  let open: string[] = [];
+  let chars = 0;
+  for (const node of nodes) {
+    const json = encodeNode(node);
+    if (chars + json.length > jsonCharsMax && open.length > 0) {
+      chunks.push(`[${open.join()}]`);
+      open = [];
+      chars = 0;
+    }
+    open.push(json);
+    chars += json.length + 1;
+  }
+  if (open.length > 0) chunks.push(`[${open.join()}]`);
+  return chunks;
+}
+
+function encodeNode(node: TraceNode): string {
+  const members: Record<string, string | number> = {};
+  for (const name of Object.keys(nodeColumns) as (keyof TraceNode)[]) {
+    const value = node[name];
+    if (value === undefined || value === null) continue;
+    members[nodeColumns[name].name] = typeof value === 'string' ? asStored(value) : value;
+  }
+  return JSON.stringify(members);
+}

@@ -1,0 +1,50 @@
+import { and, asc, eq, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { traceNodes } from '../../lib/db/schema.ts';
+import { asStored } from '../../lib/event/text.ts';
+import { countErased, type Erasure } from './erasure-row.ts';
+import { nodesPerBatch } from './limits.ts';
+import { nodesTable, statisticsTable } from './rewritten-files.ts';
+import type { Subject } from './subject.ts';
+
+/**
+ * Clears the texts of a subject's spans. The rows stay, with the random ids of OpenTelemetry: a span that is sent again is then not new,
+ * and does not restore them. Call it when all spans that were accepted before the start are stored.
+ *
+ * @returns the number of spans.
+ */
+export async function eraseNodes(database: Database, erasure: Erasure): Promise<number> {
+  const { spaceId, agentId, threadId, userId, name, traceId, spanId } = traceNodes;
+  const key = sql`(${traceId}, ${spanId})`;
+  const hasText = or(...[name, agentId, threadId, userId].map((column) => isNotNull(column)));
+  let erased = 0;
+  for (let after: { traceId: string; spanId: string } | undefined; ; ) {
+    const isAfter: SQL | undefined = after && sql`${key} > (${after.traceId}::uuid, ${after.spanId})`;
+    const found = await database
+      .select({ traceId, spanId })
+      .from(traceNodes)
+      .where(and(eq(spaceId, erasure.spaceId), matchNodes(erasure.subject), hasText, isAfter))
+      .orderBy(asc(traceId), asc(spanId))
+      .limit(nodesPerBatch);
+    after = found.at(-1);
+    if (after === undefined) return erased;
+    const keys = sql.join(
+      found.map((one) => sql`(${one.traceId}::uuid, ${one.spanId})`),
+      sql`, `,
+    );
+    await inBoundedTransaction(database, async (transaction) => {
+      await transaction
+        .update(traceNodes)
+        .set({ name: null, agentId: null, threadId: null, userId: null })
+        .where(and(eq(spaceId, erasure.spaceId), sql`${key} IN (${keys})`));
+      await countErased(transaction, erasure, { unwritten: [nodesTable, statisticsTable] });
+    });
+    erased += found.length;
+  }
+}
+
+function matchNodes(subject: Subject): SQL {
+  if (subject.kind === 'before') return lt(traceNodes.startTimeMs, subject.timeMs);
+  return eq(subject.kind === 'user' ? traceNodes.userId : traceNodes.threadId, asStored(subject.value));
+}

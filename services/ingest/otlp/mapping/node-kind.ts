@@ -1,0 +1,32 @@
+import type { NodeKind } from '../../../../lib/traces/span-tree.ts';
+import { type Attributes, textOf } from '../spans/attributes.ts';
+import type { Role } from './role.ts';
+
+/** The attributes that name the kind of a span that is no call and no run of an agent. */
+const words: readonly { readonly attribute: string; readonly kinds: Readonly<Record<string, NodeKind>> }[] = [
+  {
+    attribute: 'openinference.span.kind',
+    kinds: { CHAIN: 'chain', RETRIEVER: 'retriever', RERANKER: 'retriever', EMBEDDING: 'embedding' },
+  },
+  {
+    attribute: 'langfuse.observation.type',
+    kinds: { chain: 'chain', retriever: 'retriever', embedding: 'embedding' },
+  },
+  { attribute: 'traceloop.span.kind', kinds: { workflow: 'workflow', task: 'chain' } },
+  {
+    attribute: 'langsmith.span.kind',
+    kinds: { chain: 'chain', retriever: 'retriever', embedding: 'embedding' },
+  },
+];
+
+/** The kind of a span in its trace. `link` is a span that has no meaning to Weir besides its position. */
+export function nodeKindOf(attributes: Attributes, role: Role): NodeKind {
+  if (role.kind !== 'none') return role.kind;
+  for (const { attribute, kinds } of words) {
+    const word = textOf(attributes, attribute);
+    const kind = word !== undefined && Object.hasOwn(kinds, word) ? kinds[word] : undefined;
+    if (kind !== undefined) return kind;
+  }
+  if (role.reason === 'embeddings') return 'embedding';
+  return role.reason === 'aggregate' ? 'chain' : 'link';
+}

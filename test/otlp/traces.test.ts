@@ -1,0 +1,297 @@
+import { and, eq } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { partOf } from '../../harness/fixtures/part.ts';
+import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
+import { createSpace } from '../../lib/accounts/spaces.ts';
+import { readUsage } from '../../lib/accounts/usage.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
+import {
+  agentStats,
+  agentStatsRollups,
+  eventStats,
+  eventStatsRollups,
+  events,
+  traceNodes,
+  traces,
+} from '../../lib/db/schema.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { readEventPage } from '../../lib/read/event-page.ts';
+import { expireData } from '../../lib/retention/expire.ts';
+import type { RetentionClock } from '../../lib/retention/retention-clock.ts';
+import { dayMs } from '../../lib/time.ts';
+import { resolveTraces } from '../../lib/traces/resolve-traces.ts';
+import { storeNodes } from '../../lib/traces/store-nodes.ts';
+import { storeParts } from '../../lib/write/store.ts';
+import { eraseEvents } from '../../operations/erasure/erase.ts';
+import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
+import { eventIdOf } from '../../services/ingest/otlp/mapping/ids.ts';
+import { unlimited } from '../../services/ingest/read/batch-reader.ts';
+import { createDatabase, startNats } from '../support/test-servers.ts';
+
+/** Spans of one trace that come in different requests: what ingest makes of each request, and what several writers store of it. */
+
+const resources = new AsyncDisposableStack();
+let database: Database;
+let erasing: Database;
+let nats: Awaited<ReturnType<typeof startNats>>;
+beforeAll(async () => {
+  const { url } = resources.use(await createDatabase());
+  const open = (connectionsMax: number) => {
+    const options = { applicationName: 'test', connectionsMax, statementTimeoutMs: 60_000 };
+    return openDatabase(resources.use(openPostgres(url, options)));
+  };
+  [database, erasing] = [open(4), open(1)];
+  nats = resources.use(await startNats());
+});
+afterAll(() => resources.disposeAsync());
+
+const newSpace = async () => (await createSpace(database, 'test')).id;
+const reader = createSpanReaders('weir', unlimited).otlp;
+
+/** A request as a message of the queue, which a writer stores as often as it is delivered. */
+function requestOf(spaceId: string, spans: readonly SpanInit[]) {
+  const { parts, nodes } = reader(toProtobuf({ spans }));
+  const sent = parts.map(({ body }) => partOf(spaceId, JSON.parse(body.toString()).events));
+  const messages = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
+  return {
+    /** @param isKilled whether the writer ends before it resolves the traces. */
+    async deliver(isKilled = false) {
+      await storeParts(database, sent);
+      const unresolved = await storeNodes(database, spaceId, messages);
+      if (!isKilled) await resolveTraces(database, spaceId, unresolved);
+    },
+  };
+}
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const idOf = (number: number) => (number + 1).toString(16).padStart(16, '0');
+
+/** A reproducible sequence of numbers below `limit`. */
+function randomNumbers(seed: number) {
+  let state = seed;
+  return (limit: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % limit;
+  };
+}
+
+function shuffle<T>(random: (limit: number) => number, list: readonly T[]): T[] {
+  const shuffled = [...list];
+  for (let end = shuffled.length - 1; end > 0; end--) {
+    const at = random(end + 1);
+    [shuffled[at], shuffled[end]] = [shuffled[end] as T, shuffled[at] as T];
+  }
+  return shuffled;
+}
+
+interface RandomSpan {
+  readonly kind: 'agent' | 'chain' | 'plain' | 'llm' | 'tool';
+  readonly parent: number | undefined;
+  readonly threadId: string | undefined;
+  readonly userId: string | undefined;
+}
+
+const attributesOf = (kind: RandomSpan['kind'], number: number) =>
+  ({
+    agent: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': `agent-${number}` },
+    chain: { 'openinference.span.kind': 'CHAIN' },
+    plain: { 'http.request.method': 'POST' },
+    llm: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'gpt-4o',
+      'gen_ai.usage.input_tokens': 10 + number,
+      'gen_ai.usage.output_tokens': 5,
+      'gen_ai.usage.cache_read.input_tokens': 2,
+    },
+    tool: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' },
+  })[kind];
+
+/** A tree of spans in which no call of a model is below another one. */
+function randomTrace(random: (limit: number) => number, count: number): RandomSpan[] {
+  const spans: RandomSpan[] = [];
+  for (let number = 0; number < count; number++) {
+    const parents = spans.keys().filter((at) => spans[at]?.kind !== 'llm' && spans[at]?.kind !== 'tool');
+    const above = [...parents];
+    const kinds = ['agent', 'chain', 'plain', 'plain', 'llm', 'llm', 'tool'] as const;
+    const kind = number === 0 ? 'plain' : (kinds[random(kinds.length)] ?? 'plain');
+    spans.push({
+      kind,
+      parent: number === 0 ? undefined : above[random(above.length)],
+      threadId: random(6) === 0 ? `thread-${number}` : undefined,
+      userId: random(6) === 0 ? `user-${number}` : undefined,
+    });
+  }
+  return spans;
+}
+
+function toSpan({ kind, parent, threadId, userId }: RandomSpan, number: number): SpanInit {
+  return {
+    traceId,
+    spanId: idOf(number),
+    ...(parent !== undefined && { parentSpanId: idOf(parent) }),
+    attributes: {
+      ...attributesOf(kind, number),
+      ...(threadId !== undefined && { 'session.id': threadId }),
+      ...(userId !== undefined && { 'user.id': userId }),
+    },
+  };
+}
+
+/** What the nearest span above names, the span included. */
+function expectedOf(spans: readonly RandomSpan[], number: number) {
+  const path: number[] = [];
+  for (let at: number | undefined = number; at !== undefined; at = spans[at]?.parent) path.push(at);
+  const first = (find: (at: number) => string | undefined) =>
+    path.map(find).find((value) => value !== undefined) ?? null;
+  return {
+    agentId: first((at) => (spans[at]?.kind === 'agent' ? `agent-${at}` : undefined)),
+    threadId: first((at) => spans[at]?.threadId),
+    userId: first((at) => spans[at]?.userId),
+  };
+}
+
+const contextColumns = { agentId: events.agentId, threadId: events.threadId, userId: events.userId };
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'spans in requests of their own, in any order, some twice, by writers that are killed: trace %s',
+  async (seed) => {
+    const random = randomNumbers(seed);
+    const spaceId = await newSpace();
+    const spans = randomTrace(random, 40);
+    const requests = spans.map((span, number) => requestOf(spaceId, [toSpan(span, number)]));
+    const twice = requests.filter(() => random(3) === 0);
+    const order = shuffle(random, [...requests, ...twice]);
+    // Four writers; some are killed, and what they had is delivered again.
+    const killed: typeof order = [];
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (let next = order.pop(); next !== undefined; next = order.pop()) {
+          const isKilled = random(4) === 0;
+          if (isKilled) killed.push(next);
+          await next.deliver(isKilled);
+        }
+      }),
+    );
+    for (const request of killed) await request.deliver();
+    const calls = spans.keys().filter((at) => spans[at]?.kind === 'llm' || spans[at]?.kind === 'tool');
+    const expected = [...calls].map((at) => ({
+      id: eventIdOf(traceId, idOf(at)),
+      ...expectedOf(spans, at),
+    }));
+    const stored = await database
+      .select({ id: events.id, ...contextColumns })
+      .from(events)
+      .where(eq(events.spaceId, spaceId));
+    const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+    expect(stored.sort(byId)).toEqual(expected.sort(byId));
+    expect((await readUsage(database, spaceId))?.events).toBe(expected.length);
+    await expectFound(spaceId, expected);
+    await expectStatistics(spaceId);
+  },
+);
+
+/** Lists by agent, thread and user find the events, although their segments were stored without these values. */
+async function expectFound(spaceId: string, expected: readonly ReturnType<typeof expectedOf>[]) {
+  for (const column of ['agentId', 'threadId', 'userId'] as const) {
+    const counts = Map.groupBy(expected, (one) => one[column]);
+    for (const [value, own] of counts) {
+      if (value === null) continue;
+      const columns = { id: events.id, startTimeMs: events.startTimeMs };
+      const { rows } = await readEventPage(database, spaceId, columns, {
+        filter: { [column]: value },
+        after: undefined,
+        limit: 100,
+      });
+      expect(rows).toHaveLength(own.length);
+    }
+  }
+}
+
+/** The statistics are the sums over the stored events. */
+async function expectStatistics(spaceId: string) {
+  const { agentId, inputTokens, type } = events;
+  const rows = await database
+    .select({ agentId, inputTokens, type })
+    .from(events)
+    .where(eq(events.spaceId, spaceId));
+  for (const table of [eventStats, eventStatsRollups, agentStats, agentStatsRollups]) {
+    const isByAgent = 'agentId' in table;
+    const where = 'spanHours' in table ? eq(table.spanHours, 6) : undefined;
+    const counted = await database
+      .select()
+      .from(table)
+      .where(and(eq(table.spaceId, spaceId), where));
+    const own = rows.filter((row) => !isByAgent || row.agentId !== null);
+    const sum = (read: (row: (typeof counted)[number]) => number | null) =>
+      counted.reduce((total, row) => total + (read(row) ?? 0), 0);
+    expect(sum((row) => row.events)).toBe(own.length);
+    expect(sum((row) => row.inputTokens)).toBe(own.reduce((total, row) => total + (row.inputTokens ?? 0), 0));
+    expect(sum((row) => row.cacheReadTokens)).toBe(2 * own.filter((row) => row.type === 'llm').length);
+    const elements = counted.flatMap(({ latency }) => latency);
+    expect(elements.reduce((total, element) => total + Number(element & 0xff_ffff_ffffn), 0)).toBe(
+      own.length,
+    );
+  }
+}
+
+test('an erasure clears the names of spans, and a span that is sent again does not restore them', async () => {
+  const spaceId = await newSpace();
+  const run = { ...attributesOf('agent', 0), 'user.id': 'gone', 'session.id': 'private thread' };
+  const agent = requestOf(spaceId, [{ traceId, spanId: idOf(0), attributes: run }]);
+  const chain = requestOf(spaceId, [
+    {
+      traceId,
+      spanId: idOf(1),
+      parentSpanId: idOf(0),
+      attributes: attributesOf('chain', 1),
+      name: 'private chain',
+    },
+  ]);
+  const call = (number: number) =>
+    requestOf(spaceId, [
+      { traceId, spanId: idOf(number), parentSpanId: idOf(1), attributes: attributesOf('llm', number) },
+    ]);
+  await call(2).deliver();
+  await chain.deliver();
+  await agent.deliver();
+  const { url } = nats;
+  const connection = resources.use(await connectQueue(url, 'test'));
+  const { notReached } = await eraseEvents(erasing, connection, spaceId, {
+    subject: { kind: 'user', value: 'gone' },
+  });
+  expect(notReached).toEqual([]);
+  expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(0);
+  await agent.deliver();
+  await chain.deliver();
+  const nodes = await database.select().from(traceNodes).where(eq(traceNodes.spaceId, spaceId));
+  expect(nodes).toHaveLength(3);
+  expect(JSON.stringify(nodes)).not.toMatch(/gone|private|agent-0/);
+  // An event that is sent later belongs to nobody.
+  await call(3).deliver();
+  const [later] = await database.select(contextColumns).from(events).where(eq(events.spaceId, spaceId));
+  expect(later).toEqual({ agentId: null, threadId: null, userId: null });
+});
+
+test('spans expire with the retention of their space; those of traces without calls after a day', async () => {
+  const spaceId = await newSpace();
+  const [keptId, webId] = [traceId, traceId.replace(/^./, 'f')];
+  await requestOf(spaceId, [
+    { traceId: keptId, spanId: idOf(0), attributes: attributesOf('agent', 0) },
+    { traceId: webId, spanId: idOf(0), attributes: attributesOf('plain', 0) },
+  ]).deliver();
+  const expire = (days: number) =>
+    expireData(erasing, { retentionDaysMax: 30, nowMs: Date.now(), clock: clockAfter(days) });
+  const count = () => database.$count(traceNodes, eq(traceNodes.spaceId, spaceId));
+  await expire(0);
+  expect(await count()).toBe(2);
+  await expire(2);
+  expect(await count()).toBe(1);
+  await expire(31);
+  expect(await count()).toBe(0);
+  expect(await database.$count(traces, eq(traces.spaceId, spaceId))).toBe(0);
+});
+
+/** A retention clock that has passed this many days. */
+const clockAfter = (days: number) =>
+  ({ advance: async (_: unknown, atMs: number) => atMs + days * dayMs }) as RetentionClock;
