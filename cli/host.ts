@@ -9,7 +9,7 @@ export interface Host {
   directory: string;
   stdin: Readable & { isTTY?: boolean };
   /** For programs: JSON. */
-  stdout: Writable;
+  stdout: Writable & { isTTY?: boolean };
   /** For people: progress, summaries, errors. */
   stderr: Writable & { isTTY?: boolean };
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addEraseCommand } from './commands/erase.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addFindCommand } from './commands/find.ts';
@@ -62,5 +63,6 @@ export function buildProgram(host: Host): Command {
   addEraseCommand(program, host);
   addReprojectCommand(program, host);
   addMigrateCommand(program, host);
+  addDoctorCommand(program, host);
   return program;
 }

@@ -10,6 +10,8 @@ export interface Connection {
   email: string;
   password: string;
   natsUrl: string;
+  /** Of nats-server's monitoring port, if Weir started it or it is configured. */
+  natsMonitorUrl?: string | undefined;
   databaseUrl: string;
 }
 
@@ -44,6 +46,7 @@ export function withLocalConnection(env: Environment): Environment {
     ...env,
     DATABASE_URL: env.DATABASE_URL || connection?.databaseUrl,
     NATS_URL: env.NATS_URL || connection?.natsUrl,
+    NATS_MONITOR_URL: env.NATS_MONITOR_URL || connection?.natsMonitorUrl,
     API_KEY_PEPPER: env.API_KEY_PEPPER || secrets?.apiKeyPepper,
   };
 }

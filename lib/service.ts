@@ -1,8 +1,12 @@
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, parseConfig } from './config.ts';
+import { schemaVersion } from './db/schema/version.ts';
 import { type Logger, openLog } from './log.ts';
 import { registerProcessMetrics } from './metrics/process-metrics.ts';
 import { openServicePort, type Probes } from './metrics/service-port.ts';
+import { fingerprintOf, type ServiceReport } from './queue/roll-call.ts';
+import { version } from './version.ts';
 
 /** How long a service may take after SIGTERM to finish the work that it has begun. */
 export const drainTimeoutMs = 10_000;
@@ -17,6 +21,8 @@ export interface ServiceContext {
   resources: AsyncDisposableStack;
   /** Aborted when the service begins to stop. It then goes on working for DRAIN_DELAY_MS, so that load balancers notice. */
   stopping: AbortSignal;
+  /** What this service answers to `weir doctor`. */
+  report: () => ServiceReport;
 }
 
 /** What a service reports when it has started. Other fields are logged, and sent to the supervisor. */
@@ -64,7 +70,17 @@ async function serve({ host, name, config, log, stopped }: Run, start: StartServ
   await using port = await openServicePort(name, config, log);
   await using resources = new AsyncDisposableStack();
   const stopping = new AbortController();
-  const starting = start({ config, log, resources, stopping: stopping.signal });
+  const identity = {
+    service: name,
+    host: hostname(),
+    pid: host.pid,
+    version,
+    schema: schemaVersion,
+    pepperFingerprint: config.API_KEY_PEPPER && fingerprintOf(config.API_KEY_PEPPER),
+    metricsUrl: port.url,
+  };
+  const report = () => ({ ...identity, nowMs: Date.now() });
+  const starting = start({ config, log, resources, stopping: stopping.signal, report });
   const started = await Promise.race([starting, stopped.then(() => undefined)]);
   if (started === undefined) {
     log.info({ reason: await stopped }, 'stopped while starting');

@@ -47,6 +47,7 @@ export async function startSystem(context: StartContext): Promise<Connection> {
     ...urls,
     ...access,
     natsUrl: natsEnv.NATS_URL,
+    natsMonitorUrl: natsEnv.NATS_MONITOR_URL,
     databaseUrl,
   };
   resources.defer(() => rmSync(data.file('connection.json'), { force: true }));

@@ -57,3 +57,6 @@ export const ackWaitMs = 10_000;
  * example those of a space whose rows are locked: with a lower limit they would block the messages of all other spaces.
  */
 export const ackPendingMax = 4_096;
+
+/** How long a roll call waits for services. They answer within milliseconds, unless they are very busy. */
+export const rollCallMs = 1_000;

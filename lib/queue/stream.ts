@@ -93,13 +93,18 @@ async function findOrAdd<T>(find: () => Promise<T>, add: () => Promise<T>): Prom
   }
 }
 
-function checkSettings(what: string, actual: object, wanted: object): void {
-  const differences = Object.entries(wanted)
+/** The wanted settings that are different, as text. */
+export function differencesOf(actual: object, wanted: object): string[] {
+  return Object.entries(wanted)
     .filter(
       ([name, value]) =>
         JSON.stringify((actual as Record<string, unknown>)[name] ?? 0) !== JSON.stringify(value),
     )
     .map(([name, value]) => `${name} must be ${JSON.stringify(value)}`);
+}
+
+function checkSettings(what: string, actual: object, wanted: object): void {
+  const differences = differencesOf(actual, wanted);
   if (differences.length === 0) return;
   throw new ConfigError(
     `The ${what} on nats-server exists with different settings: ${differences.join(', ')}.`,

@@ -25,6 +25,7 @@ export async function startDashboardApi({
   log,
   resources,
   stopping,
+  report,
 }: ServiceContext): Promise<{ url: string; probes: Probes }> {
   const config = requireConfig(parsed, ['DATABASE_URL', 'API_KEY_PEPPER']);
   const openPool = (connectionsMax: number) =>
@@ -40,7 +41,7 @@ export async function startDashboardApi({
   const spaces = openDatabase(openPool(dashboardConnectionsMax));
   const services = await openServices({ spaces, accounts }, config, log);
   if (config.NATS_URL !== undefined)
-    resources.use(followStoredNotices(config.NATS_URL, services.wakeStreams, log));
+    resources.use(followStoredNotices(config.NATS_URL, { wake: services.wakeStreams, report }, log));
   const findUnready = createReadiness({
     postgres: () => accountPool`SELECT 1`,
     stopping: () => stopping.throwIfAborted(),

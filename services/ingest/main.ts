@@ -4,6 +4,7 @@ import { openCheckedClock } from '../../lib/db/clock.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
+import { answerRollCall } from '../../lib/queue/roll-call.ts';
 import { runService } from '../../lib/service.ts';
 import { openBatchDependencies } from './batch-dependencies.ts';
 import { detachBuffer } from './body/detach-buffer.ts';
@@ -26,7 +27,7 @@ import { createHealth } from './rpc/health.ts';
 import { createRespondRpcError } from './rpc/respond-error.ts';
 
 /** HTTP in, JetStream out. */
-await runService(process, 'ingest', async ({ config: parsed, log, resources, stopping }) => {
+await runService(process, 'ingest', async ({ config: parsed, log, resources, stopping, report }) => {
   const config = requireConfig(parsed, ['DATABASE_URL', 'NATS_URL', 'API_KEY_PEPPER']);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
@@ -38,6 +39,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources, sto
   const database = openDatabase(sql);
   const clock = resources.use(await openCheckedClock(database, log));
   const queue = await openQueue(config, { log, resources });
+  answerRollCall(queue.nats, report);
   const batches = openBatchDependencies({ config, database, clock, queue, log, resources });
   const failures = resources.use(new FailureLog(log));
   const answerAfterBody = createAnswerAfterBody(detachBuffer);

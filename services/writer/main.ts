@@ -4,6 +4,7 @@ import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { untilDurable } from '../../lib/db/durability.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
+import { answerRollCall } from '../../lib/queue/roll-call.ts';
 import { queueStreams } from '../../lib/queue/settings.ts';
 import { ensureStreams } from '../../lib/queue/stream.ts';
 import { runService } from '../../lib/service.ts';
@@ -19,7 +20,7 @@ import { clearUndeletedMessages } from './undeleted-messages.ts';
 import { startWriter } from './writer.ts';
 
 /** JetStream in, Postgres out. */
-await runService(process, 'writer', async ({ config: parsed, log, resources }) => {
+await runService(process, 'writer', async ({ config: parsed, log, resources, report }) => {
   const config = requireConfig(parsed, ['DATABASE_URL', 'NATS_URL']);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
@@ -34,6 +35,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources }) =
   if (!config.DATABASE_ALLOW_UNSYNCED)
     await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
   await ensureStreams(nats, config);
+  answerRollCall(nats, report);
   resources.use(keepPartitions(config.DATABASE_URL, log));
   const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
   resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));

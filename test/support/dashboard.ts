@@ -70,6 +70,15 @@ export async function openDashboard(
     log,
     resources,
     stopping: new AbortController().signal,
+    report: () => ({
+      service: 'dashboard-api',
+      host: '',
+      pid: 0,
+      version: '',
+      schema: '',
+      nowMs: 0,
+      metricsUrl: '',
+    }),
   });
   return {
     url,

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../lib/log.ts';
 import { connectQueue } from '../../../lib/queue/connect.ts';
+import { answerRollCall, type ServiceReport } from '../../../lib/queue/roll-call.ts';
 import { onStoredNotice } from '../../../lib/queue/stored-notice.ts';
 import { noticeConnectMs } from './limits.ts';
 
 /**
- * Subscribes to the writers' notifications of stored events. They are optional: without nats-server, live streams poll once a second.
+ * Subscribes to the writers' notifications of stored events, and answers roll calls. Notifications are optional: without nats-server, live streams poll once a second.
  * So the connection is made in the background, with retries until it succeeds; afterwards it reconnects by itself.
  */
 export function followStoredNotices(
   natsUrl: string,
-  wake: (spaceId: string) => void,
+  { wake, report }: { wake: (spaceId: string) => void; report: () => ServiceReport },
   log: Logger,
 ): AsyncDisposable {
   const stopping = new AbortController();
@@ -19,6 +20,7 @@ export function followStoredNotices(
       try {
         const connection = await connectQueue(natsUrl, 'weir-dashboard-api');
         onStoredNotice(connection, wake);
+        answerRollCall(connection, report);
         return connection;
       } catch (error) {
         if (!isLogged) log.warn({ err: error }, 'no nats-server: live streams poll once a second; retrying');

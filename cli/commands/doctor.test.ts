@@ -1,0 +1,121 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+import { expect, test } from 'vitest';
+import { schemaVersion } from '../../lib/db/schema/version.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import type { ServiceReport } from '../../lib/queue/roll-call.ts';
+import { fingerprintOf } from '../../lib/queue/roll-call.ts';
+import { firstStream } from '../../lib/queue/settings.ts';
+import { version } from '../../lib/version.ts';
+import { quarantineMessage } from '../../lib/write/quarantine.ts';
+import type { Finding } from '../../operations/doctor/finding.ts';
+import { judgeServices } from '../../operations/doctor/service-checks.ts';
+import { runWeir } from '../../test/support/cli/command-line.ts';
+import { usePipeline } from '../../test/support/use-pipeline.ts';
+
+const { pipeline } = usePipeline();
+
+async function doctor(...args: string[]) {
+  const { exitCode, stdout, stderr } = await runWeir(['doctor', ...args], pipeline.variables);
+  const findings: Finding[] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const statuses = Object.fromEntries(findings.map(({ check, status }) => [check, status]));
+  return { exitCode, stderr, findings, statuses };
+}
+
+// The Postgres of the tests runs without fsync, which is a finding.
+test('a running system is checked part by part; each finding that is not ok says what to do', async () => {
+  const { exitCode, stderr, findings, statuses } = await doctor();
+  expect(statuses).toMatchObject({
+    'postgres.reachable': 'ok',
+    'postgres.durability': 'failed',
+    'postgres.checksums': 'ok',
+    'postgres.clock': 'ok',
+    'postgres.schema': 'ok',
+    'postgres.partitions': 'ok',
+    'postgres.roles': 'ok',
+    'nats.reachable': 'ok',
+    'nats.sync': 'ok',
+    'queue.WEIR_EVENTS': 'ok',
+    'queue.WEIR_EVENTS.pending': 'ok',
+    services: 'ok',
+    'services.versions': 'ok',
+    'services.pepper': 'ok',
+    'services.clocks': 'ok',
+    quarantine: 'ok',
+    erasures: 'ok',
+    disk: 'skipped',
+  });
+  for (const { status, action } of findings) expect(action === undefined).toBe(status === 'ok');
+  expect(findings.find(({ check }) => check === 'services')?.found).toMatch(/ingest .*, writer /);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('1 of');
+});
+
+test('it finds what an operator can break: settings of the stream, partitions, the schema, quarantine', async () => {
+  const { sql, database } = pipeline;
+  await using nats = await connectQueue(pipeline.nats.url, 'test');
+  const manager = await jetstreamManager(nats);
+  await manager.streams.update(firstStream.name, { max_age: nanos(60 * 60_000) });
+  await quarantineMessage(database, Buffer.from('no group'), new Error('test'));
+  const newest = (table: string) => sql`
+    SELECT child.relname AS name FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+    WHERE inhparent = ${table}::regclass AND child.relname <> ${`${table}_default`} ORDER BY child.relname DESC LIMIT 4`;
+  for (const { name } of await newest('segments')) await sql`DROP TABLE ${sql(name)}`;
+  await sql`UPDATE drizzle.__drizzle_migrations SET created_at = created_at - 1`;
+  const { statuses, findings } = await doctor('--quiet');
+  expect(statuses).toMatchObject({
+    'queue.WEIR_EVENTS': 'failed',
+    quarantine: 'warning',
+    'postgres.partitions': 'warning',
+    'postgres.schema': 'failed',
+  });
+  expect(findings.find(({ check }) => check === 'queue.WEIR_EVENTS')?.found).toContain('max_age must be 0');
+  expect(Object.values(statuses)).not.toContain('ok');
+});
+
+test('without a system it says so, and exits with 1', async () => {
+  const { exitCode, stdout } = await runWeir(['doctor']);
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain('nothing was started in WEIR_DATA_DIR');
+  const gone = await runWeir(['doctor'], {
+    DATABASE_URL: 'postgres://127.0.0.1:1/weir',
+    NATS_URL: 'nats://127.0.0.1:1',
+  });
+  expect(gone.stdout).toContain('"check":"postgres.reachable","status":"failed"');
+  expect(gone.stdout).toContain('"check":"nats.reachable","status":"failed"');
+});
+
+test('services that differ are named: a missing one, another version, pepper or clock', () => {
+  const nowMs = Date.UTC(2026, 10, 23);
+  const report = (service: string, changes: Partial<ServiceReport> = {}): ServiceReport => ({
+    service,
+    host: 'one',
+    pid: 1,
+    version,
+    schema: schemaVersion,
+    pepperFingerprint: fingerprintOf('a pepper of the tests'),
+    nowMs,
+    metricsUrl: '',
+    ...changes,
+  });
+  const judge = (...reports: ServiceReport[]) =>
+    judgeServices(reports, 'a pepper of the tests', nowMs)
+      .filter(({ status }) => status !== 'ok')
+      .map(({ check, found }) => `${check}: ${found}`);
+  const [ingest, writer] = [report('ingest'), report('writer', { pepperFingerprint: undefined })];
+  expect(judge(ingest, writer)).toEqual([]);
+  expect(judge(ingest)).toEqual(['services: ingest (one, pid 1); missing: writer']);
+  expect(judge()).toEqual(['services: none answers; missing: ingest, writer']);
+  expect(judge(ingest, writer, report('ingest', { host: 'two', version: '0.0.9' }))).toEqual([
+    `services.versions: this is ${version}; ingest (two, pid 1) is 0.0.9`,
+  ]);
+  expect(judge(ingest, writer, report('ingest', { host: 'two', pepperFingerprint: '00000000' }))).toEqual([
+    'services.pepper: API_KEY_PEPPER of ingest (two, pid 1) differs from the one here',
+  ]);
+  expect(judge(ingest, report('writer', { nowMs: nowMs - 90_000 }))).toEqual([
+    'services.clocks: writer (one, pid 1) is off by -90 s',
+  ]);
+});

@@ -1,0 +1,48 @@
+import { createHmac } from 'node:crypto';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { rollCallMs } from './limits.ts';
+
+/** A core NATS subject: running services answer requests on it, for `weir doctor`. */
+const subject = 'weir.services';
+
+/** What a running service says of itself. */
+export interface ServiceReport {
+  /** `ingest`, `writer` or `dashboard-api`. */
+  readonly service: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  /** The schema that it is made for. */
+  readonly schema: string;
+  /** See {@link fingerprintOf}; undefined for a service without API_KEY_PEPPER. */
+  readonly pepperFingerprint?: string | undefined;
+  /** Its clock, in milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** The address of its service port. */
+  readonly metricsUrl: string;
+}
+
+/** Answers roll calls for as long as the connection is open. */
+export function answerRollCall(connection: NatsConnection, report: () => ServiceReport): void {
+  connection.subscribe(subject, {
+    callback: (error: Error | null, message: Msg) => {
+      if (error === null) message.respond(JSON.stringify(report()));
+    },
+  });
+}
+
+/** The services that answer within `rollCallMs`. */
+export async function callRoll(connection: NatsConnection): Promise<ServiceReport[]> {
+  const answers = await connection.requestMany(subject, '', { strategy: 'timer', maxWait: rollCallMs });
+  const reports: ServiceReport[] = [];
+  // Without any service, nats-server answers itself, without data.
+  for await (const answer of answers) if (answer.data.length > 0) reports.push(answer.json<ServiceReport>());
+  return reports.toSorted((a, b) => key(a).localeCompare(key(b)));
+}
+
+const key = ({ service, host, pid }: ServiceReport) => `${service} ${host} ${pid}`;
+
+/** Tells two peppers apart without revealing them: 32 bits of an HMAC. */
+export function fingerprintOf(pepper: string): string {
+  return createHmac('sha256', pepper).update('weir pepper fingerprint').digest('hex').slice(0, 8);
+}

@@ -1,0 +1,86 @@
+import { statfs } from 'node:fs/promises';
+import type { Config } from '../../lib/config.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
+import { diskFreeRatioMin } from './limits.ts';
+import { checkPostgres } from './postgres-checks.ts';
+import { checkQueue } from './queue-checks.ts';
+import { checkServices } from './service-checks.ts';
+
+/** Longest check of Postgres. */
+const statementTimeoutMs = 10_000;
+
+/**
+ * Checks a running system from outside: Postgres, the queue, the services, the disk. It changes nothing.
+ *
+ * @returns a finding for each check. Never throws: what cannot be reached is a finding.
+ */
+export async function examine(config: Config): Promise<Finding[]> {
+  const parts = await Promise.all([
+    examineDatabase(config),
+    examineQueue(config),
+    finding('disk', 'Check WEIR_DATA_DIR.', () => checkDisk(config.WEIR_DATA_DIR)),
+  ]);
+  return parts.flat();
+}
+
+async function examineDatabase({ DATABASE_URL: url }: Config): Promise<Finding[]> {
+  const check = 'postgres.reachable';
+  if (url === undefined)
+    return [
+      failed(
+        check,
+        'nothing was started in WEIR_DATA_DIR',
+        'Run `npm start`, or set WEIR_DATA_DIR or DATABASE_URL.',
+      ),
+    ];
+  await using sql = openPostgres(url, {
+    applicationName: 'weir-doctor',
+    connectionsMax: 4,
+    statementTimeoutMs,
+  });
+  // Awaited here, because the pool is closed when this function returns.
+  return await checkPostgres(openDatabase(sql));
+}
+
+async function examineQueue(config: Config): Promise<Finding[]> {
+  const { NATS_URL: url } = config;
+  const check = 'nats.reachable';
+  if (url === undefined)
+    return [
+      failed(
+        check,
+        'nothing was started in WEIR_DATA_DIR',
+        'Run `npm start`, or set WEIR_DATA_DIR or NATS_URL.',
+      ),
+    ];
+  return finding(check, 'Start nats-server, or correct NATS_URL.', async () => {
+    await using connection = await connectQueue(url, 'weir-doctor');
+    const [queue, services] = await Promise.all([
+      checkQueue(connection, config),
+      checkServices(connection, config.API_KEY_PEPPER),
+    ]);
+    return [ok(check, `nats-server ${connection.info?.version}`), ...queue, ...services];
+  });
+}
+
+async function checkDisk(directory: string): Promise<Finding> {
+  const space = await statfs(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (space === undefined) {
+    const found = `${directory} is not on this machine`;
+    return skipped(
+      'disk',
+      found,
+      'Watch the disks of Postgres and nats-server with node_exporter (docs/operating.md).',
+    );
+  }
+  const free = space.bavail / space.blocks;
+  const found = `${Math.round(100 * free)} % of the disk of ${directory} are free`;
+  if (free >= diskFreeRatioMin) return ok('disk', found);
+  return warning('disk', found, 'See docs/operating.md, WeirDiskFilling.');
+}

@@ -1,0 +1,44 @@
+/** The result of one check. */
+export interface Finding {
+  /** What was checked, such as `postgres.durability`. */
+  readonly check: string;
+  /** `warning`: works now, but will not for long, or not as promised. `skipped`: it could not be checked. */
+  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
+  /** What was found. */
+  readonly found: string;
+  /** What to do. Set unless the status is `ok`. */
+  readonly action?: string;
+}
+
+export const ok = (check: string, found: string): Finding => ({ check, status: 'ok', found });
+export const failed = (check: string, found: string, action: string): Finding => ({
+  check,
+  status: 'failed',
+  found,
+  action,
+});
+export const warning = (check: string, found: string, action: string): Finding => ({
+  check,
+  status: 'warning',
+  found,
+  action,
+});
+export const skipped = (check: string, found: string, action: string): Finding => ({
+  check,
+  status: 'skipped',
+  found,
+  action,
+});
+
+/** Runs a check. An error that it throws is a failure with this action. */
+export async function finding(
+  check: string,
+  action: string,
+  run: () => Promise<Finding | Finding[]>,
+): Promise<Finding[]> {
+  try {
+    return [await run()].flat();
+  } catch (error) {
+    return [failed(check, error instanceof Error ? error.message : String(error), action)];
+  }
+}

@@ -1,0 +1,12 @@
+/** A message that is queued for longer is a warning: a writer stores within a second. In seconds. */
+export const queuedSecondsMax = 60;
+
+/** A queue or disk that is fuller is a warning. */
+export const queueRatioMax = 0.7;
+export const diskFreeRatioMin = 0.15;
+
+/** A transaction that is open for longer keeps dead rows of all tables, in seconds. Long exports end within minutes. */
+export const transactionSecondsMax = 3_600;
+
+/** Partitions are made five weeks ahead. With fewer than two the writer has not made any for three weeks. */
+export const weeksAheadMin = 2;

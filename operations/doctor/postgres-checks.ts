@@ -1,0 +1,189 @@
+import { count, isNull, max, type SQL, sql } from 'drizzle-orm';
+import { expectSameTime, readServerClock } from '../../lib/db/clock.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { requireDurable } from '../../lib/db/durability.ts';
+import { findPartitionFaults, listPartitions, partitionedTables } from '../../lib/db/partitions.ts';
+import { newestMigration } from '../../lib/db/schema/version.ts';
+import { erasures, quarantine } from '../../lib/db/schema.ts';
+import { dayMs } from '../../lib/time.ts';
+import { type Finding, failed, finding, ok, warning } from './finding.ts';
+import { transactionSecondsMax, weeksAheadMin } from './limits.ts';
+
+/** Checks Postgres: its version and settings, the schema, the partitions, its clock, and what waits for an operator. */
+export async function checkPostgres(database: Database): Promise<Finding[]> {
+  const reached = await finding('postgres.reachable', 'Start Postgres, or correct DATABASE_URL.', () =>
+    checkVersion(database),
+  );
+  if (reached.some(({ status }) => status === 'failed')) return reached;
+  const rest = await Promise.all([
+    finding('postgres.durability', 'Turn the settings on in the configuration of Postgres.', async () => {
+      await requireDurable(database);
+      return ok('postgres.durability', 'fsync and full_page_writes are on');
+    }),
+    finding('postgres.checksums', 'Read `SHOW data_checksums`.', () => checkChecksums(database)),
+    finding('postgres.clock', 'Synchronise the clocks (NTP) of this machine and of Postgres.', () =>
+      checkClock(database),
+    ),
+    finding('postgres.schema', 'Run `weir migrate`.', () => checkSchema(database)),
+    finding('postgres.partitions', 'Read the log of the writer: it makes the partitions.', () =>
+      checkPartitions(database),
+    ),
+    finding('postgres.roles', 'Run lib/db/roles/roles.sql (docs/cluster.md).', () => checkRoles(database)),
+    finding('postgres.connections', 'Raise max_connections.', () => checkConnections(database)),
+    finding('postgres.transactions', 'Find the session in pg_stat_activity.', () =>
+      checkTransactions(database),
+    ),
+    finding('quarantine', 'Read `weir quarantine list`.', () => checkQuarantine(database)),
+    finding('erasures', 'Run `weir erase` again.', () => checkErasures(database)),
+  ]);
+  return [...reached, ...rest.flat()];
+}
+
+async function readOne<T extends Record<string, unknown>>(database: Database, query: SQL<T>): Promise<T> {
+  const rows: readonly unknown[] = await database.execute(query);
+  if (rows.length === 0) throw new Error('SELECT returned no row');
+  // The query names its columns as T does.
+  return rows[0] as T;
+}
+
+async function checkVersion(database: Database): Promise<Finding> {
+  const { version } = await readOne(
+    database,
+    sql<{ version: string }>`SELECT current_setting('server_version') AS version`,
+  );
+  const check = 'postgres.reachable';
+  if (Number.parseInt(version, 10) >= 18) return ok(check, `Postgres ${version}`);
+  return failed(check, `Postgres ${version} is too old`, 'Upgrade to Postgres 18 or newer.');
+}
+
+async function checkChecksums(database: Database): Promise<Finding> {
+  const { on } = await readOne(
+    database,
+    sql<{ on: boolean }>`SELECT current_setting('data_checksums') = 'on' AS on`,
+  );
+  const check = 'postgres.checksums';
+  if (on) return ok(check, 'data checksums are on');
+  return warning(
+    check,
+    'data checksums are off: a damaged page of the disk is read as if it were right',
+    'Stop Postgres and run `pg_checksums --enable`.',
+  );
+}
+
+async function checkClock(database: Database): Promise<Finding> {
+  const startedMs = Date.now();
+  const serverMs = await readServerClock(database);
+  const ownMs = (startedMs + Date.now()) / 2;
+  expectSameTime(serverMs, ownMs);
+  return ok('postgres.clock', `differs by ${Math.round(Math.abs(serverMs - ownMs))} ms from this machine`);
+}
+
+async function checkSchema(database: Database): Promise<Finding> {
+  const check = 'postgres.schema';
+  const { table } = await readOne(
+    database,
+    sql<{ table: string | null }>`SELECT to_regclass('drizzle.__drizzle_migrations')::text AS table`,
+  );
+  const { newest } =
+    table === null
+      ? { newest: null }
+      : await readOne(
+          database,
+          sql<{
+            newest: string | null;
+          }>`SELECT max(created_at)::text AS newest FROM drizzle.__drizzle_migrations`,
+        );
+  if (newest === null) return failed(check, 'the database has no schema', 'Run `weir migrate`.');
+  if (Number(newest) === newestMigration.when) return ok(check, newestMigration.tag);
+  if (Number(newest) < newestMigration.when)
+    return failed(check, `the schema is older than ${newestMigration.tag}`, 'Run `weir migrate`.');
+  return failed(check, 'the schema is of a newer version of Weir', 'Install that version.');
+}
+
+async function checkPartitions(database: Database): Promise<Finding> {
+  const check = 'postgres.partitions';
+  const nowMs = await readServerClock(database);
+  const faults = await findPartitionFaults(database, nowMs);
+  if (faults.length > 0)
+    return failed(check, faults.join('; '), 'Read the log of the writer: it makes partitions every hour.');
+  const ends = await Promise.all(
+    partitionedTables.map(async ({ table }) =>
+      Math.max(...(await listPartitions(database, table)).map(({ range }) => range?.toMs ?? 0)),
+    ),
+  );
+  const weeksAhead = Math.floor((Math.min(...ends) - nowMs) / (7 * dayMs));
+  if (weeksAhead >= weeksAheadMin) return ok(check, `made for ${weeksAhead} weeks ahead`);
+  return warning(
+    check,
+    `made for only ${weeksAhead} weeks ahead`,
+    'Start a writer, or read its log: it makes partitions every hour.',
+  );
+}
+
+/** A service as superuser works, but a defect in it could then read or change everything. */
+async function checkRoles(database: Database): Promise<Finding> {
+  const check = 'postgres.roles';
+  const rows = await database.execute<{ name: string }>(sql`
+    SELECT DISTINCT application_name AS name FROM pg_stat_activity JOIN pg_roles ON rolname = usename
+    WHERE rolsuper AND application_name IN ('weir-ingest', 'weir-writer', 'weir-dashboard-api') AND datname = current_database()`);
+  if (rows.length === 0) return ok(check, 'no service is connected as a superuser');
+  return warning(
+    check,
+    `${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} connected as a superuser`,
+    'Give each service its own role: lib/db/roles/roles.sql (docs/cluster.md).',
+  );
+}
+
+async function checkConnections(database: Database): Promise<Finding> {
+  const check = 'postgres.connections';
+  const { used, limit } = await readOne(
+    database,
+    sql<{
+      used: number;
+      limit: number;
+    }>`SELECT count(*)::int AS used, current_setting('max_connections')::int AS limit
+      FROM pg_stat_activity WHERE backend_type = 'client backend'`,
+  );
+  const found = `${used} of ${limit} connections are used`;
+  if (used < 0.8 * limit) return ok(check, found);
+  return warning(check, found, 'Raise max_connections, or find who holds them in pg_stat_activity.');
+}
+
+async function checkTransactions(database: Database): Promise<Finding> {
+  const check = 'postgres.transactions';
+  const rows = await database.execute<{ pid: number; name: string; seconds: number }>(sql`
+    SELECT pid, application_name AS name, floor(extract(epoch FROM now() - xact_start))::int AS seconds FROM pg_stat_activity
+    WHERE backend_type = 'client backend' AND xact_start < now() - make_interval(secs => ${transactionSecondsMax})
+    ORDER BY xact_start LIMIT 1`);
+  const [oldest] = rows;
+  if (oldest === undefined) return ok(check, 'none is open for more than an hour');
+  return warning(
+    check,
+    `a transaction of ${oldest.name || 'an unnamed client'} (pid ${oldest.pid}) is open for ${oldest.seconds} s: deleted rows take space until it ends`,
+    `End it: SELECT pg_terminate_backend(${oldest.pid}).`,
+  );
+}
+
+async function checkQuarantine(database: Database): Promise<Finding> {
+  const [row] = await database.select({ entries: count() }).from(quarantine);
+  const entries = row?.entries ?? 0;
+  if (entries === 0) return ok('quarantine', 'empty');
+  return warning(
+    'quarantine',
+    `${entries} events that Postgres rejected`,
+    'Read `weir quarantine list`, remove the cause, then run `weir quarantine replay`.',
+  );
+}
+
+async function checkErasures(database: Database): Promise<Finding> {
+  const [row] = await database
+    .select({ open: count(), startedAt: max(erasures.startedAt) })
+    .from(erasures)
+    .where(isNull(erasures.completedAt));
+  if (row === undefined || row.open === 0) return ok('erasures', 'none is unfinished');
+  return warning(
+    'erasures',
+    `${row.open} unfinished, the last one since ${row.startedAt?.toISOString()}`,
+    'If none is running now, run the same `weir erase` again: it continues (docs/erasure.md).',
+  );
+}

@@ -1,0 +1,74 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { clockDifferenceMsMax } from '../../lib/db/limits.ts';
+import { schemaVersion } from '../../lib/db/schema/version.ts';
+import { callRoll, fingerprintOf, type ServiceReport } from '../../lib/queue/roll-call.ts';
+import { version } from '../../lib/version.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
+
+/** Checks the services that are running: which there are, and whether their versions, peppers and clocks agree. */
+export async function checkServices(
+  connection: NatsConnection,
+  pepper: string | undefined,
+): Promise<Finding[]> {
+  return judgeServices(await callRoll(connection), pepper, Date.now());
+}
+
+export function judgeServices(
+  reports: readonly ServiceReport[],
+  pepper: string | undefined,
+  nowMs: number,
+): Finding[] {
+  return [
+    judgePresence(reports),
+    judgeVersions(reports),
+    judgePeppers(reports, pepper),
+    judgeClocks(reports, nowMs),
+  ];
+}
+
+function judgePresence(reports: readonly ServiceReport[]): Finding {
+  const found = reports.map(nameOf).join(', ') || 'none answers';
+  const missing = ['ingest', 'writer'].filter((name) => !reports.some(({ service }) => service === name));
+  if (missing.length === 0) return ok('services', found);
+  return failed('services', `${found}; missing: ${missing.join(', ')}`, 'Start them, or read their logs.');
+}
+
+function judgeVersions(reports: readonly ServiceReport[]): Finding {
+  const check = 'services.versions';
+  const others = reports.filter((report) => report.version !== version || report.schema !== schemaVersion);
+  if (others.length === 0) return ok(check, `all ${version}`);
+  return warning(
+    check,
+    `this is ${version}; ${others.map((report) => `${nameOf(report)} is ${report.version}`).join(', ')}`,
+    'Finish the upgrade: restart these services with the same version.',
+  );
+}
+
+function judgePeppers(reports: readonly ServiceReport[], pepper: string | undefined): Finding {
+  const check = 'services.pepper';
+  const known = reports.filter((report) => report.pepperFingerprint !== undefined);
+  const [first] = known;
+  const expected = pepper === undefined ? first?.pepperFingerprint : fingerprintOf(pepper);
+  const others = known.filter((report) => report.pepperFingerprint !== expected);
+  if (others.length === 0) return ok(check, 'API_KEY_PEPPER is the same everywhere');
+  return failed(
+    check,
+    `API_KEY_PEPPER of ${others.map(nameOf).join(', ')} differs from ${pepper === undefined && first ? nameOf(first) : 'the one here'}`,
+    'Set the same in all: with another one a service rejects valid API keys.',
+  );
+}
+
+function judgeClocks(reports: readonly ServiceReport[], nowMs: number): Finding {
+  const check = 'services.clocks';
+  const wrong = reports.filter((report) => Math.abs(report.nowMs - nowMs) > clockDifferenceMsMax);
+  if (wrong.length === 0) return ok(check, 'agree with this machine');
+  return failed(
+    check,
+    wrong
+      .map((report) => `${nameOf(report)} is off by ${Math.round((report.nowMs - nowMs) / 1_000)} s`)
+      .join(', '),
+    'Synchronise the clocks (NTP).',
+  );
+}
+
+const nameOf = ({ service, host, pid }: ServiceReport) => `${service} (${host}, pid ${pid})`;
