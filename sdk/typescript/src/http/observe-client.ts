@@ -34,7 +34,7 @@ export function observeClient<T extends object>(observer: Observer, client: T): 
 const warned = new Set<string>();
 
 /** Warns once for each class: an unknown client is not recorded, which would go unnoticed. */
-function warnUnknown(client: object): void {
+export function warnUnknown(client: object): void {
   const name = client.constructor?.name || 'object';
   if (warned.has(name)) return;
   warned.add(name);

@@ -1,5 +1,5 @@
 /** Longest event that is parsed; longer ones are skipped. A provider's image chunk has a few MB. */
-const eventCharsMax = 16 * 1024 * 1024;
+export const eventCharsMax = 16 * 1024 * 1024;
 
 const lineEnd = /\r\n|\n|\r/g;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { bodies } from './provider-bodies.ts';
 import type { ProviderRequest } from './provider-request.ts';
-import { streams } from './provider-streams.ts';
+import { chatWholeTools, streams } from './provider-streams.ts';
 
 type Answer = (request: ProviderRequest) => Promise<void> | void;
 
@@ -11,6 +11,10 @@ export const answers: Record<string, Answer> = {
   text: (request) => answer(request, 'text'),
   tools: (request) => answer(request, 'tools'),
   json: (request) => answer(request, 'json'),
+  'whole-tools': ({ response, api }) => {
+    startStream(response);
+    response.end((api === 'chat' ? chatWholeTools : streams[api].tools).join(''));
+  },
   // For agents: the first response calls two tools, the response after their results is text.
   agent: (request) => answer(request, hasToolResults(request) ? 'text' : 'tools'),
   crlf: (request) => send(request, (text) => [text.replaceAll('\n', '\r\n')]),
@@ -59,8 +63,10 @@ async function send(
 ): Promise<void> {
   startStream(response);
   const { include_usage: isUsageAsked } = (body.stream_options ?? {}) as { include_usage?: boolean };
+  // Mistral always reports the usage.
+  const isReported = isUsageAsked === true || /mistral/.test(response.req.headers['user-agent'] ?? '');
   for (const event of streams[api][kind]) {
-    if (isUsageAsked !== true && event.includes('"choices":[]')) continue;
+    if (!isReported && event.includes('"choices":[]')) continue;
     for (const part of cut(event)) {
       await write(response, typeof part === 'number' ? Uint8Array.of(part) : part);
     }
@@ -83,7 +89,8 @@ function withoutEndMark(events: readonly string[]): string[] {
 
 function streamError(api: ProviderRequest['api']): string {
   const error = { type: 'overloaded_error', message: 'Too many requests.' };
-  if (api === 'chat') return `data: ${JSON.stringify({ error })}\n\n`;
+  if (api === 'chat' || api === 'gemini') return `data: ${JSON.stringify({ error })}\n\n`;
+  if (api === 'ollama') return `${JSON.stringify({ error: error.message })}\n`;
   return `event: error\ndata: ${JSON.stringify({ type: 'error', code: 'overloaded_error', message: error.message, error })}\n\n`;
 }
 
@@ -96,6 +103,9 @@ function sendError({ response, api }: ProviderRequest, status: number): void {
     ...(api !== 'messages' && { code: `code_${status}`, param: null }),
   };
   response.writeHead(status, headers);
+  if (api === 'ollama') return void response.end(JSON.stringify({ error: error.message }));
+  if (api === 'gemini')
+    return void response.end(JSON.stringify({ error: { ...error, code: status, status: `CODE_${status}` } }));
   response.end(JSON.stringify(api === 'messages' ? { type: 'error', error } : { error }));
 }
 

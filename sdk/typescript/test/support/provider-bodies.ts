@@ -36,6 +36,33 @@ const toolUse = (id: string, name: string, args: string) =>
 
 const textBlock = (content: string) => `{"type":"text","text":${JSON.stringify(content)}}`;
 
+const geminiUsage = `{"promptTokenCount":120,"cachedContentTokenCount":64,"candidatesTokenCount":20,"thoughtsTokenCount":10,"totalTokenCount":150}`;
+
+/** A response of Gemini, or a chunk of one. @param end the finish reason, of the last chunk only. */
+export const gemini = (parts: string, end: string | null = 'STOP') =>
+  `{"candidates":[{"content":{"role":"model","parts":[${parts}]},${end === null ? '' : `"finishReason":"${end}",`}"index":0}],${end === null ? '' : `"usageMetadata":${geminiUsage},`}"modelVersion":"gemini-test-2026","responseId":"resp_1"}`;
+
+export const geminiText = (content: string) => `{"text":${JSON.stringify(content)}}`;
+
+const geminiCall = (id: string, name: string, args: string) =>
+  `{"functionCall":{"id":"${id}","name":"${name}","args":${args}}}`;
+
+export const geminiCalls = [
+  geminiCall('call_1', 'get_weather', weatherArguments),
+  geminiCall('call_2', 'get_rate', rateArguments),
+];
+
+/** An answer of Ollama, or a line of one. */
+export const ollama = (message: string, isEnd = true) =>
+  `{"model":"llama-test-2026","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant",${message}},${isEnd ? '"done":true,"done_reason":"stop","total_duration":9,"prompt_eval_count":120,"eval_count":30' : '"done":false'}}`;
+
+const ollamaCall = (id: string, name: string, args: string) =>
+  `{"id":"${id}","function":{"name":"${name}","arguments":${args}}}`;
+
+export const ollamaText = (content: string) => `"content":${JSON.stringify(content)}`;
+
+export const ollamaCalls = `"content":"","tool_calls":[${ollamaCall('call_1', 'get_weather', weatherArguments)},${ollamaCall('call_2', 'get_rate', rateArguments)}]`;
+
 /** Whole responses, as JSON text, by API and kind. */
 export const bodies = {
   chat: {
@@ -60,6 +87,16 @@ export const bodies = {
       `${textBlock('Let me see.')},${toolUse('call_1', 'get_weather', weatherArguments)},${toolUse('call_2', 'get_rate', rateArguments)}`,
       'tool_use',
     ),
+  },
+  gemini: {
+    text: gemini(geminiText(text)),
+    json: gemini(geminiText(json)),
+    tools: gemini(geminiCalls.join(',')),
+  },
+  ollama: {
+    text: ollama(ollamaText(text)),
+    json: ollama(ollamaText(json)),
+    tools: ollama(ollamaCalls),
   },
 };
 

@@ -1,4 +1,15 @@
-import { bodies, expectedToolCalls, text, usages } from './provider-bodies.ts';
+import {
+  bodies,
+  expectedToolCalls,
+  gemini,
+  geminiCalls,
+  geminiText,
+  ollama,
+  ollamaCalls,
+  ollamaText,
+  text,
+  usages,
+} from './provider-bodies.ts';
 
 const json = '{"city":"Bern"}';
 
@@ -32,6 +43,23 @@ const chatTools = [
     ...pieces(args).map((piece) => chatChunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
   ]),
   chatChunk({}, 'tool_calls'),
+  chatUsageChunk,
+  'data: [DONE]\n\n',
+];
+
+/** Tool calls as Mistral streams them: each in one piece. */
+export const chatWholeTools = [
+  chatChunk({ role: 'assistant', content: '' }),
+  chatChunk(
+    {
+      tool_calls: expectedToolCalls.map(({ id, name, arguments: args }, index) => ({
+        index,
+        id,
+        function: { name, arguments: args },
+      })),
+    },
+    'tool_calls',
+  ),
   chatUsageChunk,
   'data: [DONE]\n\n',
 ];
@@ -159,6 +187,17 @@ const toolBlocks = expectedToolCalls.flatMap(({ id, name, arguments: args }, ind
   ),
 );
 
+/** Two characters each, so that a stream of these APIs has more chunks than tests read. */
+const pairs = (whole: string) => whole.match(/[\s\S]{1,2}/gu) ?? [];
+
+const geminiStream = (parts: readonly string[]) =>
+  parts.map((part, at) => `data: ${gemini(part, at === parts.length - 1 ? 'STOP' : null)}\r\n\r\n`);
+
+const ollamaStream = (messages: readonly string[]) => [
+  ...messages.map((each) => `${ollama(each, false)}\n`),
+  `${ollama(ollamaText(''))}\n`,
+];
+
 /** The events of streams, by API and kind. */
 export const streams = {
   chat: { text: chatText(text), json: chatText(json), tools: chatTools },
@@ -171,5 +210,15 @@ export const streams = {
     text: message(textBlock(text), 'end_turn'),
     json: message(textBlock(json), 'end_turn'),
     tools: message([...textBlock('Let me see.'), ...toolBlocks], 'tool_use'),
+  },
+  gemini: {
+    text: geminiStream(pairs(text).map(geminiText)),
+    json: geminiStream(pairs(json).map(geminiText)),
+    tools: geminiStream(geminiCalls),
+  },
+  ollama: {
+    text: ollamaStream(pairs(text).map(ollamaText)),
+    json: ollamaStream(pairs(json).map(ollamaText)),
+    tools: ollamaStream([ollamaCalls]),
   },
 };

@@ -11,9 +11,16 @@ export interface Provider extends AsyncDisposable {
   readonly requests: { path: string; text: string; headers: IncomingMessage['headers'] }[];
 }
 
-const apis = { '/chat/completions': 'chat', '/responses': 'responses', '/messages': 'messages' } as const;
+const apis = {
+  '/chat/completions': 'chat',
+  '/responses': 'responses',
+  '/messages': 'messages',
+  ':generateContent': 'gemini',
+  ':streamGenerateContent': 'gemini',
+  '/api/chat': 'ollama',
+} as const;
 
-/** A provider on loopback that implements the three APIs. The model's name chooses the response: `provider-answers.ts`. */
+/** A provider on loopback that implements the APIs of all providers. The model's name chooses the response: `provider-answers.ts`. */
 export async function startProvider(): Promise<Provider> {
   const requests: Provider['requests'] = [];
   const server = createServer(async (request, response) => {
@@ -22,7 +29,7 @@ export async function startProvider(): Promise<Provider> {
     requests.push({ path, text, headers: request.headers });
     if (path.endsWith('/models')) return answerModels(response);
     const api = Object.entries(apis).find(([end]) => path.endsWith(end))?.[1];
-    const body = safeParse(text);
+    const body = readBody(text, path);
     const answer = answers[body.model?.split(':')[0] ?? ''];
     if (api === undefined || answer === undefined) return void response.writeHead(404).end('{}');
     const attempt = Number(request.headers['x-stainless-retry-count'] ?? 0);
@@ -45,9 +52,11 @@ function answerModels(response: ServerResponse): void {
   response.end('{"object":"list","data":[{"id":"text","object":"model"}],"has_more":false}');
 }
 
-function safeParse(text: string): ProviderRequest['body'] {
+/** Gemini's paths have the model, and whether the response is a stream. */
+function readBody(text: string, path: string): ProviderRequest['body'] {
   try {
-    return JSON.parse(text);
+    const [, model, method] = /\/models\/([^:]+):(\w+)$/.exec(path) ?? [];
+    return { ...JSON.parse(text), ...(model && { model, stream: method === 'streamGenerateContent' }) };
   } catch {
     return { model: '' };
   }
