@@ -1,4 +1,5 @@
 import { IngestError } from '../../../lib/errors.ts';
+import type { Json } from '../../../lib/json/json-value.ts';
 import { jsonDepthMax } from '../../../lib/limits.ts';
 import {
   checkEnd,
@@ -9,7 +10,7 @@ import {
   type WireReader,
 } from './protobuf-wire.ts';
 
-export type Json = null | number | string | boolean | Json[] | { [key: string]: Json };
+export type { Json };
 
 /** Tags of google/protobuf/struct.proto: field number × 8 + wire type. */
 const tags = {

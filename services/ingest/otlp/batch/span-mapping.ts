@@ -1,11 +1,12 @@
 import type { IngestEvent } from '../../../../lib/event/event.ts';
 import { isDeeperThan } from '../../../../lib/json/depth.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../lib/limits.ts';
+import { mergeEvents, type OtherEvent } from '../../../../lib/traces/merge-events.ts';
+import { shortenEvent } from '../../../../lib/traces/shorten-event.ts';
 import { type SpanNode, SpanTree } from '../../../../lib/traces/span-tree.ts';
 import { encodeNodes } from '../../../../lib/traces/trace-node.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { type CallTraits, readCallTraits } from '../calls/call-traits.ts';
-import { mergeEvents, type OtherEvent } from '../calls/merge-events.ts';
 import { type Call, groupCalls } from '../calls/same-calls.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
@@ -17,7 +18,6 @@ import { toEvent } from '../mapping/span-to-event.ts';
 import { type SpanRequest, type SpanSource, UnstorableError } from '../spans/span.ts';
 import { NodeBuilder } from './node-builder.ts';
 import { eventBytesMax, PartBuilder } from './part-builder.ts';
-import { shortenEvent } from './shorten-event.ts';
 import type { SpanBatch, SpanCounts } from './span-batch.ts';
 
 interface MappingOptions {

@@ -1,6 +1,6 @@
+import { digitsOf } from '../../../../lib/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
-import { digitsOf } from '../spans/exact-json.ts';
 import { listOf } from './indexed.ts';
 import { type Convention, conventions, type Row } from './table.ts';
 

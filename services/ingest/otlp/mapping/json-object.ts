@@ -1,8 +1,7 @@
-import type { Json } from '../../read/protobuf-struct.ts';
+import type { Json, JsonObject } from '../../../../lib/json/json-value.ts';
 import { setMember } from '../spans/attributes.ts';
 
-/** A JSON object under construction. */
-export type JsonObject = { [key: string]: Json };
+export type { JsonObject };
 
 /** The members without those that are undefined. */
 export function compact(members: { readonly [key: string]: Json | undefined }): JsonObject {

@@ -1,6 +1,6 @@
+import { exactInteger } from '../../../../lib/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { attributesToJson } from '../spans/attributes.ts';
-import { exactInteger } from '../spans/exact-json.ts';
 import type { Span, SpanEvent, SpanLink, SpanSource } from '../spans/span.ts';
 import { filled, type JsonObject } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';

@@ -1,8 +1,8 @@
+import { exactInteger } from '../../../../lib/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { checkEnd, readEnd, skipField, type WireReader } from '../../read/protobuf-wire.ts';
 import { attributeDepthMax } from '../limits.ts';
 import { setMember } from './attributes.ts';
-import { exactInteger } from './exact-json.ts';
 import { UnstorableError } from './span.ts';
 import { tags } from './tags.ts';
 

@@ -1,3 +1,4 @@
+import { setMember } from '../../../../lib/json/json-value.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 
 /** Attributes by name. Values are decoded on access: of most spans only a few are read. */
@@ -37,8 +38,4 @@ export function attributesToJson(attributes: Attributes, without: ReadonlySet<st
   return json;
 }
 
-/** Sets a member, also one whose name is `__proto__`. */
-export function setMember(object: { [name: string]: Json }, name: string, value: Json): void {
-  if (name !== '__proto__') object[name] = value;
-  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
-}
+export { setMember };

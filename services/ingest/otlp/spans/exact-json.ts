@@ -1,33 +1,8 @@
 import { isDeeperThan } from '../../../../lib/json/depth.ts';
-import { parseEscapedKeys } from '../../../../lib/json/parse-escaped-keys.ts';
+import { parseExactJson } from '../../../../lib/json/exact-json.ts';
+import type { Json } from '../../../../lib/json/json-value.ts';
 import { newScanState, skipSpace, skipValue } from '../../../../lib/json/scan.ts';
-import { sourceTextJson } from '../../../../lib/json/source-text.ts';
-import type { Json } from '../../read/protobuf-struct.ts';
 import { embeddedDepthMax, spanValuesMax } from '../limits.ts';
-
-/** A number that a double may not hold: an integer of 16 digits or more, or an exponent of three digits. */
-const inexactNumber = /(?:^|[[:,\s-])\d{16}|\d[eE]\+?\d{3}/;
-
-/** An integer with all of its digits: `JSON.stringify` writes them as they are. */
-export function exactInteger(integer: bigint): Json {
-  const number = Number(integer);
-  return Number.isSafeInteger(number) ? number : sourceTextJson.rawJSON(String(integer));
-}
-
-/** The digits of a number that a double cannot hold; undefined for any other value. */
-export function digitsOf(value: unknown): string | undefined {
-  return sourceTextJson.isRawJSON(value) ? value.rawJSON : undefined;
-}
-
-/**
- * Parses JSON and keeps all digits of its numbers: `JSON.stringify` writes the same numbers again.
- *
- * @param hasEscapedKey whether a key may be written with an escape (lib/json/parse-escaped-keys.ts).
- * @throws SyntaxError when the text is not JSON.
- */
-export function parseExactJson(text: string, hasEscapedKey: boolean): Json {
-  return hasEscapedKey ? (parseEscapedKeys(Buffer.from(text), parseNumbers) as Json) : parseNumbers(text);
-}
 
 /**
  * Parses a list or an object from JSON text, which is how instrumentations send prompts and arguments.
@@ -45,17 +20,4 @@ export function parseEmbeddedJson(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-function parseNumbers(text: string): Json {
-  if (!inexactNumber.test(text)) return JSON.parse(text) as Json;
-  return sourceTextJson.parse(text, (_, value, { source }) =>
-    typeof value === 'number' && source !== undefined && !isExact(value)
-      ? sourceTextJson.rawJSON(source)
-      : value,
-  ) as Json;
-}
-
-function isExact(value: number): boolean {
-  return Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value));
 }

@@ -1,9 +1,9 @@
 import { IngestError } from '../../../../lib/errors.ts';
+import { digitsOf, exactInteger } from '../../../../lib/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { attributesMax } from '../limits.ts';
 import { refuseDeeper } from './any-value.ts';
 import { type Attributes, lazyAttributes, setMember } from './attributes.ts';
-import { digitsOf, exactInteger } from './exact-json.ts';
 import { UnstorableError } from './span.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { IngestError } from '../../../../lib/errors.ts';
+import { parseExactJson } from '../../../../lib/json/exact-json.ts';
 import type { Range } from '../../../../lib/json/scan.ts';
 import { jsonDepthMax } from '../../../../lib/limits.ts';
 import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
 import { parseBody } from '../../read/parse-body.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { spanValuesMax } from '../limits.ts';
-import { parseExactJson } from './exact-json.ts';
 import { asList, asObject, malformed } from './json-fields.ts';
 import { readJsonSource, readJsonSpan } from './json-span.ts';
 import { type LocatedSpans, locateJsonSpans } from './locate-json-spans.ts';

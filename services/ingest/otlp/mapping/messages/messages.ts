@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../../../lib/json/json-value.ts';
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
 
@@ -82,9 +83,7 @@ export function readToolCalls(json: Json): ToolCall[] {
   return Array.isArray(json) ? json.flatMap((element) => readToolCall(element) ?? []) : [];
 }
 
-export function isJsonObject(json: Json | undefined): json is JsonObject {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
-}
+export { isJsonObject };
 
 export function textIn(members: JsonObject, ...names: readonly string[]): string | undefined {
   for (const name of names) {

@@ -1,7 +1,4 @@
-import type { Json } from '../../read/protobuf-struct.ts';
-import type { JsonObject } from '../mapping/json-object.ts';
-import { isJsonObject } from '../mapping/messages/messages.ts';
-import { setMember } from '../spans/attributes.ts';
+import { isJsonObject, type Json, type JsonObject, setMember } from '../json/json-value.ts';
 
 /** Another event of the same call, and the id of its span. */
 export interface OtherEvent {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Json } from '../../read/protobuf-struct.ts';
-import type { JsonObject } from '../mapping/json-object.ts';
-import { digitsOf } from '../spans/exact-json.ts';
+import { digitsOf } from '../json/exact-json.ts';
+import type { Json, JsonObject } from '../json/json-value.ts';
 
 /** Shorter texts are not replaced: the replacement would be as long. */
 const shortenedBytesMin = 256;
