@@ -23,10 +23,10 @@ const services = ['services/ingest', 'services/writer', 'services/dashboard-api'
 const mayImport: Record<string, readonly string[]> = {
   gen: [],
   lib: ['gen'],
-  // Operator commands, run from the command line or the dashboard.
+  // Operator commands, run from the command line, the dashboard, or by a writer.
   operations: ['lib', 'gen'],
   'services/ingest': ['lib', 'gen'],
-  'services/writer': ['lib', 'gen'],
+  'services/writer': ['lib', 'gen', 'operations'],
   'services/dashboard-api': ['lib', 'gen', 'operations'],
   // Runs in browsers. It shows the source of example programs.
   'services/dashboard-web': ['type:services/dashboard-api', 'examples/clients', 'examples/first-event'],

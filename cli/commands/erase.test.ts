@@ -18,7 +18,15 @@ test('without --yes it prints what would be erased, and changes nothing', async 
       exitCode: 0,
       stderr: 'Nothing was erased. Add --yes to erase these events permanently.\n',
     });
-    expect(JSON.parse(stdout)).toEqual({ isPreview: true, events: 2, segments: 1, quarantineEvents: 0 });
+    expect(JSON.parse(stdout)).toEqual({
+      isPreview: true,
+      events: 2,
+      segments: 1,
+      quarantineEvents: 0,
+      from: '2025-10-09T08:53:20.000Z',
+      to: '2025-10-09T08:53:20.000Z',
+      isComplete: true,
+    });
   }
 });
 

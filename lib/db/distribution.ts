@@ -12,8 +12,8 @@ import * as schema from './schema.ts';
 
 const spaceColumn = schema.events.spaceId.name;
 
-/** Local to the coordinator although the key begins with the space: it has only one row per erasure. */
-const ofCoordinator: readonly PgTable[] = [schema.erasures];
+/** Local to the coordinator although the key begins with the space: they have only one row per erasure. */
+const ofCoordinator: readonly PgTable[] = [schema.erasures, schema.erasureRequests];
 
 /** The distributed tables. All others are colocated with the first one. */
 export const distributedTables: readonly PgTable[] = Object.values(schema)

@@ -91,6 +91,9 @@ test('the events of a user are erased; all others stay byte for byte', async () 
     events: 4,
     segments: 3,
     quarantineEvents: 0,
+    from: '2025-10-09T08:53:20.000Z',
+    to: '2025-10-09T08:53:20.000Z',
+    isComplete: true,
   });
   expect(await textsOf(spaceId)).toEqual(before);
   const receipt = await erase(spaceId, ofUser('gone'), { reason: 'asked for' });

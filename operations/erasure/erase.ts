@@ -9,7 +9,7 @@ import { eraseQuarantine } from './erased-quarantine.ts';
 import { eraseBatch } from './erased-segments.ts';
 import { beginErasure, completeErasure, type Erasure } from './erasure-row.ts';
 import { untilStored } from './queue-drain.ts';
-import { type Receipt, writeReceipt } from './receipt.ts';
+import { type Receipt, storedReceipt, writeReceipt } from './receipt.ts';
 import { rewriteFiles } from './rewritten-files.ts';
 import { readStart } from './start.ts';
 import type { Subject } from './subject.ts';
@@ -23,6 +23,8 @@ export interface EraseOptions {
   readonly report?: (text: string) => void;
   /** Milliseconds without progress of the queue after which the erasure gives up. */
   readonly queueStuckMs?: number;
+  /** The request in the dashboard that it serves, which is deleted with the completion. Without it the operator erases. */
+  readonly request?: { readonly id: string; readonly requestedBy: string };
 }
 
 /** Another process is already running an erasure in this space. */
@@ -62,10 +64,10 @@ async function eraseAll(
   database: Database,
   connection: NatsConnection,
   spaceId: string,
-  { subject, reason, backupRetentionDays, report = () => {}, queueStuckMs }: EraseOptions,
+  { subject, reason, backupRetentionDays, report = () => {}, queueStuckMs, request }: EraseOptions,
 ): Promise<Receipt> {
   const start = await readStart(database, connection, spaceId);
-  const erasure = await beginErasure(database, spaceId, { subject, reason, start });
+  const erasure = await beginErasure(database, spaceId, { subject, reason, start, request });
   // Most events are already stored. Erasing them first does not depend on a running writer.
   await erasePass(database, erasure, report);
   await untilStored(connection, start.watermarks, {
@@ -85,9 +87,11 @@ async function eraseAll(
     ...(pass.unreadable === 0 ? [] : [`${pass.unreadable} entries in quarantine cannot be read`]),
     ...(unassigned === 0 ? [] : [`${unassigned} messages in quarantine belong to no known space`]),
   ];
-  const { counts, completedAt } = await completeErasure(database, erasure);
-  const done = { erasure, counts, completedAt, files, drainedAtMs, backupRetentionDays, notReached };
-  return writeReceipt(database, done);
+  const input = { erasure, files, drainedAtMs, backupRetentionDays, notReached };
+  return completeErasure(database, erasure, async (transaction, done) => {
+    const receipt = await writeReceipt(transaction, { ...input, ...done });
+    return { receipt, stored: { ...storedReceipt(receipt) } };
+  });
 }
 
 interface Pass {

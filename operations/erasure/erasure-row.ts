@@ -1,7 +1,7 @@
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableName, isNull, type SQL, sql } from 'drizzle-orm';
 import { operator } from '../../lib/accounts/audit/audit.ts';
 import type { Database, Transaction } from '../../lib/db/database.ts';
-import { auditLog, erasures } from '../../lib/db/schema.ts';
+import { auditLog, erasureRequests, erasures } from '../../lib/db/schema.ts';
 import type { ErasureStart } from './start.ts';
 import { type Subject, termOf } from './subject.ts';
 
@@ -13,6 +13,13 @@ export interface Erasure {
   /** When this run began. It erases what was accepted before. */
   readonly start: ErasureStart;
   readonly reason: string | null;
+  /** The request in the dashboard that it serves; undefined for `weir erase`. */
+  readonly request: ErasureRequester | undefined;
+}
+
+export interface ErasureRequester {
+  readonly id: string;
+  readonly requestedBy: string;
 }
 
 /** What has been erased so far, over all runs. */
@@ -34,7 +41,17 @@ export type ErasureCounts = Pick<
 export async function beginErasure(
   database: Database,
   spaceId: string,
-  { subject, reason, start }: { subject: Subject; reason: string | undefined; start: ErasureStart },
+  {
+    subject,
+    reason,
+    start,
+    request,
+  }: {
+    subject: Subject;
+    reason: string | undefined;
+    start: ErasureStart;
+    request: ErasureRequester | undefined;
+  },
 ): Promise<Erasure> {
   const term = termOf(spaceId, subject) ?? null;
   const beforeMs = subject.kind === 'before' ? subject.timeMs : null;
@@ -57,7 +74,16 @@ export async function beginErasure(
       continued === undefined
         ? await transaction
             .insert(erasures)
-            .values({ spaceId, subject: subject.kind, term, beforeMs, reason, unwritten: [], startedAt })
+            .values({
+              spaceId,
+              subject: subject.kind,
+              term,
+              beforeMs,
+              reason,
+              unwritten: [],
+              startedAt,
+              requestedBy: request?.requestedBy ?? null,
+            })
             .returning(returned)
         : [];
     if (row === undefined) throw new Error('INSERT returned no erasure');
@@ -65,8 +91,8 @@ export async function beginErasure(
     const action = continued === undefined ? 'erasure.begin' : 'erasure.continue';
     await transaction
       .insert(auditLog)
-      .values({ spaceId, actor: operator.id, action, target: row.id, details });
-    return { spaceId, id: row.id, subject, start, reason: row.reason };
+      .values({ spaceId, actor: request?.requestedBy ?? operator.id, action, target: row.id, details });
+    return { spaceId, id: row.id, subject, start, reason: row.reason, request };
   });
 }
 
@@ -106,11 +132,20 @@ export async function noteWritten(database: Database, { spaceId }: Erasure, tabl
     .where(eq(erasures.spaceId, spaceId));
 }
 
-/** Completes an erasure and writes a row in the audit log. */
-export async function completeErasure(
+/**
+ * Completes an erasure: stores its receipt, writes a row in the audit log, and deletes its request, in one transaction.
+ *
+ * @param writeReceipt `stored` does not name the user or thread.
+ * @returns the receipt, which may name them.
+ */
+export async function completeErasure<Receipt>(
   database: Database,
   erasure: Erasure,
-): Promise<{ counts: ErasureCounts; completedAt: Date }> {
+  writeReceipt: (
+    transaction: Transaction,
+    done: { counts: ErasureCounts; completedAt: Date },
+  ) => Promise<{ receipt: Receipt; stored: Record<string, unknown> }>,
+): Promise<Receipt> {
   return database.transaction(async (transaction) => {
     const [row] = await transaction
       .update(erasures)
@@ -130,13 +165,24 @@ export async function completeErasure(
     };
     await transaction.insert(auditLog).values({
       spaceId: erasure.spaceId,
-      actor: operator.id,
+      actor: erasure.request?.requestedBy ?? operator.id,
       action: 'erasure.complete',
       target: erasure.id,
       details: { subject: erasure.subject.kind, ...counts },
     });
-    return { counts, completedAt: row.completedAt };
+    const { receipt, stored } = await writeReceipt(transaction, { counts, completedAt: row.completedAt });
+    await transaction.update(erasures).set({ receipt: stored }).where(isRow(erasure));
+    if (erasure.request !== undefined) await deleteRequest(transaction, erasure, erasure.request.id);
+    return receipt;
   });
+}
+
+/** The deleted row is still in the table's file, which has to be rewritten. */
+async function deleteRequest(transaction: Transaction, erasure: Erasure, id: string): Promise<void> {
+  await transaction
+    .delete(erasureRequests)
+    .where(and(eq(erasureRequests.spaceId, erasure.spaceId), eq(erasureRequests.id, id)));
+  await countErased(transaction, erasure, { unwritten: [getTableName(erasureRequests)] });
 }
 
 function isRow({ spaceId, id }: Erasure) {

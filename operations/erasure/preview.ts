@@ -1,4 +1,4 @@
-import { and, count, countDistinct, eq, inArray } from 'drizzle-orm';
+import { and, count, countDistinct, eq, inArray, max, min } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { events, quarantine } from '../../lib/db/schema.ts';
 import { listBatches } from './candidates.ts';
@@ -10,22 +10,48 @@ export interface ErasurePreview {
   readonly events: number;
   readonly segments: number;
   readonly quarantineEvents: number;
+  /** The first and the last start time of the events, ISO 8601; null without events. Those in quarantine are not included. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** False when the time limit ended the count: there are at least this many. */
+  readonly isComplete: boolean;
 }
 
-/** Counts what an erasure would erase. Changes nothing. */
+/**
+ * Counts what an erasure would erase. Changes nothing.
+ *
+ * @param timeMsMax after which the count ends. By default it has no limit.
+ */
 export async function previewErasure(
   database: Database,
   spaceId: string,
   subject: Subject,
+  timeMsMax = Infinity,
 ): Promise<ErasurePreview> {
+  const endMs = performance.now() + timeMsMax;
   const found = { events: 0, segments: 0, quarantineEvents: 0 };
+  let [fromMs, toMs] = [Infinity, -Infinity];
+  const describe = (isComplete: boolean): ErasurePreview => ({
+    ...found,
+    from: fromMs === Infinity ? null : new Date(fromMs).toISOString(),
+    to: toMs === -Infinity ? null : new Date(toMs).toISOString(),
+    isComplete,
+  });
   for await (const batch of listBatches(database, { spaceId, subject })) {
     const [counted] = await database
-      .select({ rows: count(), segments: countDistinct(events.segmentId) })
+      .select({
+        rows: count(),
+        segments: countDistinct(events.segmentId),
+        fromMs: min(events.startTimeMs),
+        toMs: max(events.startTimeMs),
+      })
       .from(events)
       .where(and(eq(events.spaceId, spaceId), inArray(events.segmentId, [...batch]), matchRows(subject)));
     found.events += counted?.rows ?? 0;
     found.segments += counted?.segments ?? 0;
+    fromMs = Math.min(fromMs, counted?.fromMs ?? Infinity);
+    toMs = Math.max(toMs, counted?.toMs ?? -Infinity);
+    if (performance.now() > endMs) return describe(false);
   }
   const entries = await database
     .select({ id: quarantine.id })
@@ -36,6 +62,7 @@ export async function previewErasure(
     const [entry] = await database.select({ part: quarantine.part }).from(quarantine).where(isEntry);
     const part = entry && readPart(entry.part);
     found.quarantineEvents += (part && wipePart(part, subject)?.erasedIds.length) ?? 0;
+    if (performance.now() > endMs) return describe(false);
   }
-  return found;
+  return describe(true);
 }

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../lib/db/database.ts';
+import type { Transaction } from '../../lib/db/database.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
 import type { RewrittenFiles } from './rewritten-files.ts';
@@ -42,7 +43,21 @@ export interface ReceiptInput {
   readonly notReached: readonly string[];
 }
 
-export async function writeReceipt(database: Database, input: ReceiptInput): Promise<Receipt> {
+/**
+ * The receipt as it is stored: the user or thread is replaced by `sha256:` and the hash of `SPACE:user:ID`, so that somebody who has the
+ * id can verify whom the receipt is about.
+ */
+export function storedReceipt(receipt: Receipt): Receipt {
+  const { spaceId, subject } = receipt;
+  const hashed = Object.entries(subject).map(([kind, value]) => {
+    if (kind === 'before') return [kind, value];
+    const hash = createHash('sha256').update(`${spaceId}:${kind}:${value}`).digest('hex');
+    return [kind, `sha256:${hash}`];
+  });
+  return { ...receipt, subject: Object.fromEntries(hashed) };
+}
+
+export async function writeReceipt(database: Transaction, input: ReceiptInput): Promise<Receipt> {
   const { erasure, counts, completedAt, files, drainedAtMs, backupRetentionDays } = input;
   const { id, spaceId, subject, reason, start } = erasure;
   const backups = forgottenByBackups(completedAt, backupRetentionDays);
@@ -84,7 +99,11 @@ function forgottenByBackups(completedAt: Date, days: number | undefined): Forgot
 }
 
 /** A checkpoint removes WAL that crash recovery does not need, unless an archive, a standby or a setting keeps it. */
-async function forgottenByWal(database: Database, completedAt: Date, backups: Forgotten): Promise<Forgotten> {
+async function forgottenByWal(
+  database: Transaction,
+  completedAt: Date,
+  backups: Forgotten,
+): Promise<Forgotten> {
   const [row] = await database.execute<{
     lsn: string;
     archiveMode: string;

@@ -3,7 +3,7 @@ import { getTableName, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { hasCitus } from '../../lib/db/distribution.ts';
 import { serverTimeMs } from '../../lib/db/partitions.ts';
-import { events, quarantine, segments, traceNodes } from '../../lib/db/schema.ts';
+import { erasureRequests, events, quarantine, segments, traceNodes } from '../../lib/db/schema.ts';
 import { isLockConflict } from '../../lib/retention/delete-expired.ts';
 import { expireLock } from '../../lib/retention/expire.ts';
 import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
@@ -31,7 +31,7 @@ export const statisticsTable = 'pg_statistic';
 export const nodesTable = getTableName(traceNodes);
 
 /** Tables that are rewritten whole. */
-const wholeTables: readonly string[] = [getTableName(quarantine), nodesTable];
+const wholeTables: readonly string[] = [getTableName(quarantine), nodesTable, getTableName(erasureRequests)];
 
 /** Tables whose files were rewritten or may still contain erased data in free space of their pages. */
 export interface RewrittenFiles {
@@ -149,7 +149,7 @@ async function rewriteStatistics(database: Database): Promise<boolean> {
  * @returns false when the table stays locked by others, or when an older transaction may still see deleted rows: VACUUM would copy
  * them.
  */
-async function vacuumFull(database: Database, table: string): Promise<boolean> {
+export async function vacuumFull(database: Database, table: string): Promise<boolean> {
   const [now] = await database.execute<{ xid: string }>(
     sql`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid`,
   );

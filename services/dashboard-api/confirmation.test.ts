@@ -26,7 +26,8 @@ const isConfirmationNeeded: Record<string, boolean> = {
   'invitations.create': true,
   'members.remove': true,
   'members.setRole': true,
-  // It deletes events.
+  // These delete events.
+  'erasures.request': true,
   'spaces.setRetention': true,
   // These only remove access: of keys, invitations and sessions.
   'apiKeys.revoke': false,

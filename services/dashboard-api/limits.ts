@@ -94,6 +94,12 @@ export const auditPageMax = 500;
 export const quarantinePageMax = 200;
 export const replayedAtOnceMax = 100;
 
+/** Limit of the reason of an erasure, in characters. */
+export const reasonCharsMax = 500;
+
+/** Time after which a preview of an erasure stops counting: before the time-out of the call. */
+export const erasurePreviewMs = 8_000;
+
 /** Time limits of a sign-in at the OpenID provider, and of each request to the provider. */
 export const ssoFlowTtlMs = 10 * 60 * 1_000;
 export const oidcTimeoutMs = 5_000;

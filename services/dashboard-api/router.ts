@@ -6,6 +6,7 @@ import { me } from './procedures/me.ts';
 import { prices } from './procedures/prices.ts';
 import { apiKeys } from './procedures/settings/api-keys.ts';
 import { audit } from './procedures/settings/audit.ts';
+import { erasures } from './procedures/settings/erasures.ts';
 import { invitations } from './procedures/settings/invitations.ts';
 import { members } from './procedures/settings/members.ts';
 import { quarantine } from './procedures/settings/quarantine.ts';
@@ -34,6 +35,7 @@ export const appRouter = router({
   usage,
   audit,
   quarantine,
+  erasures,
 });
 
 /** The router's type. Front ends import only this type. */

@@ -76,5 +76,11 @@ export const retentionTimeoutMs = 10 * 60_000;
  */
 export const stuckMs = 2 * storeTimeoutMs;
 
+/** Interval between two looks for erasures that the dashboard requested. A look takes a millisecond. */
+export const erasurePollMs = 2_000;
+
+/** Pause after a process that erases has left something undone: another process runs it, or its last attempt failed. */
+export const erasureRetryMs = 10_000;
+
 /** Events stored within this time are announced to the dashboards in one message. */
 export const storedNoticeMs = 10;

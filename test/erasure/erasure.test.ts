@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import { batchSegmentsMax } from '../../operations/erasure/limits.ts';
 import { ownSegmentBytesMin } from '../../services/ingest/limits.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { startErase as startEraseProcess } from '../support/cli/erase-process.ts';
+import { openDashboard } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { startService } from '../support/service-process.ts';
@@ -132,6 +134,62 @@ test('a command killed half-way resumes when it is run again', async () => {
   const receipt = await startErase(pipeline, tenant).receipt();
   expect(receipt.erased).toMatchObject({ events: segments, segmentsRewritten: segments, segmentsDeleted: 0 });
   expect(await usersOf(pipeline, tenant)).toEqual(new Map([['kept', segments]]));
+}, 180_000);
+
+test('an erasure requested in the dashboard is run once by several writers, also after a crash, and leaves no name', async () => {
+  await using pipeline = await startPipeline();
+  await using dashboard = await openDashboard({ databaseUrl: pipeline.variables.DATABASE_URL ?? '' });
+  const { client, spaceId, email } = await dashboard.addSpace();
+  const { trpc } = client;
+  const segments = 8 * batchSegmentsMax;
+  const user = 'xiphoid-user';
+  const parts = Array.from({ length: segments }, () => partOf(spaceId, [eventOf(user), eventOf('kept')]));
+  await insertParts(pipeline.database, parts);
+  const preview = await trpc.erasures.preview.query({ kind: 'user', value: user });
+  expect(preview).toMatchObject({ events: segments, segments, quarantineEvents: 0, isComplete: true });
+  expect(Date.parse(preview.from ?? '')).toBeLessThanOrEqual(Date.parse(preview.to ?? ''));
+  const tableFile = async () => {
+    await pipeline.sql`CHECKPOINT`;
+    const [file] = await pipeline.sql<{ bytes: Buffer }[]>`
+      SELECT pg_read_binary_file(pg_relation_filepath('erasure_requests')) AS bytes`;
+    return file?.bytes.toString('latin1') ?? '';
+  };
+
+  const second = await startService('writer', pipeline.variables);
+  await trpc.erasures.request.mutate({ kind: 'user', value: user, reason: 'ticket 7' });
+  await until(async () => (await countRows(pipeline, spaceId)) < 2 * segments);
+  await Promise.all([pipeline.writer.stop('SIGKILL'), second.stop('SIGKILL')]);
+  const { requests } = await trpc.erasures.list.query();
+  expect(requests).toMatchObject([{ subject: 'user', reason: 'ticket 7', expectedEvents: segments }]);
+  expect(JSON.stringify(requests)).not.toContain(user);
+  expect(await tableFile()).toContain(user);
+
+  const [third, fourth] = await Promise.all([
+    startService('writer', pipeline.variables),
+    startService('writer', pipeline.variables),
+  ]);
+  pipeline.writer = third;
+  await using _fourth = fourth;
+  await until(async () => (await trpc.erasures.list.query()).completed.length > 0);
+  const { completed, requests: left } = await trpc.erasures.list.query();
+  expect(left).toEqual([]);
+  expect(completed).toMatchObject([{ events: segments, requestedBy: email, reason: 'ticket 7' }]);
+  const receipt = JSON.parse(completed[0]?.receipt ?? '');
+  const hash = createHash('sha256').update(`${spaceId}:user:${user}`).digest('hex');
+  expect(receipt).toMatchObject({ subject: { user: `sha256:${hash}` }, notReached: [], reason: 'ticket 7' });
+  expect(receipt.erased).toMatchObject({ events: segments, segmentsRewritten: segments });
+  expect(await usersOf(pipeline, { spaceId, keyId: '', apiKey: '' })).toEqual(new Map([['kept', segments]]));
+
+  const { rows } = await trpc.audit.list.query();
+  const changes = rows.filter(({ action }) => action.startsWith('erasure.'));
+  const actions = changes.map(({ action }) => action).toReversed();
+  expect(actions).toEqual(['erasure.request', 'erasure.begin', 'erasure.continue', 'erasure.complete']);
+  expect(new Set(changes.map(({ actorEmail }) => actorEmail))).toEqual(new Set([email]));
+  expect(JSON.stringify(rows)).not.toContain(user);
+  await until(async () => !(await tableFile()).includes(user));
+  const [samples] = await pipeline.sql`
+    SELECT count(*)::integer AS count FROM pg_stats WHERE tablename = 'erasure_requests' AND attname = 'value'`;
+  expect(samples?.count).toBe(0);
 }, 180_000);
 
 test('events in quarantine are erased, the others stay replayable, and an erased event is never stored', async () => {

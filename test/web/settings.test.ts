@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
@@ -6,7 +7,7 @@ import { insertParts } from '../../lib/write/store.ts';
 import { demoEvents } from '../support/browser/demo-events.ts';
 import { sendRefusedEvents } from '../support/browser/refused-events.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
-import { until } from '../support/wait.ts';
+import { countRows, until } from '../support/wait.ts';
 
 const system = useBrowser();
 
@@ -178,6 +179,40 @@ test('space settings: the name, what a retention deletes before it is set, and w
   await page.getByText('Events are deleted permanently 30 days after they were received.').waitFor();
   const [space] = await system.pipeline.sql`SELECT retention_days FROM spaces WHERE id = ${spaceId}`;
   expect(space?.retention_days).toBe(30);
+});
+
+test('an owner erases a user: counts, confirms, sees it complete, and downloads the receipt', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId, apiKey } = visitor;
+  const gone = someEvents(3).map((event) => ({ ...event, context: { userId: 'gone' } }));
+  await system.send(apiKey, [...gone, ...someEvents(2)]);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/settings/space`);
+  await page.getByLabel('Id of the user').fill('gone');
+  await page.getByRole('button', { name: 'Count' }).click();
+  await page.getByText(/^3 stored events/).waitFor();
+  await page.getByLabel(/^Reason/).fill('ticket 7');
+  await system.pipeline.sql`UPDATE sessions SET authenticated_at = now() - interval '1 hour'`;
+  await page.getByRole('button', { name: 'Erase …' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Erase events' });
+  await dialog.getByText('3 events will be deleted permanently').waitFor();
+  const erase = dialog.getByRole('button', { name: 'Erase permanently' });
+  expect(await erase.isDisabled()).toBe(true);
+  await dialog.getByLabel(/^Type/).fill('erase');
+  await erase.click();
+  await page.getByLabel('Your password').fill(visitor.password);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('heading', { name: 'Erasures in progress' }).waitFor();
+  const receipts = page.getByRole('table', { name: 'Receipts of erasures' });
+  await receipts.getByText('ticket 7').waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    receipts.getByRole('button', { name: /^Download/ }).click(),
+  ]);
+  const receipt = JSON.parse(await readFile(await download.path(), 'utf8'));
+  expect(receipt).toMatchObject({ spaceId, reason: 'ticket 7', erased: { events: 3 } });
+  expect(JSON.stringify(receipt)).not.toContain('gone');
+  expect(await countRows(system.pipeline, spaceId)).toBe(2);
 });
 
 const isQuotaError = (error: Error) => /answered 402: .*usage_limit_exceeded/.test(error.message);

@@ -52,3 +52,27 @@ CREATE TABLE traces (
 ) WITH (fillfactor = 70);
 CREATE INDEX traces_by_time ON traces USING brin (received_at);
 CREATE INDEX traces_without_calls ON traces (received_at) WHERE NOT has_calls;
+
+-- Erasures that are requested in the dashboard, and receipts.
+
+ALTER TABLE erasures ADD COLUMN receipt jsonb, ADD COLUMN requested_by text;
+
+CREATE TABLE erasure_requests (
+  space_id uuid NOT NULL,
+  id uuid NOT NULL DEFAULT uuidv7(),
+  subject text NOT NULL,
+  value text,
+  before_ms double precision,
+  reason text,
+  requested_by text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  started_at timestamptz,
+  expected_events bigint,
+  progress text,
+  failure text,
+  attempt_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT erasure_requests_space_id_id_pk PRIMARY KEY (space_id, id)
+);
+
+-- ANALYZE must not keep samples of users in pg_statistic.
+ALTER TABLE erasure_requests ALTER COLUMN value SET STATISTICS 0;

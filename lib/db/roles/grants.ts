@@ -29,7 +29,9 @@ const ingestRights: readonly Right[] = [
 const dashboardRights: readonly Right[] = [
   ...may('SELECT', schema.listPrices),
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
-  ...may('SELECT, INSERT', schema.auditLog, schema.identities),
+  ...may('SELECT', schema.erasures),
+  // A writer erases what is requested.
+  ...may('SELECT, INSERT', schema.auditLog, schema.identities, schema.erasureRequests),
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
   ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
   ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),

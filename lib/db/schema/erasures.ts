@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { bigint, doublePrecision, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
-import { instant } from './columns.ts';
+import { bigint, doublePrecision, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { createdAt, instant } from './columns.ts';
 
 /**
  * Erasures, completed or in progress (docs/erasure.md). A killed run continues from its row. The subject is kept only as a
@@ -28,6 +28,40 @@ export const erasures = pgTable(
     /** Tables whose pages still hold erased bytes: partitions of segments, or `quarantine`. */
     unwritten: text('unwritten').array().notNull(),
     completedAt: instant('completed_at'),
+    /** The receipt, with a hash in place of the user or thread. Null before completion, and for erasures of 0.1.0. */
+    receipt: jsonb('receipt').$type<Record<string, unknown>>(),
+    /** The user who requested it in the dashboard; null for `weir erase`. */
+    requestedBy: text('requested_by'),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
+);
+
+/**
+ * Erasures requested in the dashboard, until a writer has completed them. A row names the user or thread in clear: it is deleted
+ * with the completion, and the table is rewritten.
+ */
+export const erasureRequests = pgTable(
+  'erasure_requests',
+  {
+    spaceId: uuid('space_id').notNull(),
+    id: uuid('id').notNull().default(sql`uuidv7()`),
+    subject: text('subject', { enum: ['user', 'thread', 'before'] }).notNull(),
+    /** The user or thread. The planner keeps no samples of it (SET STATISTICS 0 in the migration). */
+    value: text('value'),
+    beforeMs: doublePrecision('before_ms'),
+    reason: text('reason'),
+    /** A user's id. */
+    requestedBy: text('requested_by').notNull(),
+    createdAt: createdAt(),
+    /** When a writer began it; null while it waits for one. */
+    startedAt: instant('started_at'),
+    /** Events that the writer counted before it began. */
+    expectedEvents: bigint('expected_events', { mode: 'number' }),
+    /** What the writer is doing. */
+    progress: text('progress'),
+    /** Why the last attempt failed. The next one begins at `attemptAt`. */
+    failure: text('failure'),
+    attemptAt: instant('attempt_at').notNull().default(sql`now()`),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );

@@ -20,7 +20,16 @@ import type { Database } from '../../../lib/db/database.ts';
 import { previewRetention, type RetentionPreview } from '../../../lib/retention/retention-preview.ts';
 import { listQuarantine, type QuarantineEntry, type QuarantinePage } from '../../../lib/write/quarantine.ts';
 import { type ReplayResult, replayQuarantined } from '../../../lib/write/replay.ts';
-import { apiKeysMax, usageMonthsMax } from '../limits.ts';
+import { type ErasurePreview, previewErasure } from '../../../operations/erasure/preview.ts';
+import type { Subject } from '../../../operations/erasure/subject.ts';
+import {
+  type CompletedErasure,
+  listErasures,
+  listRequests,
+  type OpenRequest,
+  requestErasure,
+} from '../../../operations/erasure-requests/requests.ts';
+import { apiKeysMax, erasurePreviewMs, usageMonthsMax } from '../limits.ts';
 import {
   type CreatedInvitation,
   createInvitation,
@@ -67,6 +76,11 @@ export interface SpaceAdmin {
   listAudit(query: AuditQuery): Promise<AuditRow[]>;
   listQuarantine(page: QuarantinePage): Promise<QuarantineEntry[]>;
   replay(ids: readonly string[]): Promise<ReplayResult>;
+  /** What an erasure would delete now. */
+  previewErasure(subject: Subject): Promise<ErasurePreview>;
+  /** @returns the id of the request; undefined when too many are open. */
+  requestErasure(subject: Subject, reason: string | undefined): Promise<string | undefined>;
+  listErasures(): Promise<{ requests: OpenRequest[]; erasures: CompletedErasure[] }>;
 }
 
 /** Dependencies shared by the admins of all spaces. */
@@ -112,5 +126,14 @@ export function openSpaceAdmin(
     listAudit: (query) => listAudit(database, spaceId, query),
     listQuarantine: (page) => listQuarantine(database, spaceId, page),
     replay: (ids) => replayQuarantined(database, { spaceId, ids, actor }),
+    previewErasure: (subject) => previewErasure(database, spaceId, subject, erasurePreviewMs),
+    requestErasure: (subject, reason) => requestErasure(database, spaceId, { subject, reason, actor }),
+    listErasures: async () => {
+      const [requests, erasures] = await Promise.all([
+        listRequests(database, spaceId),
+        listErasures(database, spaceId),
+      ]);
+      return { requests, erasures };
+    },
   };
 }

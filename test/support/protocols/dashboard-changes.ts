@@ -45,6 +45,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
       input: undefined,
       cookie: (await dashboard.addSpace()).client.cookie,
     }),
+    'erasures.request': async () => own({ kind: 'user', value: 'gone', reason: 'asked to' }),
     'invitations.accept': async () => stranger({ token: (await invite()).token, password: newPassword }),
     'invitations.create': async () => own({ email: `${randomUUID()}@example.org`, role: 'viewer' }),
     'invitations.look': async () => stranger({ token: (await invite()).token }),

@@ -3,6 +3,8 @@ import { apiQuery } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
 import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { ErasureCard } from './erasure-card.tsx';
+import { ErasureList } from './erasure-list.tsx';
 import { NameCard } from './name-card.tsx';
 import { OperatorCard } from './operator-card.tsx';
 import { RetentionCard } from './retention-card.tsx';
@@ -24,6 +26,8 @@ export function SpaceSettingsPage() {
             <OperatorCard space={data} />
           </div>
           <RetentionCard retentionDays={data.retentionDays} />
+          <ErasureCard />
+          <ErasureList />
         </div>
       )}
     </Page>

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClocksDifferError } from '../../lib/db/clock.ts';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import type { Logger } from '../../lib/log.ts';
-import { expireData } from '../../lib/retention/expire.ts';
-import { retentionLagMsMax } from '../../lib/retention/limits.ts';
-import { RetentionClock } from '../../lib/retention/retention-clock.ts';
-import { retentionPassMs, retentionTimeoutMs } from './limits.ts';
+import { ClocksDifferError } from '../../../lib/db/clock.ts';
+import { openPostgres } from '../../../lib/db/connect.ts';
+import { openDatabase } from '../../../lib/db/database.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { expireData } from '../../../lib/retention/expire.ts';
+import { retentionLagMsMax } from '../../../lib/retention/limits.ts';
+import { RetentionClock } from '../../../lib/retention/retention-clock.ts';
+import { retentionPassMs, retentionTimeoutMs } from '../limits.ts';
 
 export interface RetentionDependencies {
   databaseUrl: string;

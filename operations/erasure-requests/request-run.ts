@@ -1,0 +1,139 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { and, eq, getTableName, sql } from 'drizzle-orm';
+import type { Database } from '../../lib/db/database.ts';
+import { erasureRequests, erasures } from '../../lib/db/schema.ts';
+import { ErasureRunningError, eraseEvents } from '../erasure/erase.ts';
+import { previewErasure } from '../erasure/preview.ts';
+import { QueueStuckError } from '../erasure/queue-drain.ts';
+import type { Receipt } from '../erasure/receipt.ts';
+import { vacuumFull } from '../erasure/rewritten-files.ts';
+import type { Subject } from '../erasure/subject.ts';
+import { requestRetryMs } from './limits.ts';
+import type { RequestWork } from './requests.ts';
+
+export interface RequestRunDependencies {
+  /** With one connection and no short statement time-out: it holds advisory locks. */
+  readonly erasing: Database;
+  /** For progress, while the other connection is busy. */
+  readonly database: Database;
+  readonly connection: NatsConnection;
+  /** The setting BACKUP_RETENTION_DAYS. */
+  readonly backupRetentionDays: number | undefined;
+}
+
+/** First key of the advisory locks of requests. The number is arbitrary. */
+const requestLock = 7_394_214;
+
+const requestTable = getTableName(erasureRequests);
+
+/**
+ * Runs a requested erasure as `weir erase` does. Of several writers one runs it: the others find it locked, or completed. When the
+ * writer is killed, the next one resumes it.
+ *
+ * @returns the receipt; undefined when another process runs it, or another erasure in the space.
+ * @throws the failure of the attempt, which is recorded in the request; the request is tried again later.
+ */
+export async function runRequest(
+  dependencies: RequestRunDependencies,
+  request: { spaceId: string; id: string },
+): Promise<Receipt | undefined> {
+  const { erasing } = dependencies;
+  const [lock] = await erasing.execute<{ isOurs: boolean }>(
+    sql`SELECT pg_try_advisory_lock(${requestLock}, hashtext(${request.id})) AS "isOurs"`,
+  );
+  if (lock?.isOurs !== true) return undefined;
+  try {
+    return await runLocked(dependencies, request);
+  } finally {
+    await erasing.execute(sql`SELECT pg_advisory_unlock(${requestLock}, hashtext(${request.id}))`);
+  }
+}
+
+async function runLocked(
+  { erasing, database, connection, backupRetentionDays }: RequestRunDependencies,
+  { spaceId, id }: { spaceId: string; id: string },
+): Promise<Receipt | undefined> {
+  const isRow = and(eq(erasureRequests.spaceId, spaceId), eq(erasureRequests.id, id));
+  const [row] = await erasing.select().from(erasureRequests).where(isRow);
+  const subject = row && subjectOf(row);
+  // Another writer has completed it since it was listed.
+  if (row === undefined || subject === undefined) return undefined;
+  const change = (values: Partial<typeof erasureRequests.$inferInsert>) =>
+    database.update(erasureRequests).set(values).where(isRow);
+  const progress = openProgress(async (text) => {
+    await change({ progress: text });
+  });
+  try {
+    await change({ startedAt: row.startedAt ?? new Date(), failure: null });
+    if (row.expectedEvents === null) {
+      const { events, quarantineEvents } = await previewErasure(erasing, spaceId, subject);
+      await change({ expectedEvents: events + quarantineEvents });
+    }
+    return await eraseEvents(erasing, connection, spaceId, {
+      subject,
+      reason: row.reason ?? undefined,
+      backupRetentionDays,
+      request: { id, requestedBy: row.requestedBy },
+      report: progress.report,
+    });
+  } catch (error) {
+    if (error instanceof ErasureRunningError) return undefined;
+    const failure =
+      error instanceof QueueStuckError
+        ? 'Events that were accepted before are still in the queue.'
+        : 'The erasure failed. The log of the writer says why.';
+    const attemptAt = sql`now() + ${requestRetryMs}::float8 * interval '1 millisecond'`;
+    await database.update(erasureRequests).set({ failure, attemptAt }).where(isRow);
+    throw error;
+  } finally {
+    await progress.settled();
+  }
+}
+
+/** Writes the latest text, one write at a time: a large erasure reports faster than that. */
+function openProgress(write: (text: string) => Promise<void>) {
+  let latest: string | undefined;
+  let writing = Promise.resolve();
+  let isWriting = false;
+  const writeLatest = async () => {
+    for (let text = latest; text !== undefined; text = latest) {
+      latest = undefined;
+      // Progress is for display only.
+      await write(text).catch(() => {});
+    }
+    isWriting = false;
+  };
+  return {
+    report: (text: string) => {
+      latest = text;
+      if (isWriting) return;
+      isWriting = true;
+      writing = writeLatest();
+    },
+    settled: () => writing,
+  };
+}
+
+/**
+ * Rewrites the table of requests, so that no file names the users and threads of completed ones.
+ *
+ * @returns whether it is rewritten; false while a long query may still read the old rows: try again later.
+ */
+export async function rewriteRequests(
+  erasing: Database,
+  unwritten: RequestWork['unwritten'],
+): Promise<boolean> {
+  if (!(await vacuumFull(erasing, requestTable))) return false;
+  // Only those that were deleted before.
+  for (const { spaceId, id } of unwritten)
+    await erasing
+      .update(erasures)
+      .set({ unwritten: sql`array_remove(${erasures.unwritten}, ${requestTable})` })
+      .where(and(eq(erasures.spaceId, spaceId), eq(erasures.id, id)));
+  return true;
+}
+
+function subjectOf({ subject, value, beforeMs }: typeof erasureRequests.$inferSelect): Subject | undefined {
+  if (subject === 'before') return beforeMs === null ? undefined : { kind: subject, timeMs: beforeMs };
+  return value === null ? undefined : { kind: subject, value };
+}

@@ -1,0 +1,138 @@
+import { and, asc, desc, eq, getTableName, lte, sql } from 'drizzle-orm';
+import { type Actor, runAudited, userIdOf } from '../../lib/accounts/audit/audit.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { erasureRequests, erasures, users } from '../../lib/db/schema.ts';
+import type { Subject } from '../erasure/subject.ts';
+import { erasuresListed, openRequestsMax } from './limits.ts';
+
+/** An erasure that was requested in the dashboard and is not completed. It does not name the user or thread. */
+export interface OpenRequest {
+  readonly id: string;
+  readonly subject: Subject['kind'];
+  /** For `before`: the time. */
+  readonly beforeMs: number | null;
+  readonly reason: string | null;
+  /** The e-mail address of the user who requested it. */
+  readonly requestedBy: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly expectedEvents: number | null;
+  readonly progress: string | null;
+  readonly failure: string | null;
+}
+
+/** A request, or requests' rows that are deleted and still in the file of their table. */
+export interface RequestWork {
+  readonly requests: readonly { spaceId: string; id: string }[];
+  /** Completed erasures whose requests are still in the file. */
+  readonly unwritten: readonly { spaceId: string; id: string }[];
+}
+
+/** An erasure that was completed, in the dashboard or with `weir erase`. */
+export interface CompletedErasure {
+  readonly id: string;
+  readonly subject: Subject['kind'];
+  readonly reason: string | null;
+  /** The e-mail address of the user who requested it; null for the operator. */
+  readonly requestedBy: string | null;
+  readonly completedAt: Date;
+  readonly events: number;
+  /** As JSON; null for erasures of 0.1.0. */
+  readonly receipt: string | null;
+}
+
+/**
+ * Requests an erasure. A writer begins it within seconds.
+ *
+ * @returns the id of the request; undefined when too many are open.
+ * @throws GrantLostError, ConfirmationNeededError
+ */
+export async function requestErasure(
+  database: Database,
+  spaceId: string,
+  { subject, reason, actor }: { subject: Subject; reason: string | undefined; actor: Actor },
+): Promise<string | undefined> {
+  if ((await database.$count(erasureRequests, eq(erasureRequests.spaceId, spaceId))) >= openRequestsMax)
+    return undefined;
+  const requested = database.$with('requested').as(
+    database
+      .insert(erasureRequests)
+      .values({
+        spaceId,
+        subject: subject.kind,
+        value: subject.kind === 'before' ? null : subject.value,
+        beforeMs: subject.kind === 'before' ? subject.timeMs : null,
+        reason: reason ?? null,
+        requestedBy: actor.id,
+      })
+      .returning({ id: erasureRequests.id, spaceId: erasureRequests.spaceId }),
+  );
+  const [row] = await runAudited(database, requested, {
+    spaceId: requested.spaceId,
+    actor,
+    action: 'erasure.request',
+    target: requested.id,
+    // Not the user or thread: the audit log is kept.
+    details: { subject: subject.kind, ...(reason !== undefined && { reason }) },
+  });
+  return row?.id;
+}
+
+/** The open requests of a space, oldest first. */
+export async function listRequests(database: Database, spaceId: string): Promise<OpenRequest[]> {
+  return database
+    .select({
+      id: erasureRequests.id,
+      subject: erasureRequests.subject,
+      beforeMs: erasureRequests.beforeMs,
+      reason: erasureRequests.reason,
+      requestedBy: users.email,
+      createdAt: erasureRequests.createdAt,
+      startedAt: erasureRequests.startedAt,
+      expectedEvents: erasureRequests.expectedEvents,
+      progress: erasureRequests.progress,
+      failure: erasureRequests.failure,
+    })
+    .from(erasureRequests)
+    .leftJoin(users, eq(users.id, userIdOf(erasureRequests.requestedBy)))
+    .where(eq(erasureRequests.spaceId, spaceId))
+    .orderBy(asc(erasureRequests.id));
+}
+
+/** The last completed erasures of a space, newest first. */
+export async function listErasures(database: Database, spaceId: string): Promise<CompletedErasure[]> {
+  const rows = await database
+    .select({
+      id: erasures.id,
+      subject: erasures.subject,
+      reason: erasures.reason,
+      requestedBy: users.email,
+      completedAt: erasures.completedAt,
+      events: sql<number>`(${erasures.events} + ${erasures.quarantineEvents})::float8`,
+      receipt: erasures.receipt,
+    })
+    .from(erasures)
+    .leftJoin(users, eq(users.id, userIdOf(erasures.requestedBy)))
+    .where(and(eq(erasures.spaceId, spaceId), sql`${erasures.completedAt} IS NOT NULL`))
+    .orderBy(desc(erasures.completedAt))
+    .limit(erasuresListed);
+  return rows.flatMap(({ completedAt, receipt, ...row }) =>
+    completedAt === null
+      ? []
+      : [{ ...row, completedAt, receipt: receipt === null ? null : JSON.stringify(receipt, null, 1) }],
+  );
+}
+
+/** What there is to do now. */
+export async function findRequestWork(database: Database): Promise<RequestWork> {
+  const requests = await database
+    .select({ spaceId: erasureRequests.spaceId, id: erasureRequests.id })
+    .from(erasureRequests)
+    .where(lte(erasureRequests.attemptAt, sql`now()`))
+    .orderBy(asc(erasureRequests.id));
+  const unwritten = await database
+    .select({ spaceId: erasures.spaceId, id: erasures.id })
+    .from(erasures)
+    .where(sql`${getTableName(erasureRequests)} = ANY (${erasures.unwritten})`);
+  return { requests, unwritten };
+}

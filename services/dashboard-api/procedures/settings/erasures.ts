@@ -1,0 +1,118 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { columnCharsMax } from '../../../../lib/event/limits.ts';
+import type { ErasurePreview } from '../../../../operations/erasure/preview.ts';
+import type { Subject } from '../../../../operations/erasure/subject.ts';
+import type { CompletedErasure, OpenRequest } from '../../../../operations/erasure-requests/requests.ts';
+import { reasonCharsMax } from '../../limits.ts';
+import { router, spaceProcedure } from '../../trpc/trpc.ts';
+
+const kind = z.enum(['before', 'thread', 'user']);
+
+/** Which events: those of a user or a thread, or those that started before a time. */
+const subjectInput = z.object({
+  kind,
+  /** The id of the user or the thread, or the time in ISO 8601. */
+  value: z
+    .string()
+    .min(1)
+    .max(columnCharsMax)
+    .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must be text that can be stored'),
+});
+
+const preview = z
+  .object({
+    events: z.number(),
+    segments: z.number(),
+    /** Events in quarantine. */
+    quarantineEvents: z.number(),
+    /** The first and the last start time of the events. */
+    from: z.iso.datetime().nullable(),
+    to: z.iso.datetime().nullable(),
+    /** False when the count took too long: there are at least this many. */
+    isComplete: z.boolean(),
+  } satisfies Record<keyof ErasurePreview, z.ZodType>)
+  .meta({ id: 'ErasurePreview' });
+
+const openRequest = z
+  .object({
+    id: z.guid(),
+    subject: kind,
+    beforeMs: z.number().nullable(),
+    reason: z.string().nullable(),
+    requestedBy: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    /** When a writer began it; null while it waits for one. */
+    startedAt: z.iso.datetime().nullable(),
+    /** Events that the writer counted before it began. */
+    expectedEvents: z.number().nullable(),
+    progress: z.string().nullable(),
+    /** Why the last attempt failed. It is tried again. */
+    failure: z.string().nullable(),
+  } satisfies Record<keyof OpenRequest, z.ZodType>)
+  .meta({ id: 'ErasureRequest' });
+
+const completed = z
+  .object({
+    id: z.guid(),
+    subject: kind,
+    reason: z.string().nullable(),
+    /** Null for the operator. */
+    requestedBy: z.string().nullable(),
+    completedAt: z.iso.datetime(),
+    events: z.number(),
+    /** JSON, as docs/erasure.md describes it; null for erasures of Weir 0.1.0. */
+    receipt: z.string().nullable(),
+  } satisfies Record<keyof CompletedErasure, z.ZodType>)
+  .meta({ id: 'CompletedErasure' });
+
+/** Erasure of events (docs/erasure.md). A writer does it. */
+export const erasures = router({
+  /** What an erasure would delete now, without what is still in the queue. Changes nothing. */
+  preview: spaceProcedure('owner')
+    .input(subjectInput)
+    .output(preview)
+    .query(({ ctx, input }) => ctx.admin.previewErasure(toSubject(input))),
+
+  /** Requests an erasure. A writer begins it within seconds; then it cannot be undone. */
+  request: spaceProcedure('owner', { isConfirmed: true })
+    .input(
+      subjectInput.extend({
+        /** Kept in the receipt and the audit log: without personal data. */
+        reason: z.string().trim().max(reasonCharsMax).optional(),
+      }),
+    )
+    .output(z.object({ id: z.guid() }))
+    .mutation(async ({ ctx, input: { reason, ...subject } }) => {
+      const id = await ctx.admin.requestErasure(toSubject(subject), reason === '' ? undefined : reason);
+      if (id !== undefined) return { id };
+      throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'Too many erasures are waiting.' });
+    }),
+
+  /** Requested erasures that are not complete, oldest first, and completed ones with their receipts, newest first. */
+  list: spaceProcedure('admin')
+    .output(z.object({ requests: z.array(openRequest), completed: z.array(completed) }))
+    .query(async ({ ctx }) => {
+      const { requests, erasures } = await ctx.admin.listErasures();
+      return {
+        requests: requests.map(({ createdAt, startedAt, ...request }) => ({
+          ...request,
+          createdAt: createdAt.toISOString(),
+          startedAt: startedAt?.toISOString() ?? null,
+        })),
+        completed: erasures.map(({ completedAt, ...erasure }) => ({
+          ...erasure,
+          completedAt: completedAt.toISOString(),
+        })),
+      };
+    }),
+});
+
+/** @throws TRPCError BAD_REQUEST for a time that is none. */
+function toSubject({ kind, value }: z.infer<typeof subjectInput>): Subject {
+  if (kind !== 'before') return { kind, value };
+  const timeMs = Date.parse(value);
+  if (Number.isNaN(timeMs))
+    throw new TRPCError({ code: 'BAD_REQUEST', message: 'value: must be a time in ISO 8601' });
+  return { kind, timeMs };
+}

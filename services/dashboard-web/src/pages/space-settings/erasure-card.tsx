@@ -1,0 +1,148 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { describeFailure } from '../../api/failure.ts';
+import type { Input } from '../../api/paths.ts';
+import { apiQuery, useApiMutation } from '../../api/query.ts';
+import { formatCounted } from '../../format/number.ts';
+import { formatTime } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { hasRole } from '../../space/role.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { Card } from '../../ui/page.tsx';
+import { useToast } from '../../ui/toasts.tsx';
+
+type Subject = Pick<Input<'erasures.preview'>, 'kind' | 'value'>;
+type Kind = Subject['kind'];
+
+const kinds: { value: Kind; label: string }[] = [
+  { value: 'user', label: 'Events of a user' },
+  { value: 'thread', label: 'Events of a thread' },
+  { value: 'before', label: 'Events before a time' },
+];
+
+/** Erases events after showing how many they are. */
+export function ErasureCard() {
+  const { role } = useSpace();
+  const [subject, setSubject] = useState<Subject>();
+  return (
+    <Card title="Erase events">
+      <p className="mb-3 max-w-3xl text-muted text-sm">
+        Deletes events permanently, also from the files of the database, and keeps a receipt without the name
+        of the user or thread. Counts in charts, usage and the ids of the events stay. It erases what was
+        accepted before it begins.
+      </p>
+      {hasRole(role, 'owner') ? (
+        <>
+          <SubjectForm key={String(subject === undefined)} onSubject={setSubject} />
+          {subject !== undefined && (
+            <ErasurePreview
+              key={JSON.stringify(subject)}
+              subject={subject}
+              onRequested={() => setSubject(undefined)}
+            />
+          )}
+        </>
+      ) : (
+        <p className="text-sm">Only an owner of the space can erase events.</p>
+      )}
+    </Card>
+  );
+}
+
+function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) => void }) {
+  const [kind, setKind] = useState<Kind>('user');
+  const [text, setText] = useState('');
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubject({ kind, value: kind === 'before' ? new Date(text).toISOString() : text });
+  };
+  const change = (next: { kind?: Kind; text: string }) => {
+    if (next.kind !== undefined) setKind(next.kind);
+    setText(next.text);
+    onSubject(undefined);
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex flex-wrap items-end gap-2">
+      <SelectField
+        label="Which events"
+        className="w-48"
+        options={kinds}
+        value={kind}
+        onChange={(next) => change({ kind: next, text: '' })}
+      />
+      <TextField
+        label={kind === 'before' ? 'Started before (time of this computer)' : `Id of the ${kind}`}
+        className="min-w-52 flex-1"
+        type={kind === 'before' ? 'datetime-local' : 'text'}
+        required
+        value={text}
+        onChange={(event) => change({ text: event.target.value })}
+        autoComplete="off"
+      />
+      <Button type="submit" disabled={text === ''}>
+        Count
+      </Button>
+    </form>
+  );
+}
+
+/** How many events it would erase, and the button that erases them. */
+function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequested: () => void }) {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const toast = useToast();
+  const [reason, setReason] = useState('');
+  const [isAsking, setAsking] = useState(false);
+  const { data, error } = useQuery(apiQuery('erasures.preview', { spaceId, ...subject }));
+  const { mutateAsync } = useApiMutation('erasures.request', { reload: ['erasures.list'] });
+  if (error !== null) return <p className="mt-3 text-bad text-sm">{describeFailure(error).message}</p>;
+  if (data === undefined) return <p className="mt-3 text-muted text-sm">Counting …</p>;
+  const { events, quarantineEvents, from, to, isComplete } = data;
+  const show = (time: string) => formatTime(Date.parse(time), zone).slice(0, 16);
+  const erase = async () => {
+    await mutateAsync({ spaceId, ...subject, reason });
+    toast('The erasure is requested.');
+    onRequested();
+  };
+  return (
+    <div className="mt-3 flex flex-col gap-3">
+      <p role="status" className="text-sm">
+        <strong>
+          {isComplete ? '' : 'At least '}
+          {formatCounted(events, 'stored event')}
+        </strong>
+        {from !== null && to !== null && `, from ${show(from)} to ${show(to)}`}
+        {quarantineEvents > 0 && `, and ${formatCounted(quarantineEvents, 'event')} in quarantine`}.
+        {events + quarantineEvents === 0 && ' Events that are still in the queue are erased too.'}
+      </p>
+      <div className="flex flex-wrap items-end gap-2">
+        <TextField
+          label="Reason (optional, without personal data)"
+          className="min-w-52 flex-1"
+          maxLength={500}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          autoComplete="off"
+        />
+        <Button look="danger" onClick={() => setAsking(true)}>
+          Erase …
+        </Button>
+      </div>
+      <ConfirmDialog
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        title="Erase events"
+        action="Erase permanently"
+        typed="erase"
+        onConfirm={erase}
+      >
+        {isComplete ? '' : 'At least '}
+        {formatCounted(events + quarantineEvents, 'event')} will be deleted permanently, also from the files
+        of the database. Nothing but a backup can bring them back.
+      </ConfirmDialog>
+    </div>
+  );
+}

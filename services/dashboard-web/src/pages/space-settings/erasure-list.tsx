@@ -1,0 +1,130 @@
+import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import type { Output } from '../../api/paths.ts';
+import { apiQuery } from '../../api/query.ts';
+import { formatCount } from '../../format/number.ts';
+import { formatTime, type Zone } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { useSpace } from '../../space/space.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/page.tsx';
+import { FailureNotice } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+type Listed = Output<'erasures.list'>;
+
+/** How often the progress of erasures is read, in milliseconds. */
+const progressMs = 2_000;
+
+const subjectNames = { user: 'a user', thread: 'a thread', before: 'before a time' } as const;
+
+/** Erasures in progress, and the receipts of completed ones; nothing when there are none. */
+export function ErasureList() {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const { data, error } = useQuery({
+    ...apiQuery('erasures.list', { spaceId }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && state.data.requests.length > 0 ? progressMs : false,
+  });
+  if (error !== null) return <FailureNotice error={error} isSmall />;
+  if (data === undefined) return null;
+  const { requests, completed } = data;
+  return (
+    <>
+      {requests.length > 0 && (
+        <Card title="Erasures in progress" isFlush>
+          <Table
+            caption="Erasures in progress"
+            rows={requests}
+            keyOf={({ id }) => id}
+            columns={requestColumns(zone)}
+          />
+        </Card>
+      )}
+      {completed.length > 0 && (
+        <Card title="Receipts of erasures" isFlush>
+          <Table
+            caption="Receipts of erasures"
+            rows={completed}
+            keyOf={({ id }) => id}
+            columns={receiptColumns(zone)}
+          />
+        </Card>
+      )}
+    </>
+  );
+}
+
+function requestColumns(zone: Zone): Column<Listed['requests'][number]>[] {
+  return [
+    {
+      title: 'Requested',
+      cell: ({ createdAt }) => <Time at={createdAt} zone={zone} />,
+    },
+    { title: 'Events of', cell: ({ subject }) => subjectNames[subject] },
+    {
+      title: 'Progress',
+      cell: ({ startedAt, progress, failure, expectedEvents }) => (
+        <span role="status">
+          {failure !== null ? (
+            <span className="text-bad">{failure} It is tried again.</span>
+          ) : startedAt === null ? (
+            'Waiting for a writer'
+          ) : (
+            `${progress ?? 'Started'}${expectedEvents === null ? '' : `, of ${formatCount(expectedEvents)}`}`
+          )}
+        </span>
+      ),
+    },
+    { title: 'By', isExtra: true, cell: ({ requestedBy }) => requestedBy ?? '–' },
+    { title: 'Reason', isExtra: true, cell: ({ reason }) => <ShownText text={reason ?? '–'} /> },
+  ];
+}
+
+function receiptColumns(zone: Zone): Column<Listed['completed'][number]>[] {
+  return [
+    { title: 'Completed', cell: ({ completedAt }) => <Time at={completedAt} zone={zone} /> },
+    { title: 'Events of', cell: ({ subject }) => subjectNames[subject] },
+    { title: 'Events', isNumber: true, cell: ({ events }) => formatCount(events) },
+    {
+      title: 'By',
+      isExtra: true,
+      cell: ({ requestedBy }) => requestedBy ?? <Badge>operator</Badge>,
+    },
+    { title: 'Reason', isExtra: true, cell: ({ reason }) => <ShownText text={reason ?? '–'} /> },
+    {
+      title: 'Receipt',
+      isPinned: true,
+      isNumber: true,
+      cell: ({ id, receipt }) =>
+        receipt === null ? (
+          <span className="text-faint">none</span>
+        ) : (
+          <Button
+            size="small"
+            aria-label={`Download the receipt ${id}`}
+            onClick={() => download(`erasure-${id}.json`, receipt)}
+          >
+            <Download aria-hidden />
+            Download
+          </Button>
+        ),
+    },
+  ];
+}
+
+function Time({ at, zone }: { at: string; zone: Zone }) {
+  return (
+    <span className="whitespace-nowrap text-muted">{formatTime(Date.parse(at), zone).slice(0, 16)}</span>
+  );
+}
+
+function download(name: string, json: string): void {
+  const url = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}

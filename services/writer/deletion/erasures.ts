@@ -1,0 +1,43 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Database } from '../../../lib/db/database.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { findRequestWork } from '../../../operations/erasure-requests/requests.ts';
+import { erasurePollMs, erasureRetryMs } from '../limits.ts';
+
+const program = fileURLToPath(new URL('../../../operations/erasure-requests/main.ts', import.meta.url));
+
+/**
+ * Starts a process for the erasures that are requested in the dashboard (docs/erasure.md). The dashboard's role cannot delete events
+ * or rewrite partitions, the writer's can. It is a process of its own because erasures take transactions, which services do not
+ * hold open (ADR 14). It ends with the writer; the next one resumes what it left.
+ */
+export function startErasures(database: Database, log: Logger): AsyncDisposable {
+  const stopping = new AbortController();
+  let child: ChildProcess | undefined;
+  const lookOnce = async (): Promise<boolean> => {
+    const { requests, unwritten } = await findRequestWork(database);
+    if (requests.length + unwritten.length === 0 || stopping.signal.aborted) return true;
+    child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const [code] = await once(child, 'exit');
+    return code === 0;
+  };
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const isDone = await lookOnce().catch((error: unknown) => {
+        log.warn({ err: error }, 'requested erasures were not run; trying again later');
+        return false;
+      });
+      await sleep(isDone ? erasurePollMs : erasureRetryMs, undefined, stopping).catch(() => {});
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      child?.kill();
+      await running;
+    },
+  };
+}
