@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SpanInit } from '../../../../harness/fixtures/spans.ts';
 import { mapRequests } from '../../../../test/support/otlp/mapped-spans.ts';
 import { eventIdOf } from '../mapping/ids.ts';
-import { responseIdIn } from './call-traits.ts';
+import { readRawResponse } from '../mapping/messages/raw-response.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const idOf = (letter: string) => letter.repeat(16);
@@ -152,10 +152,10 @@ describe('two instrumentations of one call', () => {
 test('the response id is found in responses of the clients and of LangChain', () => {
   const langChain = (kwargs: object) =>
     JSON.stringify({ generations: [[{ message: { kwargs } }]], llm_output: {} });
-  expect(responseIdIn('{"id":"chatcmpl-1"}')).toBe('chatcmpl-1');
-  expect(responseIdIn(langChain({ id: 'run-1', response_metadata: { id: 'msg_1' } }))).toBe('msg_1');
-  expect(responseIdIn(langChain({ id: 'run-1' }))).toBeUndefined();
-  expect(responseIdIn('text')).toBeUndefined();
+  expect(readRawResponse('{"id":"chatcmpl-1"}').id).toBe('chatcmpl-1');
+  expect(readRawResponse(langChain({ id: 'run-1', response_metadata: { id: 'msg_1' } })).id).toBe('msg_1');
+  expect(readRawResponse(langChain({ id: 'run-1' })).id).toBeUndefined();
+  expect(readRawResponse('text').id).toBeUndefined();
 });
 
 test('the cost of many equal simultaneous calls is linear', () => {

@@ -1,7 +1,9 @@
 import { digitsOf } from '../../../../lib/json/exact-json.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, attributesToJson } from '../spans/attributes.ts';
+import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import { listOf } from './indexed.ts';
+import { isJsonObject } from './messages/messages.ts';
 import { type Convention, conventions, type Row } from './table.ts';
 
 /** A value, and the names of the attributes that it was read from. */
@@ -18,6 +20,8 @@ export class AttributeReader {
   readonly #attributes: Attributes;
   readonly #columns: readonly Convention[];
   readonly #taken = new Set<string>();
+  /** Attributes that hold a JSON object; undefined when they do not. */
+  readonly #objects = new Map<string, { readonly [key: string]: Json } | undefined>();
 
   /** @param by the convention whose column is searched first. */
   constructor(attributes: Attributes, by: Convention) {
@@ -27,13 +31,18 @@ export class AttributeReader {
 
   /** Finds a field without taking it: the caller takes it if the event holds all of its value. */
   find(row: Row, isGood: (value: Json) => boolean = isPresent): Found | undefined {
+    for (const found of this.findAll(row)) if (isGood(found.value)) return found;
+    return undefined;
+  }
+
+  /** All values of a field, in the order of the row. */
+  *findAll(row: Row): Generator<Found> {
     for (const column of this.#columns) {
       for (const name of row[column] ?? []) {
         const found = this.#findOne(name);
-        if (found !== undefined && isGood(found.value)) return found;
+        if (found !== undefined && isPresent(found.value)) yield found;
       }
     }
-    return undefined;
   }
 
   take({ names }: Found): void {
@@ -72,8 +81,26 @@ export class AttributeReader {
 
   #findOne(name: string): Found | undefined {
     if (name.endsWith('.*')) return listOf(this.#attributes, name.slice(0, -1));
+    const [attribute = '', member] = name.split('#');
+    if (member !== undefined) return this.#findMember(attribute, member);
     const value = this.#attributes.get(name);
     return value === undefined ? undefined : { value, names: [name] };
+  }
+
+  /** The object has other members, too: it is not taken. */
+  #findMember(attribute: string, member: string): Found | undefined {
+    const object = this.#readObject(attribute);
+    const value = object !== undefined && Object.hasOwn(object, member) ? object[member] : undefined;
+    return value === undefined ? undefined : { value, names: [] };
+  }
+
+  #readObject(attribute: string): { readonly [key: string]: Json } | undefined {
+    if (!this.#objects.has(attribute)) {
+      const value = this.#attributes.get(attribute);
+      const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
+      this.#objects.set(attribute, isJsonObject(json) ? json : undefined);
+    }
+    return this.#objects.get(attribute);
   }
 }
 
@@ -83,7 +110,18 @@ function isPresent(value: Json): boolean {
 
 function asText(value: Json): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && value !== '' ? value : digitsOf(value);
+  return typeof value === 'string' && value !== '' ? unquoted(value) : digitsOf(value);
+}
+
+/** Langfuse sends each text of metadata as JSON: `"pro"` with its quotes. */
+export function unquoted(text: string): string {
+  if (!/^".*"$/s.test(text)) return text;
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'string' ? json : text;
+  } catch {
+    return text;
+  }
 }
 
 export function asNumber(value: Json | undefined): number | undefined {

@@ -1,10 +1,30 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { setMember } from '../spans/attributes.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
-import type { AttributeReader } from './attribute-reader.ts';
+import { type AttributeReader, unquoted } from './attribute-reader.ts';
 import type { JsonObject } from './json-object.ts';
 import { isJsonObject } from './messages/messages.ts';
-import { dimensionObjects, dimensionPrefixes, tagLists } from './table.ts';
+
+/** Attributes with these prefixes are the application's dimensions: they go to `additionalProperties`, without the prefix. */
+const dimensionPrefixes = [
+  'ai.telemetry.metadata.',
+  'traceloop.association.properties.',
+  'langfuse.trace.metadata.',
+  'langfuse.observation.metadata.',
+  'langsmith.metadata.',
+  'mastra.metadata.',
+] as const;
+
+/** Attributes that hold dimensions as one JSON object, or as a list of tags. */
+const dimensionObjects = ['metadata'] as const;
+const tagLists = [
+  'tag.tags',
+  'langfuse.trace.tags',
+  'langsmith.trace.tags',
+  'langsmith.span.tags',
+  'mastra.tags',
+  'tags',
+] as const;
 
 /** Takes the application's dimensions (docs/api.md §2.2): the metadata of any convention, and its tags joined as one text. */
 export function takeDimensions(reader: AttributeReader): JsonObject {
@@ -16,7 +36,9 @@ export function takeDimensions(reader: AttributeReader): JsonObject {
     const value = prefix === undefined ? undefined : asDimension(reader.get(name));
     if (prefix === undefined || value === undefined) continue;
     reader.take({ value, names: [name] });
-    setMember(dimensions, name.slice(prefix.length), value);
+    const key = name.slice(prefix.length);
+    // The tags of the trace, read above, precede those of the span.
+    if (!Object.hasOwn(dimensions, key)) setMember(dimensions, key, value);
   }
   return dimensions;
 }
@@ -43,19 +65,13 @@ function takeTags(reader: AttributeReader, dimensions: JsonObject): void {
   }
 }
 
-/** A string or a number. Some SDKs send each value as JSON text: `"pro"` with its quotes. */
+/** A string or a number; a list of texts as one text. */
 function asDimension(value: Json | undefined): string | number | undefined {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'number') return value;
-  if (typeof value !== 'string') return undefined;
-  return value.startsWith('"') && value.endsWith('"') ? unquoted(value) : value;
-}
-
-function unquoted(text: string): string {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'string' ? json : text;
-  } catch {
-    return text;
-  }
+  const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? unquoted(value)) : value;
+  if (typeof json === 'string') return json;
+  return Array.isArray(json) && json.length > 0 && json.every((item) => typeof item === 'string')
+    ? json.join(', ')
+    : undefined;
 }

@@ -228,7 +228,7 @@ describe('OpenLLMetry', () => {
       {
         type: 'tool',
         properties: {
-          tool: { name: 'get_weather', input: { args: [], kwargs: { city: 'Bern' } }, output: '21' },
+          tool: { name: 'get_weather', input: { city: 'Bern' }, output: '21' },
         },
       },
     ]);

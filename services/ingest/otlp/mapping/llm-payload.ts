@@ -1,23 +1,25 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
-import type { AttributeReader, Found } from './attribute-reader.ts';
+import { type AttributeReader, type Found, unquoted } from './attribute-reader.ts';
 import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
 import { type LlmOutput, readOutput } from './messages/llm-output.ts';
 import { isJsonObject, readToolCalls } from './messages/messages.ts';
-import { llmRows } from './table.ts';
+import { type RawResponse, readRawResponse } from './messages/raw-response.ts';
+import { llmRows, type Row } from './table.ts';
 import { mapUsage } from './usage.ts';
 
 /** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the rows of the table. */
 export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): JsonObject {
   const usage = mapUsage(reader);
+  const raw = readRawResponse(reader.get('output.value') ?? reader.find(llmRows.output)?.value);
   return compact({
     model: reader.text(llmRows.model) ?? findRequestedModel(reader),
     input: mapInput(reader, messages),
-    output: mapOutput(reader, messages),
+    output: mapOutput(reader, messages, raw),
     usage,
-    responseId: reader.text(llmRows.responseId),
+    responseId: reader.text(llmRows.responseId) ?? raw.id,
     timeToFirstChunkMs: mapTimeToFirstChunk(reader),
   });
 }
@@ -30,7 +32,8 @@ function findRequestedModel(reader: AttributeReader): string | undefined {
 }
 
 function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): JsonObject | undefined {
-  const read = takeWhole(reader, reader.find(llmRows.input), readInput) ?? fromEvents(ofEvents, readInput);
+  const read =
+    takeBest(reader, llmRows.input, readInput, countMissingInput) ?? fromEvents(ofEvents, readInput);
   const { system: systemOfMessages, prompt, messages, tools: toolsOfRequest }: Partial<LlmInput> = read ?? {};
   const instructions = reader.find(llmRows.system, (value) => readInstructions(value) !== undefined);
   const system = takeWhole(reader, instructions, readInstructions)?.text ?? systemOfMessages;
@@ -40,12 +43,17 @@ function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): 
   return unlessEmpty(compact({ system, prompt, messages, tools: tools as Json[] | undefined }));
 }
 
-function mapOutput(reader: AttributeReader, { output: ofEvents }: EventMessages): JsonObject | undefined {
-  const read = takeWhole(reader, reader.find(llmRows.output), readOutput) ?? fromEvents(ofEvents, readOutput);
+function mapOutput(
+  reader: AttributeReader,
+  { output: ofEvents }: EventMessages,
+  raw: RawResponse,
+): JsonObject | undefined {
+  const read =
+    takeBest(reader, llmRows.output, readOutput, countMissingOutput) ?? fromEvents(ofEvents, readOutput);
   const output: Partial<LlmOutput> = read ?? readSeparately(reader);
   const { response, messages } = output;
   const toolCalls = output.toolCalls ?? [];
-  const finishReason = takeFinishReason(reader) ?? output.finishReason;
+  const finishReason = takeFinishReason(reader) ?? output.finishReason ?? raw.finishReason;
   const sentMode = reader.text(llmRows.mode);
   const inferred = response === undefined ? undefined : output.isJson ? 'json' : 'text';
   return unlessEmpty(
@@ -57,6 +65,38 @@ function mapOutput(reader: AttributeReader, { output: ofEvents }: EventMessages)
       finishReason,
     }),
   );
+}
+
+/** Reads the first value of a field that lacks nothing, or the one that lacks least. Senders repeat content in several attributes. */
+function takeBest<T extends { isWhole: boolean }>(
+  reader: AttributeReader,
+  row: Row,
+  read: (value: Json) => T,
+  countMissing: (result: T, first: T) => number,
+): T | undefined {
+  let best: { found: Found; result: T; missing: number } | undefined;
+  for (const found of reader.findAll(row)) {
+    const result = read(found.value);
+    const missing = countMissing(result, best?.result ?? result);
+    if (best === undefined || missing < best.missing) best = { found, result, missing };
+    if (best.missing === 0) break;
+  }
+  if (best?.result.isWhole) reader.take(best.found);
+  return best?.result;
+}
+
+/** Counts the messages without content. A value with fewer messages is never better: it may be the last of them only. */
+function countMissingInput(input: LlmInput, best: LlmInput): number {
+  return countMessages(input) < countMessages(best) ? Number.POSITIVE_INFINITY : input.emptyCount;
+}
+
+function countMessages({ messages }: LlmInput): number {
+  return Array.isArray(messages) ? messages.flat().length : 0;
+}
+
+function countMissingOutput({ response, toolCalls }: LlmOutput): number {
+  const isEmpty = response === undefined && toolCalls.length === 0;
+  return isEmpty ? Number.POSITIVE_INFINITY : toolCalls.filter(({ id }) => id === undefined).length;
 }
 
 /** Reads a value, and takes its attributes if the result holds all of it. */
@@ -90,14 +130,19 @@ function readSeparately(reader: AttributeReader): Partial<LlmOutput> {
   };
 }
 
+/** Semantic Kernel sends the name of its constant: `FinishReason.STOP`. */
+const semanticKernelPrefix = 'FinishReason.';
+
 function takeFinishReason(reader: AttributeReader): string | undefined {
   const found = reader.find(llmRows.finishReason);
   const value = parsed(found?.value ?? null);
   const reasons = Array.isArray(value) ? value : [value];
-  const [reason] = reasons;
-  if (found === undefined || typeof reason !== 'string') return undefined;
+  const reason = typeof reasons[0] === 'string' ? unquoted(reasons[0]) : undefined;
+  if (found === undefined || reason === undefined) return undefined;
   if (reasons.length === 1) reader.take(found);
-  return reason;
+  return reason.startsWith(semanticKernelPrefix)
+    ? reason.slice(semanticKernelPrefix.length).toLowerCase()
+    : reason;
 }
 
 function mapTimeToFirstChunk(reader: AttributeReader): number | undefined {

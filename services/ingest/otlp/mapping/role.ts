@@ -42,6 +42,8 @@ const rules: readonly Rule[] = [
     invoke_workflow: 'agent',
   }),
   byVercelOperation,
+  // The step of a run of Mastra's has the prompt of the model call below it.
+  (attributes) => (has(attributes, 'mastra.model_step.input') ? { kind: 'llm', by: 'genAi' } : undefined),
   byWord('langsmith.span.kind', 'genAi', { llm: 'llm', tool: 'tool', embedding: 'embeddings' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('llm.request.type', 'openLlmetry', {

@@ -1,7 +1,7 @@
 import type { SpanContext } from '../../../../lib/traces/span-tree.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';
-import { AttributeReader } from './attribute-reader.ts';
+import { AttributeReader, unquoted } from './attribute-reader.ts';
 import { takeDimensions } from './dimensions.ts';
 import { checkIds, eventIdOf, traceUuidOf } from './ids.ts';
 import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
@@ -42,9 +42,15 @@ export function toEvent(span: Span, context: EventContext): JsonObject {
     status: mapStatus(span, reader, events),
     instrumentation: mapInstrumentation(reader, source, context.vendor),
     context: compact({
-      threadId: reader.text(commonRows.threadId) ?? context.context.threadId,
+      threadId:
+        reader.text(commonRows.threadId) ??
+        context.context.threadId ??
+        textOf(source.resource.attributes, 'session.id'),
       agentId: reader.text(commonRows.agentId) ?? context.context.agentId,
-      userId: reader.text(commonRows.userId) ?? context.context.userId,
+      userId:
+        reader.text(commonRows.userId) ??
+        context.context.userId ??
+        textOf(source.resource.attributes, 'user.id'),
     }),
     additionalProperties: mapDimensions(span, reader, context),
   };
@@ -78,17 +84,32 @@ function mapStatus(span: Span, reader: AttributeReader, events: readonly SpanEve
   const isError =
     span.status.code === statusError ||
     (span.status.code !== statusOk && textOf(span.attributes, 'error.type') !== undefined) ||
-    textOf(span.attributes, 'langfuse.observation.level') === 'ERROR';
+    textOf(span.attributes, 'langfuse.observation.level') === 'ERROR' ||
+    failedPattern.test(String(reader.get('gen_ai.response.finish_reasons') ?? ''));
   if (!isError) return { state: 'ok' };
   const exception = events.findLast(({ name }) => name === 'exception');
+  const code = reader.text(commonRows.errorCode) ?? attributeOf(exception, 'exception.type');
+  const message =
+    (span.status.message || attributeOf(exception, 'exception.message')) ??
+    reader.text(commonRows.errorMessage);
   const error = compact({
-    code: reader.text(commonRows.errorCode) ?? attributeOf(exception, 'exception.type'),
+    code: code?.replace(pythonClass, '$1'),
     httpStatus: reader.number(commonRows.errorHttpStatus),
-    message:
-      (span.status.message || attributeOf(exception, 'exception.message')) ??
-      reader.text(commonRows.errorMessage),
+    message: message && withoutStack(message),
   });
   return compact({ state: 'error', error: unlessEmpty(error) });
+}
+
+/** A call whose only finish reason is `error` failed, also when its span has no status (Mastra). */
+const failedPattern = /^(?:\["error"\]|error)$/;
+
+/** Semantic Kernel sends the class of an exception as Python prints it. */
+const pythonClass = /^<class '(.+)'>$/;
+
+/** LangChain's messages end with the stack trace. All of the status is stored under `otel`. */
+function withoutStack(message: string): string {
+  const start = message.search(/Traceback \(most recent call last\):|\n +at /);
+  return start < 1 ? message : (message.slice(0, start).trimEnd().split('\n\n')[0] ?? message);
 }
 
 function attributeOf(event: SpanEvent | undefined, name: string): string | undefined {
@@ -111,7 +132,7 @@ const interfaceSuffix = /\.(?:chat|completion|responses|messages|generative-ai)$
 function takeProvider(reader: AttributeReader): string | undefined {
   const found = reader.find(commonRows.source, (value) => typeof value === 'string' && value !== '');
   if (found === undefined) return undefined;
-  const name = String(found.value);
+  const name = unquoted(String(found.value));
   const provider = name.replace(interfaceSuffix, '');
   if (provider === name) reader.take(found);
   return provider;

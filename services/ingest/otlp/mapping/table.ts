@@ -4,6 +4,7 @@
  * attribute with a value wins.
  *
  * A name that ends in `.*` stands for all attributes with that prefix: those of numbered lists (`llm.tools.0.tool…`).
+ * `metadata#user_id` is the member `user_id` of the attribute `metadata`, which holds a JSON object.
  */
 export const conventions = ['langfuse', 'genAi', 'openInference', 'vercel', 'openLlmetry'] as const;
 export type Convention = (typeof conventions)[number];
@@ -11,51 +12,82 @@ export type Convention = (typeof conventions)[number];
 /** One field: the attributes of each convention that has it. */
 export type Row = Partial<Record<Convention, readonly string[]>>;
 
+/** Names of the thread and the user in the metadata that an application attaches, whatever its instrumentation. */
+const threadNames = [
+  'thread_id',
+  'threadId',
+  'session_id',
+  'sessionId',
+  'conversation_id',
+  'conversationId',
+  'chat_id',
+  'chatId',
+];
+const userNames = ['user_id', 'userId'];
+/** LangChain's metadata names the agent and the provider. */
+const langChainAgent = ['lc_agent_name'];
+const langChainProvider = ['ls_provider'];
+
 /** Fields of LLM and tool events. */
 export const commonRows = {
   source: {
-    genAi: ['gen_ai.provider.name', 'gen_ai.system'],
-    openInference: ['llm.provider', 'llm.system'],
+    langfuse: metadata('langfuse.observation.metadata.', langChainProvider),
+    genAi: ['gen_ai.provider.name', 'gen_ai.system', ...metadata('langsmith.metadata.', langChainProvider)],
+    openInference: ['llm.provider', 'llm.system', ...metadata('metadata#', langChainProvider)],
     vercel: ['ai.model.provider'],
-    openLlmetry: ['llm.vendor'],
+    openLlmetry: ['llm.vendor', ...metadata('traceloop.association.properties.', langChainProvider)],
   },
   threadId: {
-    langfuse: ['session.id', 'langfuse.session.id'],
+    langfuse: [
+      'session.id',
+      'langfuse.session.id',
+      ...metadata('langfuse.trace.metadata.', threadNames),
+      ...metadata('langfuse.observation.metadata.', threadNames),
+    ],
     genAi: [
       'gen_ai.conversation.id',
-      ...metadata('langsmith.metadata', ['thread_id', 'session_id', 'conversation_id']),
-      ...metadata('mastra.metadata', ['threadId', 'sessionId']),
+      'gcp.vertex.agent.session_id',
+      ...metadata('langsmith.metadata.', threadNames),
+      ...metadata('mastra.metadata.', threadNames),
     ],
-    openInference: ['session.id'],
-    vercel: metadata('ai.telemetry.metadata', ['threadId', 'sessionId', 'conversationId', 'chatId']),
-    openLlmetry: metadata('traceloop.association.properties', [
-      'thread_id',
-      'session_id',
-      'conversation_id',
-      'chat_id',
-    ]),
+    openInference: ['session.id', ...metadata('metadata#', threadNames)],
+    vercel: metadata('ai.telemetry.metadata.', threadNames),
+    openLlmetry: metadata('traceloop.association.properties.', threadNames),
   },
   userId: {
-    langfuse: ['user.id', 'langfuse.user.id'],
+    langfuse: [
+      'user.id',
+      'langfuse.user.id',
+      ...metadata('langfuse.trace.metadata.', userNames),
+      ...metadata('langfuse.observation.metadata.', userNames),
+    ],
     genAi: [
       'user.id',
       'enduser.id',
-      ...metadata('langsmith.metadata', ['user_id']),
-      ...metadata('mastra.metadata', ['userId', 'resourceId']),
+      'gen_ai.request.user',
+      ...metadata('langsmith.metadata.', userNames),
+      ...metadata('mastra.metadata.', [...userNames, 'resourceId']),
     ],
-    openInference: ['user.id'],
-    vercel: metadata('ai.telemetry.metadata', ['userId']),
-    openLlmetry: metadata('traceloop.association.properties', ['user_id']),
+    openInference: ['user.id', ...metadata('metadata#', userNames)],
+    vercel: metadata('ai.telemetry.metadata.', userNames),
+    openLlmetry: [...metadata('traceloop.association.properties.', userNames), 'llm.user'],
   },
   agentId: {
+    langfuse: metadata('langfuse.observation.metadata.', langChainAgent),
     // The name comes first: many frameworks create a new id for each run.
-    genAi: ['gen_ai.agent.name', 'gen_ai.agent.id'],
-    openInference: ['agent.name'],
+    genAi: [
+      'gen_ai.agent.name',
+      'gen_ai.agent.id',
+      'agent_name',
+      ...metadata('langsmith.metadata.', langChainAgent),
+    ],
+    openInference: ['agent.name', ...metadata('metadata#', langChainAgent)],
     vercel: ['ai.telemetry.functionId'],
+    openLlmetry: metadata('traceloop.association.properties.', langChainAgent),
   },
   errorCode: { genAi: ['error.type'] },
   errorHttpStatus: { genAi: ['http.response.status_code', 'http.status_code'] },
-  errorMessage: { langfuse: ['langfuse.observation.status_message'] },
+  errorMessage: { langfuse: ['langfuse.observation.status_message'], genAi: ['error.message'] },
 } as const satisfies Record<string, Row>;
 
 /** `properties.llm`. */
@@ -70,8 +102,13 @@ export const llmRows = {
   system: { genAi: ['gen_ai.system_instructions'] },
   input: {
     langfuse: ['langfuse.observation.input'],
-    genAi: ['gen_ai.input.messages', 'gen_ai.prompt'],
-    openInference: ['llm.input_messages.*', 'llm.prompts.*', 'input.value'],
+    genAi: [
+      'gen_ai.input.messages',
+      'gen_ai.prompt',
+      'mastra.model_step.input',
+      'gcp.vertex.agent.llm_request',
+    ],
+    openInference: ['llm.input_messages.*', 'llm.prompts.*', 'llm.prompts', 'input.value'],
     vercel: ['ai.prompt.messages', 'ai.prompt'],
     openLlmetry: ['gen_ai.prompt.*', 'llm.prompts.*'],
   },
@@ -83,7 +120,12 @@ export const llmRows = {
   },
   output: {
     langfuse: ['langfuse.observation.output'],
-    genAi: ['gen_ai.output.messages', 'gen_ai.completion'],
+    genAi: [
+      'gen_ai.output.messages',
+      'gen_ai.completion',
+      'mastra.model_step.output',
+      'gcp.vertex.agent.llm_response',
+    ],
     openInference: ['llm.output_messages.*', 'llm.completions.*', 'output.value'],
     openLlmetry: ['gen_ai.completion.*', 'llm.completions.*'],
   },
@@ -91,17 +133,24 @@ export const llmRows = {
   toolCalls: { vercel: ['ai.response.toolCalls'] },
   mode: { genAi: ['gen_ai.output.type'] },
   finishReason: {
-    genAi: ['gen_ai.response.finish_reasons', 'anthropic.message.stop_reason'],
+    langfuse: ['langfuse.observation.metadata.finish_reason'],
+    genAi: [
+      'gen_ai.response.finish_reasons',
+      'gen_ai.response.finish_reason',
+      'anthropic.message.stop_reason',
+    ],
     openInference: ['llm.finish_reason'],
     vercel: ['ai.response.finishReason'],
     openLlmetry: ['llm.response.finish_reason', 'llm.response.stop_reason'],
   },
   responseId: { genAi: ['gen_ai.response.id'], vercel: ['ai.response.id'] },
-  timeToFirstChunkS: { genAi: ['gen_ai.response.time_to_first_chunk'] },
+  timeToFirstChunkS: {
+    genAi: ['gen_ai.response.time_to_first_chunk', 'gen_ai.client.operation.time_to_first_chunk'],
+  },
   timeToFirstChunkMs: { vercel: ['ai.response.msToFirstChunk'] },
 } as const satisfies Record<string, Row>;
 
-/** `properties.llm.usage`, as tokens. Langfuse sends one object: see usage.ts. */
+/** `properties.llm.usage`, as tokens. Langfuse and LangSmith send one object: see usage.ts. */
 export const usageRows = {
   input: {
     genAi: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
@@ -161,34 +210,31 @@ export const toolRows = {
   },
   input: {
     langfuse: ['langfuse.observation.input'],
-    genAi: ['gen_ai.tool.call.arguments'],
+    genAi: [
+      'gen_ai.tool.call.arguments',
+      'tool_arguments',
+      'gcp.vertex.agent.tool_call_args',
+      'gen_ai.prompt',
+    ],
     openInference: ['input.value', 'tool.parameters'],
     vercel: ['ai.toolCall.args', 'ai.toolCall.input'],
     openLlmetry: ['traceloop.entity.input'],
   },
   output: {
     langfuse: ['langfuse.observation.output'],
-    genAi: ['gen_ai.tool.call.result', 'anthropic.tool_result.content'],
+    genAi: [
+      'gen_ai.tool.call.result',
+      'anthropic.tool_result.content',
+      'tool_response',
+      'gcp.vertex.agent.tool_response',
+      'gen_ai.completion',
+    ],
     openInference: ['output.value'],
     vercel: ['ai.toolCall.result', 'ai.toolCall.output'],
     openLlmetry: ['traceloop.entity.output'],
   },
 } as const satisfies Record<string, Row>;
 
-/** Attributes with these prefixes are the application's dimensions: they go to `additionalProperties`, without the prefix. */
-export const dimensionPrefixes = [
-  'ai.telemetry.metadata.',
-  'traceloop.association.properties.',
-  'langfuse.trace.metadata.',
-  'langfuse.observation.metadata.',
-  'langsmith.metadata.',
-  'mastra.metadata.',
-] as const;
-
-/** Attributes that hold dimensions as one JSON object, or as a list of tags. */
-export const dimensionObjects = ['metadata'] as const;
-export const tagLists = ['tag.tags', 'langfuse.trace.tags', 'langsmith.trace.tags'] as const;
-
 function metadata(prefix: string, names: readonly string[]): string[] {
-  return names.map((name) => `${prefix}.${name}`);
+  return names.map((name) => prefix + name);
 }

@@ -3,7 +3,14 @@ import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
 import { compact, type JsonObject } from './json-object.ts';
+import { isJsonObject, textIn } from './messages/messages.ts';
 import { type Row, toolRows } from './table.ts';
+
+/** A value of a tool call without the wrapping of its framework. */
+interface Unwrapped {
+  readonly value: Json;
+  readonly callId?: string | undefined;
+}
 
 /** Maps a tool span to `properties.tool` (docs/api.md §2.7), by the rows of the table. Input and output in JSON text are stored as JSON. */
 export function mapToolPayload(
@@ -11,24 +18,58 @@ export function mapToolPayload(
   spanName: string,
   events: readonly SpanEvent[],
 ): JsonObject {
+  const input = takeValue(reader, toolRows.input, unwrapInput);
+  const output = takeValue(reader, toolRows.output, unwrapOutput);
   return compact({
     name: reader.text(toolRows.name) ?? spanName,
-    callId: reader.text(toolRows.callId),
-    input: takeValue(reader, toolRows.input) ?? valueOfEvent(events, 'gen_ai.tool.message', 'content'),
-    output: takeValue(reader, toolRows.output) ?? valueOfEvent(events, 'gen_ai.choice', 'message'),
+    callId: reader.text(toolRows.callId) ?? output?.callId,
+    input: input?.value ?? valueOfEvent(events, 'gen_ai.tool.message', 'content'),
+    output: output?.value ?? valueOfEvent(events, 'gen_ai.choice', 'message'),
   });
 }
 
 /** Strands sends the arguments and the result of a tool as events of its span. */
 function valueOfEvent(events: readonly SpanEvent[], event: string, attribute: string): Json | undefined {
   const value = events.find(({ name }) => name === event)?.attributes.get(attribute);
-  return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+  return value === undefined ? undefined : parsed(value);
 }
 
-function takeValue(reader: AttributeReader, row: Row): Json | undefined {
+/** An attribute that holds more than the value stays in the event's other attributes. */
+function takeValue(
+  reader: AttributeReader,
+  row: Row,
+  unwrap: (json: Json) => Unwrapped | undefined,
+): Unwrapped | undefined {
   const found = reader.find(row);
   if (found === undefined) return undefined;
-  reader.take(found);
-  const { value } = found;
+  const json = parsed(found.value);
+  const unwrapped = unwrap(json);
+  if (unwrapped === undefined) reader.take(found);
+  return unwrapped ?? { value: json };
+}
+
+/** The arguments in a call of a Python function (`{ args: [], kwargs }`: smolagents, LlamaIndex) or of a tool of LangChain (`inputs`). */
+function unwrapInput(json: Json): Unwrapped | undefined {
+  if (!isJsonObject(json)) return undefined;
+  const { args, kwargs, inputs } = json;
+  if (json.input_str !== undefined && isJsonObject(inputs)) return { value: inputs };
+  const hasArgs = args !== undefined && !(Array.isArray(args) && args.length === 0);
+  return !hasArgs && isJsonObject(kwargs) ? { value: kwargs } : undefined;
+}
+
+/** The result in a tool message of LangChain, in any of its serialized forms, or in a tool output of LlamaIndex. */
+function unwrapOutput(json: Json): Unwrapped | undefined {
+  if (!isJsonObject(json)) return undefined;
+  if (json.raw_output !== undefined && json.tool_name !== undefined)
+    return { value: parsed(json.raw_output) };
+  const inner = json.lc === undefined ? (json.type === 'tool' ? json.data : json.output) : json.kwargs;
+  if (isJsonObject(inner)) return unwrapOutput(inner);
+  const callId = textIn(json, 'tool_call_id');
+  return callId !== undefined && json.content !== undefined
+    ? { value: parsed(json.content), callId }
+    : undefined;
+}
+
+function parsed(value: Json): Json {
   return typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
 }

@@ -9,7 +9,7 @@ type Counts = Partial<Record<keyof typeof usageRows, number>>;
 
 /** Maps the tokens of a call to `properties.llm.usage` (docs/api.md §2.6). @returns undefined when none are known. */
 export function mapUsage(reader: AttributeReader): { [key: string]: Json } | undefined {
-  const counts = findLangfuseCounts(reader) ?? takeCounts(reader);
+  const counts = findCounts(reader) ?? takeCounts(reader);
   if (Object.keys(counts).length === 0) return undefined;
   const input = splitInput(counts);
   const output = splitOutput(counts);
@@ -56,14 +56,18 @@ function splitOutput({ output, reasoning }: Counts) {
   };
 }
 
-const langfuseUsage = { langfuse: ['langfuse.observation.usage_details'] };
+const usageObjects = {
+  langfuse: ['langfuse.observation.usage_details'],
+  genAi: ['langsmith.metadata.usage_metadata'],
+};
 
 /**
- * Langfuse's counts exclude each other: `input` does not include `input_cached_tokens`. OpenAI's names are read, too. The
- * attribute is not taken: it may hold counts that Weir has no field for.
+ * Reads the counts that Langfuse and LangSmith send as one object. Langfuse's counts exclude each other: `input` does not
+ * include `input_cached_tokens`. The nested counts of OpenAI and LangChain are parts of their totals. The attribute is not
+ * taken: it may hold counts that Weir has no field for.
  */
-function findLangfuseCounts(reader: AttributeReader): Counts | undefined {
-  const found = reader.find(langfuseUsage);
+function findCounts(reader: AttributeReader): Counts | undefined {
+  const found = reader.find(usageObjects);
   const sent = typeof found?.value === 'string' ? parseEmbeddedJson(found.value) : found?.value;
   if (found === undefined || !isJsonObject(sent)) return undefined;
   const details = flat(sent);

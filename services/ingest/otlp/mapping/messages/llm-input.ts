@@ -1,6 +1,6 @@
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
-import { isJsonObject, type Message, readMessage, readMessages, textIn } from './messages.ts';
+import { isJsonObject, type Message, readMessage, readMessages } from './messages.ts';
 
 /** The input of a model call. */
 export interface LlmInput {
@@ -12,19 +12,42 @@ export interface LlmInput {
   readonly tools?: readonly Json[];
   /** Whether the fields above hold all of the value. */
   readonly isWhole: boolean;
+  /** Messages without text and without tool calls. Some senders leave content out that another attribute holds. */
+  readonly emptyCount: number;
 }
 
 /** Reads an input of any convention: messages, a request with messages, or a prompt; as JSON or as JSON text. */
 export function readInput(value: Json): LlmInput {
   const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
-  if (typeof json === 'string') return { prompt: json, isWhole: true };
+  if (typeof json === 'string') return { prompt: json, isWhole: true, emptyCount: 0 };
   const messages = readMessages(json);
-  if (messages !== undefined) return { ...summarize(messages), messages: json, isWhole: true };
+  if (messages !== undefined) {
+    const tools = toolsAmong(json);
+    return {
+      ...summarize(messages),
+      ...(tools.length > 0 && { tools }),
+      messages: json,
+      isWhole: true,
+    };
+  }
   const request = isJsonObject(json) ? readRequest(json) : undefined;
   if (request !== undefined) return request;
   const message = readMessage(json);
   if (message !== undefined) return { ...summarize([message]), messages: [json], isWhole: true };
-  return { prompt: typeof value === 'string' ? value : JSON.stringify(json), isWhole: true };
+  const prompt = typeof value === 'string' ? value : JSON.stringify(json);
+  return { prompt, isWhole: true, emptyCount: 0 };
+}
+
+/** Langfuse's handler for LangChain appends the tool definitions to the messages. */
+function toolsAmong(messages: Json): Json[] {
+  const contents = Array.isArray(messages)
+    ? messages.map((message) =>
+        isJsonObject(message) && message.role === 'tool' ? message.content : undefined,
+      )
+    : [];
+  return contents.filter(
+    (content) => isJsonObject(content) && content.type === 'function' && isJsonObject(content.function),
+  ) as Json[];
 }
 
 /** Reads tool definitions of any convention as a list of objects. */
@@ -52,10 +75,12 @@ function readRequest(request: { readonly [key: string]: Json }): LlmInput | unde
   const messages = list === undefined ? undefined : readMessages(list);
   const prompt = typeof list === 'string' ? list : undefined;
   if (messages === undefined && prompt === undefined) return undefined;
-  const system = textIn(request, 'system', 'instructions');
+  const config = isJsonObject(request.config) ? request.config : request;
+  const given = config.system ?? config.instructions ?? config.system_instruction;
+  const system = given === undefined ? undefined : readInstructions(given)?.text;
   const tools = request.tools === undefined ? undefined : readTools(request.tools);
   return {
-    ...(prompt === undefined ? summarize(messages ?? []) : { prompt }),
+    ...(prompt === undefined ? summarize(messages ?? []) : { prompt, emptyCount: 0 }),
     ...(system !== undefined && { system }),
     ...(messages !== undefined && list !== undefined && { messages: list }),
     ...(tools !== undefined && { tools }),
@@ -63,7 +88,7 @@ function readRequest(request: { readonly [key: string]: Json }): LlmInput | unde
   };
 }
 
-function summarize(messages: readonly Message[]): { system?: string; prompt?: string } {
+function summarize(messages: readonly Message[]): Pick<LlmInput, 'system' | 'prompt' | 'emptyCount'> {
   const ofRole = (...roles: readonly string[]) =>
     messages.filter(({ role, texts }) => roles.includes(role) && texts.length > 0);
   const system = ofRole('system', 'developer').flatMap(({ texts }) => texts);
@@ -71,6 +96,7 @@ function summarize(messages: readonly Message[]): { system?: string; prompt?: st
   return {
     ...(system.length > 0 && { system: system.join('\n') }),
     ...(prompt !== undefined && { prompt: prompt.texts.join('\n') }),
+    emptyCount: messages.filter(({ texts, toolCalls }) => texts.length + toolCalls.length === 0).length,
   };
 }
 

@@ -34,9 +34,10 @@ export function readOutput(value: Json): LlmOutput {
   return { response, toolCalls: [], isJson: true, isWhole: true };
 }
 
-/** The messages in a response of OpenAI's chat completions, completions or responses API, or of LangChain. */
+/** The messages in a response of OpenAI's chat completions, completions or responses API, of Gemini, or of LangChain. */
 function messagesOfResponse(response: { readonly [key: string]: Json }): Json | undefined {
-  const { choices, output, generations } = response;
+  const { choices, output, generations, candidates } = response;
+  if (Array.isArray(candidates)) return candidates;
   if (Array.isArray(generations))
     return generations
       .flat()

@@ -14,6 +14,7 @@ import { parseEmbeddedJson } from '../../spans/exact-json.ts';
  *                    tool_calls: [{ tool_call: { id, function: { name, arguments } } }] } }
  *   OpenLLMetry    { role, content, tool_calls: [{ id, name, arguments }] }
  *   Bedrock        { role, content: [{ text }, { toolUse: { toolUseId, name, input } }] }
+ *   Gemini         { role, parts: [{ text }, { functionCall: { name, args } }] }, or this as the `content` of a candidate
  *   LangChain      { lc: 1, id: [ …, 'HumanMessage'], kwargs: { content, tool_calls: [{ id, name, args }] } }
  */
 
@@ -40,6 +41,7 @@ export function readMessage(json: Json): Message | undefined {
   if (isJsonObject(json.kwargs) && Array.isArray(json.id)) return readLangChain(json.id, json.kwargs);
   const wrapped = json.message ?? json.prompt ?? json.completion;
   if (isJsonObject(wrapped)) return readMessage(wrapped);
+  if (isJsonObject(json.content) && Array.isArray(json.content.parts)) return readMessage(json.content);
   const role = textIn(json, 'role') ?? '';
   const call = readToolCall(json);
   if (call !== undefined) return { role, texts: [], toolCalls: [call] };
@@ -47,9 +49,10 @@ export function readMessage(json: Json): Message | undefined {
   const contents = [json.parts, json.contents ?? json.content, json.text].filter(
     (part) => part !== undefined,
   );
-  if (contents.length === 0 && role === '' && json.tool_calls === undefined) return undefined;
+  const listed = json.tool_calls ?? json.toolCalls;
+  if (contents.length === 0 && role === '' && listed === undefined) return undefined;
   const parts = contents.flatMap(partsOf);
-  const calls = Array.isArray(json.tool_calls) ? json.tool_calls : [];
+  const calls = Array.isArray(listed) ? listed : isJsonObject(json.function_call) ? [json.function_call] : [];
   return {
     role,
     texts: parts.flatMap(textsOfPart),
@@ -124,6 +127,8 @@ function readToolCall(json: Json): ToolCall | undefined {
   if (!isJsonObject(json)) return undefined;
   if (isJsonObject(json.tool_call)) return readToolCall(json.tool_call);
   if (isJsonObject(json.toolUse)) return readToolCall({ ...json.toolUse, id: json.toolUse.toolUseId ?? '' });
+  const gemini = json.functionCall ?? (json.type === undefined ? json.function_call : undefined);
+  if (isJsonObject(gemini) && json.role === undefined) return readToolCall({ ...gemini, type: 'function' });
   const called = isJsonObject(json.function) ? json.function : json;
   const name = textIn(called, 'name', 'toolName', 'tool_name');
   const isCall = json.type === undefined ? isUntypedCall(json) : callTypes.has(json.type);

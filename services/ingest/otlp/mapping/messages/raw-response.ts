@@ -1,0 +1,53 @@
+import type { Json } from '../../../read/protobuf-struct.ts';
+import { parseEmbeddedJson } from '../../spans/exact-json.ts';
+import { isJsonObject, textIn } from './messages.ts';
+
+/** Fields of a provider's response for which some conventions have no attribute. */
+export interface RawResponse {
+  readonly id: string | undefined;
+  readonly finishReason: string | undefined;
+}
+
+type Members = { readonly [key: string]: Json };
+
+/** Reads a response of OpenAI's, Anthropic's or Gemini's client, or of LangChain, which OpenInference and LangSmith send as JSON text. */
+export function readRawResponse(value: Json | undefined): RawResponse {
+  const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
+  if (!isJsonObject(json)) return { id: undefined, finishReason: undefined };
+  const generation = membersOf(listOf(listOf(json.generations)[0])[0]);
+  const message = membersOf(membersOf(generation.message).kwargs);
+  const metadata = membersOf(message.response_metadata);
+  // An item of a response has an id, too, but no model.
+  const ownId = json.type === undefined || json.model !== undefined ? json.id : undefined;
+  const ids = [
+    ownId,
+    json.response_id,
+    json.responseId,
+    metadata.id,
+    membersOf(json.llm_output).id,
+    message.id,
+  ];
+  const holders = [
+    json,
+    listOf(json.choices)[0],
+    listOf(json.candidates)[0],
+    generation.generation_info,
+    metadata,
+  ];
+  const reasons = holders.map((holder) =>
+    textIn(membersOf(holder), 'finish_reason', 'stop_reason', 'finishReason'),
+  );
+  return {
+    // LangChain's own ids identify its runs, not the provider's response.
+    id: ids.find((id): id is string => typeof id === 'string' && id !== '' && !/^(?:lc_)?run-/.test(id)),
+    finishReason: reasons.find((reason) => reason !== undefined && reason !== ''),
+  };
+}
+
+function membersOf(json: Json | undefined): Members {
+  return isJsonObject(json) ? json : {};
+}
+
+function listOf(json: Json | undefined): readonly Json[] {
+  return Array.isArray(json) ? json : [];
+}
