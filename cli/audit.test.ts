@@ -25,6 +25,7 @@ const changes: Record<
   'user link': { args: ['--email', email, '--url', 'http://x'], log: 'no space' },
   // The second row is for the link.
   'user reclaim': { args: ['--email', email, '--url', 'http://x'], log: 'no space', rows: 2 },
+  'user reset-second-factor': { args: ['--email', email], log: 'no space' },
   'user disable': { args: ['--email', email], log: 'no space' },
   'user enable': {
     prepare: [['user', 'disable', '--email', email]],

@@ -53,7 +53,10 @@ export async function followEvents(
   { email, password }: { email: string; password: string },
   { print, signal }: { print: (line: string) => void; signal: AbortSignal },
 ): Promise<void> {
-  const { spaces } = await trpc.auth.signIn.mutate({ email, password });
+  const me = await trpc.auth.signIn.mutate({ email, password });
+  if ('secondFactors' in me)
+    throw new Error('This user has a second factor: call auth.giveCode with a code.');
+  const { spaces } = me;
   const spaceId = spaces[0]?.id;
   // Read the cursor before the list, so that no event is missed between them. An event in both has the same id.
   const { cursor } = await trpc.live.since.query({ spaceId });

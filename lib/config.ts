@@ -89,6 +89,7 @@ export const configSchema = z
       .pipe(z.array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be domains, separated by commas' })))
       .default([]),
     SSO_REQUIRED: z.stringbool().default(false),
+    SECOND_FACTOR_REQUIRED: z.stringbool().default(false),
     NEW_SPACE_MONTHLY_EVENTS: z.coerce.number().int().nonnegative().optional(),
     RETENTION_DAYS_MAX: positive.max(retentionDaysMax).optional(),
     BACKUP_RETENTION_DAYS: positive.max(retentionDaysMax).optional(),
@@ -114,6 +115,10 @@ export const configSchema = z
   .refine((config) => !config.SSO_REQUIRED || config.OIDC_ISSUER !== undefined, {
     path: ['SSO_REQUIRED'],
     error: 'needs OIDC_ISSUER: nobody could sign in',
+  })
+  .refine((config) => !config.SECOND_FACTOR_REQUIRED || !config.SSO_REQUIRED, {
+    path: ['SECOND_FACTOR_REQUIRED'],
+    error: 'has no effect with SSO_REQUIRED: require the second factor at the OpenID provider',
   });
 
 export type Config = z.infer<typeof configSchema>;

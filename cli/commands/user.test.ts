@@ -9,6 +9,11 @@ import {
   type TestClient,
   type TestDashboard,
 } from '../../test/support/dashboard.ts';
+import {
+  addApp,
+  addPasskey,
+  answerPasskey,
+} from '../../test/support/protocols/second-factor/second-factor-changes.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
@@ -155,7 +160,8 @@ test('the list shows every user with the spaces of each, and no hash', async () 
   await user(['create', '--email', alone]);
   const listed: { email: string }[] = await user(['list']);
   const shown = { userId: expect.any(String), createdAt: expect.stringMatching(/Z$/), disabledAt: null };
-  const verified = { emailVerifiedAt: expect.stringMatching(/Z$/) };
+  const secondFactors = { totp: false, passkey: false };
+  const verified = { emailVerifiedAt: expect.stringMatching(/Z$/), secondFactors };
   const spaces = [{ spaceId, name: expect.any(String), role: 'viewer' }];
   expect(listed).toContainEqual({ ...shown, ...verified, email, spaces });
   expect(listed).toContainEqual({ ...shown, ...verified, email: alone, spaces: [] });
@@ -239,12 +245,15 @@ test('commands warn about an account created by accepting an invitation, and rec
     exitCode: 0,
     stderr: expect.stringContaining(`user reclaim --email ${email}`),
   });
+  const passkey = await addPasskey(impostor);
   const { link, password } = await user(['reclaim', '--email', email, ...url]);
   await expect(impostor.trpc.me.query()).rejects.toMatchObject(unauthorized);
   const stranger = openClient(dashboard.url).trpc;
   await expect(stranger.auth.signIn.mutate({ email, password: 'of the impostor' })).rejects.toMatchObject(
     unauthorized,
   );
+  const answer = await answerPasskey({ trpc: stranger }, passkey);
+  await expect(stranger.auth.signInWithPasskey.mutate(answer)).rejects.toMatchObject(unauthorized);
   await expect(stranger.invitations.look.mutate({ token: guest.token })).rejects.toMatchObject({
     data: { code: 'NOT_FOUND' },
   });
@@ -253,4 +262,23 @@ test('commands warn about an account created by accepting an invitation, and rec
   expect((await trpc.me.query()).spaces).toMatchObject([{ id: spaceId, role: 'admin' }]);
   await trpc.auth.changePassword.mutate({ currentPassword: password, newPassword: 'of the person' });
   expect((await run(['link', '--email', email, ...url])).stderr).toBe('');
+});
+
+test('reset-second-factor lets a user who lost the telephone sign in with the password alone', async () => {
+  const { spaceId, email, password, client } = await dashboard.addSpace();
+  await addApp(client);
+  const passkey = await addPasskey(client);
+  await client.trpc.secondFactor.renewRecoveryCodes.mutate();
+  const listed = async () => (await user(['list'])).find((one: { email: string }) => one.email === email);
+  expect(await listed()).toMatchObject({ secondFactors: { totp: true, passkey: true } });
+  const { userId } = await user(['reset-second-factor', '--email', email]);
+  expect(await listed()).toMatchObject({ userId, secondFactors: { totp: false, passkey: false } });
+  await expect(client.trpc.me.query()).rejects.toMatchObject(unauthorized);
+  const { trpc } = openClient(dashboard.url);
+  const answer = await answerPasskey({ trpc }, passkey);
+  await expect(trpc.auth.signInWithPasskey.mutate(answer)).rejects.toMatchObject(unauthorized);
+  expect(await trpc.auth.signIn.mutate({ email, password })).toMatchObject({ user: { email } });
+  expect(await trpc.secondFactor.list.query()).toEqual({ totp: null, passkeys: [], recoveryCodesLeft: 0 });
+  const actions = (await readAudit(spaceId)).map(({ action, actor }) => [action, actor]);
+  expect(actions).toContainEqual(['user.reset_second_factor', 'operator']);
 });

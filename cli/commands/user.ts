@@ -9,6 +9,7 @@ import {
   isEmailVerified,
   listUsers,
   reclaimUser,
+  resetSecondFactor,
   setDisabled,
   setPassword,
 } from '../../lib/accounts/users.ts';
@@ -19,7 +20,7 @@ import { readConfig, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 import { readPassword } from '../password-input.ts';
 
-/** `user create`, `password`, `link`, `role`, `reclaim`, `disable`, `enable` and `list`: manage the users of the dashboard. */
+/** `user create`, `password`, `link`, `role`, `reclaim`, `reset-second-factor`, `disable`, `enable` and `list`: manage the users of the dashboard. */
 export function addUserCommands(program: Command, host: Host): void {
   const user = program.command('user').description('users of the dashboard');
   addCreate(user, host);
@@ -46,6 +47,7 @@ export function addUserCommands(program: Command, host: Host): void {
     );
 
   addReclaim(user, host);
+  addResetSecondFactor(user, host);
   addDisable(user, host);
 
   user
@@ -131,6 +133,22 @@ function addReclaim(user: Command, host: Host): void {
         await reclaimUser(database, userId, password);
         const link = await createSignInLink(database, userId, dashboardUrl);
         await printJson(host, { userId, email, link, password });
+      }),
+    );
+}
+
+function addResetSecondFactor(user: Command, host: Host): void {
+  user
+    .command('reset-second-factor')
+    .description(
+      'remove the authenticator app, passkeys and recovery codes of a user who lost them, and end all sessions of the user',
+    )
+    .requiredOption('--email <email>', 'the user', parseEmail)
+    .action(({ email }: { email: string }) =>
+      withDatabase(host, async (database) => {
+        const userId = await requireUser(database, email);
+        await resetSecondFactor(database, userId);
+        await printJson(host, { userId, email });
       }),
     );
 }

@@ -1,4 +1,5 @@
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import { identities, memberships, sessions, signInLinks, spaces, users } from '../db/schema.ts';
 import { operator, runAudited, type Transaction } from './audit/audit.ts';
@@ -6,6 +7,11 @@ import { normalizeEmail } from './email.ts';
 import { type Membership, setRole } from './memberships.ts';
 import { revokeInvitations } from './open-invitations.ts';
 import { hashPassword } from './password.ts';
+import {
+  removeSecondFactors,
+  type SecondFactors,
+  secondFactorColumns,
+} from './second-factor/second-factors.ts';
 
 /** The fields of a user that may be shown. */
 export interface UserInfo {
@@ -16,6 +22,7 @@ export interface UserInfo {
   emailVerifiedAt: Date | null;
   /** When the user was disabled; null for an enabled user. */
   disabledAt: Date | null;
+  secondFactors: SecondFactors;
   spaces: (Membership & { name: string })[];
 }
 
@@ -57,25 +64,7 @@ export async function createUser(
 /** Sets a user's password and ends every session and sign-in link of the user. Each of the user's spaces gets an audit row. */
 export async function setPassword(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
-  await database.transaction(async (transaction) => {
-    const changed = transaction
-      .$with('changed')
-      .as(
-        transaction
-          .update(users)
-          .set({ passwordHash })
-          .where(eq(users.id, userId))
-          .returning({ userId: users.id }),
-      );
-    await runAudited(transaction, changed, {
-      userId: changed.userId,
-      actor: operator,
-      action: 'user.password',
-      target: userId,
-      details: { userId },
-    });
-    await endSessions(transaction, userId);
-  });
+  await changeUser(database, userId, { action: 'user.password', set: { passwordHash }, details: { userId } });
 }
 
 /**
@@ -83,47 +72,82 @@ export async function setPassword(database: Database, userId: string, password: 
  * invitations made by and to them; memberships stay.
  */
 export async function setDisabled(database: Database, userId: string, isDisabled: boolean): Promise<void> {
-  await database.transaction(async (transaction) => {
-    const changed = transaction.$with('changed').as(
-      transaction
-        .update(users)
-        .set({ disabledAt: isDisabled ? sql`now()` : null })
-        .where(and(eq(users.id, userId), isDisabled ? isNull(users.disabledAt) : isNotNull(users.disabledAt)))
-        .returning({ userId: users.id }),
-    );
-    const lost = { from: changed, spaceId: undefined, userId, role: undefined, actor: operator };
-    const entry = {
-      userId: changed.userId,
-      actor: operator,
-      action: isDisabled ? 'user.disable' : 'user.enable',
-      target: userId,
-    };
-    const after = isDisabled ? revokeInvitations(transaction, lost) : [];
-    await runAudited(transaction, changed, entry, { after });
-    if (isDisabled) await endSessions(transaction, userId);
+  if (!isDisabled) {
+    const where = isNotNull(users.disabledAt);
+    await changeUser(database, userId, { action: 'user.enable', set: { disabledAt: null }, where });
+    return;
+  }
+  await changeUser(database, userId, {
+    action: 'user.disable',
+    set: { disabledAt: sql`now()` },
+    where: isNull(users.disabledAt),
+    revokesInvitations: true,
   });
 }
 
 /**
  * Returns an account to the owner of its e-mail address, after somebody else accepted an invitation to it: sets a new
- * password and ends its single sign-on, sessions, sign-in links and open invitations. Memberships stay.
+ * password and ends its second factors, single sign-on, sessions, sign-in links and open invitations. Memberships stay.
  */
 export async function reclaimUser(database: Database, userId: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password);
+  await changeUser(
+    database,
+    userId,
+    {
+      action: 'user.reclaim',
+      set: { passwordHash, emailVerifiedAt: sql`now()` },
+      revokesInvitations: true,
+    },
+    async (transaction) => {
+      await transaction.delete(identities).where(eq(identities.userId, userId));
+      await removeSecondFactors(transaction, userId);
+    },
+  );
+}
+
+/** Removes the authenticator app, the passkeys and the recovery codes of a user, and ends every session and sign-in link. */
+export async function resetSecondFactor(database: Database, userId: string): Promise<void> {
+  // The row itself stays as it is: it is locked, so that no factor is added meanwhile.
+  const change = { action: 'user.reset_second_factor', set: { id: userId } };
+  await changeUser(database, userId, change, (transaction) => removeSecondFactors(transaction, userId));
+}
+
+/** A change of a user by the operator. */
+interface UserChange {
+  /** The action in the audit log. */
+  action: string;
+  set: PgUpdateSetSource<typeof users>;
+  /** The user is only changed, and the change only recorded, if this holds. */
+  where?: SQL;
+  details?: Record<string, unknown>;
+  /** Whether the open invitations made by and to the user are revoked. */
+  revokesInvitations?: boolean;
+}
+
+/**
+ * Changes a user, with one audit row in each of the user's spaces, and ends every session and sign-in link. `alsoChange` runs before
+ * they end, in the same transaction.
+ */
+async function changeUser(
+  database: Database,
+  userId: string,
+  { action, set, where, details = {}, revokesInvitations = false }: UserChange,
+  alsoChange: (transaction: Transaction) => Promise<void> = async () => {},
+): Promise<void> {
   await database.transaction(async (transaction) => {
-    const changed = transaction
-      .$with('changed')
-      .as(
-        transaction
-          .update(users)
-          .set({ passwordHash, emailVerifiedAt: sql`now()` })
-          .where(eq(users.id, userId))
-          .returning({ userId: users.id }),
-      );
+    const changed = transaction.$with('changed').as(
+      transaction
+        .update(users)
+        .set(set)
+        .where(and(eq(users.id, userId), where))
+        .returning({ userId: users.id }),
+    );
+    const entry = { userId: changed.userId, actor: operator, action, target: userId, details };
     const lost = { from: changed, spaceId: undefined, userId, role: undefined, actor: operator };
-    const entry = { userId: changed.userId, actor: operator, action: 'user.reclaim', target: userId };
-    await runAudited(transaction, changed, entry, { after: revokeInvitations(transaction, lost) });
-    await transaction.delete(identities).where(eq(identities.userId, userId));
+    const after = revokesInvitations ? revokeInvitations(transaction, lost) : [];
+    await runAudited(transaction, changed, entry, { after });
+    await alsoChange(transaction);
     await endSessions(transaction, userId);
   });
 }
@@ -191,6 +215,7 @@ export async function listUsers(database: Database): Promise<UserInfo[]> {
         emailVerifiedAt: users.emailVerifiedAt,
         disabledAt: users.disabledAt,
       },
+      secondFactors: secondFactorColumns,
       spaceId: spaces.id,
       name: spaces.name,
       role: memberships.role,
@@ -200,8 +225,8 @@ export async function listUsers(database: Database): Promise<UserInfo[]> {
     .leftJoin(spaces, eq(spaces.id, memberships.spaceId))
     .orderBy(users.email, spaces.id);
   const listed = new Map<string, UserInfo>();
-  for (const { user, spaceId, name, role } of rows) {
-    const shown = listed.get(user.userId) ?? { ...user, spaces: [] };
+  for (const { user, secondFactors, spaceId, name, role } of rows) {
+    const shown = listed.get(user.userId) ?? { ...user, secondFactors, spaces: [] };
     listed.set(user.userId, shown);
     if (spaceId !== null && name !== null && role !== null) shown.spaces.push({ spaceId, name, role });
   }

@@ -7,6 +7,7 @@ export * from './schema/erasures.ts';
 export * from './schema/events.ts';
 export * from './schema/memberships.ts';
 export * from './schema/quarantine.ts';
+export * from './schema/second-factors.ts';
 export * from './schema/spaces.ts';
 export * from './schema/statistics.ts';
 export * from './schema/traces.ts';

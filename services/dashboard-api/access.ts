@@ -59,8 +59,18 @@ export function requireScope(caller: SpaceUser, { isStatistics }: { isStatistics
   throw new TRPCError({ code: 'FORBIDDEN', message: 'This read key reads statistics, not events.' });
 }
 
+/** @throws TRPCError UNAUTHORIZED without a user; FORBIDDEN when the user has to add a second factor before anything else. */
+export function requireSignedIn(found: SessionUser | undefined): SessionUser {
+  const user = requireSession(found);
+  if (!user.mustEnrol) return user;
+  throw new TRPCError({
+    code: 'FORBIDDEN',
+    message: 'Weir requires a second factor: add an authenticator app or a passkey first.',
+  });
+}
+
 /** @throws TRPCError UNAUTHORIZED without a user. */
-export function requireSignedIn(user: SessionUser | undefined): SessionUser {
+export function requireSession(user: SessionUser | undefined): SessionUser {
   if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in first.' });
   return user;
 }

@@ -5,7 +5,8 @@ import {
   type TestDashboard,
   type TestSpace,
 } from '../../test/support/dashboard.ts';
-import { type Change, changesOf } from '../../test/support/protocols/dashboard-changes.ts';
+import type { Change } from '../../test/support/protocols/change.ts';
+import { changesOf } from '../../test/support/protocols/dashboard-changes.ts';
 import { callProcedure, procedures } from '../../test/support/protocols/procedures.ts';
 import { readRows } from '../../test/support/table-rows.ts';
 import { confirmationTtlMs, signInAttemptsMax } from './limits.ts';
@@ -29,6 +30,11 @@ const isConfirmationNeeded: Record<string, boolean> = {
   // These delete events.
   'erasures.request': true,
   'spaces.setRetention': true,
+  'secondFactor.addPasskey': true,
+  'secondFactor.addTotp': true,
+  'secondFactor.removePasskey': true,
+  'secondFactor.removeTotp': true,
+  'secondFactor.renewRecoveryCodes': true,
   // These only remove access: of keys, invitations and sessions.
   'apiKeys.revoke': false,
   'invitations.revoke': false,
@@ -36,9 +42,12 @@ const isConfirmationNeeded: Record<string, boolean> = {
   'sessions.revoke': false,
   'sessions.revokeOthers': false,
   'auth.signOut': false,
-  // The call itself authenticates, with a password or a token.
+  // The call itself authenticates, with a password, a passkey, a code or a token.
   'auth.changePassword': false,
   'auth.confirm': false,
+  'auth.confirmWithPasskey': false,
+  'auth.giveCode': false,
+  'auth.signInWithPasskey': false,
   'auth.redeemLink': false,
   'auth.signIn': false,
   'invitations.accept': false,
@@ -85,7 +94,7 @@ test.each(mutations)('%s of a session that authenticated too long ago', async (p
     body: expect.stringContaining('"code":"PRECONDITION_REQUIRED"'),
   });
   expect(await readRows(dashboard)).toEqual(before);
-  await space.client.trpc.auth.confirm.mutate({ password: space.password });
+  await space.client.trpc.auth.confirm.mutate({ password: space.password, code: change.code?.() });
   expect(await call(path, change)).toMatchObject({ status: 200 });
 });
 

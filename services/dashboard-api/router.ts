@@ -10,6 +10,7 @@ import { erasures } from './procedures/settings/erasures.ts';
 import { invitations } from './procedures/settings/invitations.ts';
 import { members } from './procedures/settings/members.ts';
 import { quarantine } from './procedures/settings/quarantine.ts';
+import { secondFactor } from './procedures/settings/second-factor.ts';
 import { sessions } from './procedures/settings/sessions.ts';
 import { spaces } from './procedures/settings/spaces.ts';
 import { threads, traces, users } from './procedures/traces.ts';
@@ -20,6 +21,7 @@ import { router } from './trpc/trpc.ts';
 export const appRouter = router({
   auth,
   me,
+  secondFactor,
   sessions,
   spaces,
   members,

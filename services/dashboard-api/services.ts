@@ -4,12 +4,14 @@ import { type Database, limitQueries } from '../../lib/db/database.ts';
 import { type Caller, type FairLimiter, openFairLimiter } from '../../lib/fair-limiter.ts';
 import type { Limiter } from '../../lib/limiter.ts';
 import type { Logger } from '../../lib/log.ts';
+import { openSeal } from '../../lib/seal.ts';
 import { createFindAddress } from './accounts/client-address.ts';
 import { openInvitations } from './accounts/invitations.ts';
 import { openLinkRedemption } from './accounts/link-redemption.ts';
 import { openPasswordChange } from './accounts/password-change.ts';
 import { RateLimiter } from './accounts/rate-limiter.ts';
 import { openReadKeys } from './accounts/read-keys.ts';
+import { openSecondStep } from './accounts/second-step.ts';
 import { openSessions } from './accounts/session.ts';
 import { openSessionList } from './accounts/session-list.ts';
 import { openSignIn } from './accounts/sign-in.ts';
@@ -24,6 +26,8 @@ import {
 } from './limits.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { OpenStreams } from './live/open-streams.ts';
+import { openSecondFactor } from './second-factor/open-second-factor.ts';
+import { findPasskeySite } from './second-factor/passkey-site.ts';
 import { openSpaceStore } from './spaces/space-store.ts';
 import type { Services } from './trpc/context.ts';
 
@@ -41,22 +45,36 @@ export async function openServices(
 ): Promise<Services> {
   const pepper = config.API_KEY_PEPPER;
   const newSpace = { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null };
-  const sessions = openSessions(database);
+  const sessions = openSessions(database, { isSecondFactorRequired: config.SECOND_FACTOR_REQUIRED });
+  const arePasswordsAllowed = !config.SSO_REQUIRED;
+  const secondFactor = openSecondFactor(database, pepper);
   const streams = new LiveStreams(spaces, log);
   const queries = openFairLimiter(spaceQueryLimits);
   const opening = openFairLimiter(openingLimits);
   const search = openFairLimiter(searchLimits);
   const now = () => performance.now();
+  const secondStep = openSecondStep({
+    database,
+    sessions,
+    seal: openSeal(pepper, 'second step'),
+    useCode: secondFactor.useCode,
+    arePasswordsAllowed,
+    log,
+    now,
+  });
   return {
     sessions,
     readKeys: openReadKeys(database, pepper),
-    arePasswordsAllowed: !config.SSO_REQUIRED,
+    secondFactor,
+    secondStep,
+    findPasskeySite: (host) => findPasskeySite(config.DASHBOARD_PUBLIC_URL, host),
+    arePasswordsAllowed,
     ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,
     findAddress: createFindAddress(config.TRUSTED_PROXIES),
-    signIn: await openSignIn({ database, sessions, log, now }),
+    signIn: await openSignIn({ database, sessions, secondStep, log, now }),
     sessionList: openSessionList(database),
     changePassword: openPasswordChange(database, now),
-    redeemLink: openLinkRedemption(database, sessions),
+    redeemLink: openLinkRedemption(database, secondStep),
     invitations: openInvitations(database),
     tokenAttempts: new RateLimiter({
       attemptsMax: tokenAttemptsMax,

@@ -37,6 +37,8 @@ export interface TestSpace {
 
 /** The dashboard configuration of tests. */
 export const dashboardPepper = 'pepper-of-the-tests-only';
+/** Passkeys belong to this address. The tests' authenticator is told it, and so none of its pages is needed. */
+export const dashboardPublicUrl = 'http://localhost:8081';
 export const newSpaceMonthlyEvents = 1_000;
 
 /** Starts the dashboard API as main.ts does, with its Postgres role, on a free port, with a new database. */
@@ -63,6 +65,7 @@ export async function openDashboard(
     API_KEY_PEPPER: dashboardPepper,
     NEW_SPACE_MONTHLY_EVENTS: String(newSpaceMonthlyEvents),
     DASHBOARD_PORT: '0',
+    DASHBOARD_PUBLIC_URL: dashboardPublicUrl,
     ...options.variables,
   });
   const { url } = await startDashboardApi({

@@ -1,9 +1,11 @@
+import { TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { startOnFreePorts } from '../../launcher/provision/ports.ts';
 import { callbackPath } from '../../services/dashboard-api/sso/provider.ts';
 import { builtWeb } from '../support/browser/built-web.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
+import type { Visitor } from '../support/browser/visitor.ts';
 import { startService } from '../support/service-process.ts';
 import { openOpenIdProvider } from '../support/tools/openid-provider.ts';
 
@@ -163,4 +165,117 @@ test('the members page says whose address is verified', async () => {
     .getByText(/\d\d:\d\d/)
     .waitFor();
   expect(await rowOf(email).getByText('not verified').count()).toBe(0);
+});
+
+/** Browsers offer passkeys at `localhost`, not at `127.0.0.1`. */
+const named = (url: string) => url.replace('127.0.0.1', 'localhost');
+
+/** Gives the window an authenticator with a verified user. */
+async function addAuthenticator({ context, page }: Pick<Visitor, 'context' | 'page'>): Promise<void> {
+  const session = await context.newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+/** Forgets the session, and gives the password on the sign-in page. */
+async function givePassword(
+  { page, context }: Pick<Visitor, 'context' | 'page'>,
+  { url, email, password }: { url: string; email: string; password: string },
+): Promise<void> {
+  await context.clearCookies();
+  await page.goto(url);
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+async function addPasskey(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByLabel('Name').fill('laptop');
+  await page.getByRole('button', { name: 'Create the passkey' }).click();
+}
+
+/** Reads the new recovery codes, and closes their dialog. */
+async function keepCodes(page: Page): Promise<string[]> {
+  const dialog = page.getByRole('dialog', { name: 'Your recovery codes' });
+  await dialog.waitFor();
+  const codes = await dialog.getByRole('listitem').allTextContents();
+  await dialog.getByRole('button', { name: 'I have kept them' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  return codes;
+}
+
+test('a user adds an app and a passkey, and signs in with a recovery code, a code of the app, and the passkey', async () => {
+  await using owner = await system.visit();
+  await using visitor = await system.visitSignedOut({ width: 390 });
+  const { page, context } = visitor;
+  const profile = `/s/${owner.spaceId}/profile`;
+  const url = `${named(system.url)}/sign-in?to=${profile}`;
+  await addAuthenticator(visitor);
+  await givePassword(visitor, { ...owner, url });
+  await page.getByRole('button', { name: 'Add an app' }).click();
+  await page.getByRole('img', { name: 'QR code of the secret' }).waitFor();
+  const secret = ((await page.getByText(/^([A-Z2-7]{4} ?){8}$/).textContent()) ?? '').replaceAll(' ', '');
+  const app = new TOTP({ secret });
+  await page.getByLabel('Code that the app shows').fill('000000');
+  await page.getByRole('button', { name: 'Add the app' }).click();
+  await page.getByText(/The code is wrong/).waitFor();
+  await page.getByLabel('Code that the app shows').fill(app.generate());
+  await page.getByRole('button', { name: 'Add the app' }).click();
+  const codes = await keepCodes(page);
+  expect(codes).toHaveLength(10);
+  await addPasskey(page);
+  await page.getByText(/^Passkey, added/).waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+
+  for (const code of [codes[0] ?? '', app.generate({ timestamp: Date.now() + 30_000 })]) {
+    await givePassword(visitor, { ...owner, url });
+    await page.getByLabel('Code').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in with the code' }).click();
+    await page.getByText('The code is wrong or was already used.').waitFor();
+    await page.getByLabel('Code').fill(code);
+    await page.keyboard.press('Enter');
+    await page.getByText('9 left. Each replaces the second factor once.').waitFor();
+  }
+  await context.clearCookies();
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByText(/^Passkey, added .*, last used/).waitFor();
+  await ageSessions();
+  await page.getByRole('button', { name: 'Remove the authenticator app' }).click();
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await question(page).getByRole('button', { name: 'Confirm with a passkey' }).click();
+  await page.getByRole('button', { name: 'Add an app' }).waitFor();
+});
+
+test('with SECOND_FACTOR_REQUIRED every page leads to the second factor, and then on', async () => {
+  await using owner = await system.visit();
+  await using visitor = await system.visitSignedOut();
+  await using dashboard = await startService('dashboard-api', {
+    ...system.pipeline.variables,
+    DASHBOARD_PORT: '0',
+    DASHBOARD_WEB_DIR: await builtWeb(),
+    SECOND_FACTOR_REQUIRED: 'true',
+  });
+  const { page } = visitor;
+  const origin = named(dashboard.ready.url ?? '');
+  const members = `/s/${owner.spaceId}/members`;
+  await addAuthenticator(visitor);
+  await givePassword(visitor, { ...owner, url: `${origin}/sign-in?to=${members}` });
+  await page.getByRole('heading', { name: 'Add a second factor' }).waitFor();
+  await page.goto(`${origin}${members}`);
+  await addPasskey(page);
+  expect(await keepCodes(page)).toHaveLength(10);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Invite' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(members);
 });

@@ -76,3 +76,35 @@ CREATE TABLE erasure_requests (
 
 -- ANALYZE must not keep samples of users in pg_statistic.
 ALTER TABLE erasure_requests ALTER COLUMN value SET STATISTICS 0;
+
+-- Second factors of people.
+
+CREATE TABLE totp_secrets (
+  user_id uuid PRIMARY KEY CONSTRAINT totp_secrets_user_id_users_id_fk REFERENCES users ON DELETE CASCADE,
+  secret bytea NOT NULL,
+  last_step bigint NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE passkeys (
+  id uuid PRIMARY KEY DEFAULT uuidv7(),
+  user_id uuid NOT NULL CONSTRAINT passkeys_user_id_users_id_fk REFERENCES users ON DELETE CASCADE,
+  credential_id bytea NOT NULL CONSTRAINT passkeys_credential_id_unique UNIQUE,
+  public_key bytea NOT NULL,
+  counter bigint NOT NULL,
+  name text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  last_used_at timestamptz
+);
+CREATE INDEX passkeys_by_user ON passkeys (user_id);
+
+CREATE TABLE recovery_codes (
+  user_id uuid NOT NULL CONSTRAINT recovery_codes_user_id_users_id_fk REFERENCES users ON DELETE CASCADE,
+  code_hash bytea NOT NULL,
+  CONSTRAINT recovery_codes_user_id_code_hash_pk PRIMARY KEY (user_id, code_hash)
+);
+
+CREATE TABLE used_challenges (
+  challenge bytea PRIMARY KEY,
+  expires_at timestamptz NOT NULL
+);

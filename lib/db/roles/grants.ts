@@ -39,6 +39,8 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE', apiKeys, spaces, schema.users, schema.invitations),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.memberships, schema.modelPrices, schema.quarantine),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.sessions, schema.signInLinks),
+  ...may('SELECT, INSERT, UPDATE, DELETE', schema.totpSecrets, schema.passkeys),
+  ...may('SELECT, INSERT, DELETE', schema.recoveryCodes, schema.usedChallenges),
 ];
 
 const allTables = listOf(Object.values(schema).flatMap((one) => (is(one, PgTable) ? sql`${one}` : [])));

@@ -2,12 +2,13 @@ import { and, eq, gt, sql } from 'drizzle-orm';
 import { hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { signInLinks } from '../../../lib/db/schema.ts';
-import type { SessionClient, Sessions } from './session.ts';
+import type { FirstStep, SecondStep } from './second-step.ts';
+import type { SessionClient } from './session.ts';
 
-/** Signs in with the token of a sign-in link and deletes the link. @returns the session's token; undefined when the link is not valid. */
-export type RedeemLink = (token: string, client: SessionClient) => Promise<string | undefined>;
+/** Signs in with the token of a sign-in link and deletes the link. @returns undefined when the link is not valid. */
+export type RedeemLink = (token: string, client: SessionClient) => Promise<FirstStep | undefined>;
 
-export function openLinkRedemption(database: Database, sessions: Sessions): RedeemLink {
+export function openLinkRedemption(database: Database, secondStep: SecondStep): RedeemLink {
   return async (token, client) => {
     if (!isToken(token)) return undefined;
     // Of concurrent calls only one deletes the row and gets it back.
@@ -15,6 +16,6 @@ export function openLinkRedemption(database: Database, sessions: Sessions): Rede
       .delete(signInLinks)
       .where(and(eq(signInLinks.tokenHash, hashToken(token)), gt(signInLinks.expiresAt, sql`now()`)))
       .returning({ userId: signInLinks.userId });
-    return link && sessions.open({ id: link.userId }, client, 'link');
+    return link && secondStep.start({ id: link.userId }, client, 'link');
   };
 }

@@ -1,10 +1,15 @@
 import { and, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
+import {
+  type SecondFactors,
+  secondFactorColumns,
+} from '../../../lib/accounts/second-factor/second-factors.ts';
 import { createToken, hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
 import { sessionIdleMs, sessionsMax, sessionTtlMs, sessionUseMs, ssoSessionTtlMs } from '../limits.ts';
+import type { CodeKind } from '../second-factor/codes.ts';
 
 /** A caller of the procedures of spaces: the user of a session, or a read key (read-keys.ts). Roles decide what a call may do. */
 export interface SpaceUser {
@@ -20,6 +25,9 @@ export interface SessionUser extends SpaceUser {
   email: string;
   /** False for a user who can only use single sign-on. */
   hasPassword: boolean;
+  secondFactors: SecondFactors;
+  /** With SECOND_FACTOR_REQUIRED, whether the user has to add a second factor before anything else. */
+  mustEnrol: boolean;
 }
 
 /** A user who has just authenticated. */
@@ -27,6 +35,8 @@ export interface Authenticated {
   id: string;
   passwordHash?: string;
   authenticatedAt?: Date | undefined;
+  /** The code that was given as well, for the audit log. */
+  secondFactor?: CodeKind;
 }
 
 /** The browser that signs in. */
@@ -35,7 +45,7 @@ export interface SessionClient {
   userAgent: string | null;
 }
 
-export type SignInMethod = 'password' | 'link' | 'invitation' | 'sso';
+export type SignInMethod = 'password' | 'passkey' | 'link' | 'invitation' | 'sso';
 
 /** The dashboard's sessions. Postgres only has the SHA-256 hashes of their tokens. */
 export interface Sessions {
@@ -50,12 +60,12 @@ export interface Sessions {
   /** @returns undefined when the token was never issued, its session has ended, expired or was unused for too long, or the user is disabled. */
   find(token: string): Promise<SessionUser | undefined>;
   /**
-   * Records that the user of a session has just authenticated again with the password.
+   * Records that the user of a session has just authenticated again, with the password or a passkey.
    *
    * @param passwordHash the hash that the password was verified against.
    * @returns false when the session has ended, or the password was changed meanwhile.
    */
-  confirm(actor: Actor, sessionId: string, passwordHash: string): Promise<boolean>;
+  confirm(actor: Actor, sessionId: string, passwordHash?: string): Promise<boolean>;
   /** Ends a session. Ending one that does not exist changes nothing. */
   close(token: string, address: string): Promise<void>;
 }
@@ -64,7 +74,11 @@ export interface Sessions {
 export const isLiveSession = sql`(${gt(sessions.expiresAt, sql`now()`)}
   AND ${gt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionIdleMs))} * interval '1 millisecond'`)})`;
 
-export function openSessions(database: Database): Sessions {
+/** @param isSecondFactorRequired SECOND_FACTOR_REQUIRED. */
+export function openSessions(
+  database: Database,
+  { isSecondFactorRequired }: { isSecondFactorRequired: boolean },
+): Sessions {
   const findRows = prepareFind(database);
   return {
     open: (user, client, method) => openSession(database, user, { ...client, method }),
@@ -72,7 +86,7 @@ export function openSessions(database: Database): Sessions {
       if (!isToken(token)) return undefined;
       const rows = await findRows.execute({ hash: hashToken(token) });
       if (rows[0]?.isUseOld) await noteUse(database, rows[0].sessionId);
-      return toSessionUser(rows);
+      return toSessionUser(rows, isSecondFactorRequired);
     },
     confirm: (actor, sessionId, passwordHash) => confirmSession(database, actor, { sessionId, passwordHash }),
     close: (token, address) => closeSession(database, token, address),
@@ -81,7 +95,7 @@ export function openSessions(database: Database): Sessions {
 
 async function openSession(
   database: Database,
-  { id: userId, passwordHash, authenticatedAt }: Authenticated,
+  { id: userId, passwordHash, authenticatedAt, secondFactor }: Authenticated,
   { address, userAgent, method }: SessionClient & { method: SignInMethod },
 ): Promise<string | undefined> {
   await deleteOld(database, userId);
@@ -128,7 +142,7 @@ async function openSession(
     actor: { id: userId, address },
     action: 'session.open',
     target: opened.id,
-    details: { method },
+    details: { method, ...(secondFactor !== undefined && { secondFactor }) },
   };
   const rows = await runAudited(database, opened, entry, { before: [verified] });
   return rows.length === 1 ? token : undefined;
@@ -152,7 +166,7 @@ async function deleteOld(database: Database, userId: string): Promise<void> {
 async function confirmSession(
   database: Database,
   actor: Actor,
-  { sessionId, passwordHash }: { sessionId: string; passwordHash: string },
+  { sessionId, passwordHash }: { sessionId: string; passwordHash: string | undefined },
 ): Promise<boolean> {
   const confirmed = database.$with('confirmed').as(
     database
@@ -164,7 +178,7 @@ async function confirmSession(
           eq(sessions.id, sessionId),
           eq(sessions.userId, actor.id),
           eq(users.id, sessions.userId),
-          eq(users.passwordHash, passwordHash),
+          passwordHash === undefined ? undefined : eq(users.passwordHash, passwordHash),
         ),
       )
       .returning({ id: sessions.id, userId: sessions.userId }),
@@ -196,6 +210,7 @@ function prepareFind(database: Database) {
       userId: users.id,
       email: users.email,
       hasPassword: sql<boolean>`${users.passwordHash} IS NOT NULL`,
+      ...secondFactorColumns,
       chosenSpaceId: sessions.spaceId,
       isUseOld: sql<boolean>`${lt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionUseMs))} * interval '1 millisecond'`)}`,
       spaceId: spaces.id,
@@ -213,7 +228,7 @@ function prepareFind(database: Database) {
 
 type SessionRow = Awaited<ReturnType<ReturnType<typeof prepareFind>['execute']>>[number];
 
-function toSessionUser(rows: SessionRow[]): SessionUser | undefined {
+function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolean): SessionUser | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
   const own = rows.flatMap(({ spaceId, name, role }) =>
@@ -227,6 +242,9 @@ function toSessionUser(rows: SessionRow[]): SessionUser | undefined {
     userId: first.userId,
     email: first.email,
     hasPassword: first.hasPassword,
+    secondFactors: { totp: first.totp, passkey: first.passkey },
+    // Without a password the user signs in at the OpenID provider, whose matter a second factor is.
+    mustEnrol: isSecondFactorRequired && first.hasPassword && !first.totp && !first.passkey,
     currentSpaceId: chosen?.id ?? (own.length === 1 && only !== undefined ? only.id : null),
     spaces: own,
   };

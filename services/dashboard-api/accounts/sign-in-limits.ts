@@ -14,6 +14,8 @@ export interface Attempt {
   address: string;
 }
 
+const passwordMaxes = { pairMax: signInAttemptsMax, accountMax: signInAccountAttemptsMax };
+
 /**
  * Limits password attempts per account and network, per account over all networks, and per wider network over all accounts. So an
  * attacker with many networks cannot guess one account's password, and one with a single network cannot try many accounts.
@@ -23,11 +25,12 @@ export class SignInLimits {
   readonly #accounts: RateLimiter;
   readonly #networks: RateLimiter;
 
-  constructor(now: () => number) {
+  /** @param maxes the attempts per window: of an account from one network, and of an account from all. */
+  constructor(now: () => number, { pairMax, accountMax } = passwordMaxes) {
     const open = (attemptsMax: number) =>
       new RateLimiter({ attemptsMax, windowMs: signInWindowMs, keysMax: signInKeysMax, now });
-    this.#pairs = open(signInAttemptsMax);
-    this.#accounts = open(signInAccountAttemptsMax);
+    this.#pairs = open(pairMax);
+    this.#accounts = open(accountMax);
     this.#networks = open(signInNetworkAttemptsMax);
   }
 

@@ -9,6 +9,7 @@ import { openFairLimiter, QueueFullError } from '../../../lib/fair-limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { signInHashLimits } from '../limits.ts';
 import { networkOf, widerNetworkOf } from './client-address.ts';
+import type { FirstStep, SecondStep } from './second-step.ts';
 import type { SessionClient, Sessions } from './session.ts';
 import { SignInLimits } from './sign-in-limits.ts';
 
@@ -18,39 +19,49 @@ export interface SignInAttempt {
   client: SessionClient;
 }
 
-/** Why an attempt failed. `rejected` is the same for an unknown e-mail address and for a wrong password. */
+/** Why an attempt failed. `rejected` is the same for an unknown e-mail address, a wrong password, and a wrong code beside the right one. */
 export type SignInFailure = 'rejected' | 'too_many_attempts' | 'busy';
 
 /** Verifies passwords. Both methods share the limits on attempts. */
 export interface SignIn {
-  /** Opens a session when e-mail address and password are right. */
-  open(attempt: SignInAttempt): Promise<{ token: string } | SignInFailure>;
-  /** Records in the actor's session that its user has just given the password again. */
-  confirm(attempt: SignInAttempt & { actor: Actor; sessionId: string }): Promise<'confirmed' | SignInFailure>;
+  /** When e-mail address and password are right, opens a session, or begins the second step of a user who has a second factor. */
+  open(attempt: SignInAttempt): Promise<FirstStep | SignInFailure>;
+  /** Records in the actor's session that its user has just given the password again, and a code if the user has a second factor. */
+  confirm(
+    attempt: SignInAttempt & { actor: Actor; sessionId: string; code: string | undefined },
+  ): Promise<'confirmed' | SignInFailure>;
 }
 
 /** Opens the sign-in of one process. Attempts are counted in memory, so a restart resets them. Each attempt is logged, without the e-mail address. */
 export async function openSignIn(options: {
   database: Database;
   sessions: Sessions;
+  secondStep: SecondStep;
   log: Logger;
   now: () => number;
 }): Promise<SignIn> {
-  const { sessions, log } = options;
+  const { sessions, secondStep, log } = options;
   const attemptPassword = await openAttempts(options);
   return {
     open: async (attempt) => {
       const { userId, outcome } = await attemptPassword(attempt, (user) =>
-        sessions.open(user, attempt.client, 'password'),
+        secondStep.start(user, attempt.client, 'password'),
       );
-      const said = typeof outcome === 'string' ? outcome : 'signed_in';
+      const said =
+        typeof outcome === 'string' ? outcome : 'token' in outcome.result ? 'signed_in' : 'second_step';
       log.info({ outcome: said, userId, address: attempt.client.address }, 'sign-in');
-      return typeof outcome === 'string' ? outcome : { token: outcome.result };
+      return typeof outcome === 'string' ? outcome : outcome.result;
     },
-    confirm: async ({ actor, sessionId, ...attempt }) => {
-      const { outcome } = await attemptPassword(attempt, async ({ passwordHash }) =>
-        (await sessions.confirm(actor, sessionId, passwordHash)) ? 'confirmed' : undefined,
-      );
+    confirm: async ({ actor, sessionId, code, ...attempt }) => {
+      const { outcome } = await attemptPassword(attempt, async ({ id, passwordHash }) => {
+        const { totp, passkey } = await secondStep.findFactors(id);
+        if (totp || passkey) {
+          const checked = await secondStep.check(id, code ?? '', attempt.client);
+          if (checked === 'too_many_attempts') return checked;
+          if (checked === 'rejected') return undefined;
+        }
+        return (await sessions.confirm(actor, sessionId, passwordHash)) ? ('confirmed' as const) : undefined;
+      });
       const said = typeof outcome === 'string' ? outcome : outcome.result;
       log.info({ outcome: said, userId: actor.id, address: attempt.client.address }, 'confirm');
       return said;

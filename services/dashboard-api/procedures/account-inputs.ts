@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isEmail, normalizeEmail } from '../../../lib/accounts/email.ts';
 import { emailCharsMax, passwordCharsMax, passwordCharsMin } from '../../../lib/accounts/limits.ts';
 import { roles } from '../../../lib/accounts/role.ts';
-import { nameCharsMax } from '../limits.ts';
+import { codeCharsMax, nameCharsMax } from '../limits.ts';
 
 /** Inputs shared by several procedures of accounts. */
 
@@ -18,6 +18,9 @@ export const newPassword = z.string().min(passwordCharsMin).max(passwordCharsMax
 
 /** A password to verify. It may violate the rules for new ones. */
 export const password = z.string().min(1).max(passwordCharsMax);
+
+/** A code of an authenticator app, or a recovery code. */
+export const code = z.string().min(1).max(codeCharsMax);
 
 export const role = z.enum(roles);
 

@@ -1,11 +1,14 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { emailCharsMax } from '../../../lib/accounts/limits.ts';
-import type { SignInFailure } from '../accounts/sign-in.ts';
+import { passkeyRequest, proposal } from '../second-factor/passkey-answer.ts';
 import type { Context } from '../trpc/context.ts';
 import { publicProcedure, requirePasswords, router, userProcedure } from '../trpc/trpc.ts';
-import { newPassword, password, token } from './account-inputs.ts';
-import { describeUser, type Me, shownUser } from './me.ts';
+import { code, newPassword, password, token } from './account-inputs.ts';
+import { confirmations, noPassword } from './confirmations.ts';
+import { shownUser } from './me.ts';
+import { answered, requirePasskeySite, verifyPasskey } from './passkey-check.ts';
+import { errorOf, finishFirstStep, secondStep, startSession } from './start-session.ts';
 import { attemptToken } from './token-attempt.ts';
 
 const credentials = z.object({
@@ -20,40 +23,84 @@ const credentials = z.object({
 
 const methods = z.object({
   password: z.boolean(),
+  /** Whether passkeys can be used at this address. */
+  passkey: z.boolean(),
   sso: z.object({ name: z.string(), path: z.string() }).nullable(),
 });
 
-export const auth = router({
-  /** The ways to sign in: with a password, unless the operator requires single sign-on; and with single sign-on at `path`, if it is configured. */
-  methods: publicProcedure.output(methods).query(({ ctx: { arePasswordsAllowed, ssoName } }) => ({
-    password: arePasswordsAllowed,
-    sso: ssoName === undefined ? null : { name: ssoName, path: '/auth/sso/start' },
-  })),
+const question = z.object({ request: passkeyRequest, proposal }).meta({ id: 'PasskeyQuestion' });
 
-  /** Signs in with e-mail address and password: sets the session cookie and returns the same as `me`. */
+export const auth = router({
+  /**
+   * The ways to sign in: with a password or a passkey, unless the operator requires single sign-on; and with single sign-on at `path`,
+   * if it is configured.
+   */
+  methods: publicProcedure.output(methods).query(({ ctx }) => describeMethods(ctx)),
+
+  /**
+   * Signs in with e-mail address and password: sets the session cookie and returns the same as `me`. If the user has a second factor,
+   * there is no session yet: sets the cookie of the second step, for five minutes, and returns the user's second factors.
+   */
   signIn: publicProcedure
     .input(credentials)
-    .output(shownUser)
+    .output(z.union([shownUser, secondStep]))
     .mutation(async ({ ctx, input }) => {
       requirePasswords(ctx);
       const outcome = await ctx.signIn.open({ ...input, client: ctx.request });
       if (typeof outcome === 'string') throw errorOf(outcome);
-      return startSession(ctx, outcome.token);
+      return finishFirstStep(ctx, outcome);
     }),
 
-  /** Signs in with the token of a sign-in link, once: sets the session cookie and returns the same as `me`. */
+  /** Signs in with the token of a sign-in link, once; otherwise as `auth.signIn`. */
   redeemLink: publicProcedure
     .input(z.object({ token }))
-    .output(shownUser)
+    .output(z.union([shownUser, secondStep]))
     .mutation(async ({ ctx, input }) => {
-      const opened = await attemptToken(ctx, () => ctx.redeemLink(input.token, ctx.request));
-      if (opened === undefined) {
+      const outcome = await attemptToken(ctx, () => ctx.redeemLink(input.token, ctx.request));
+      if (outcome === undefined) {
         throw new TRPCError({
           code: 'UNAUTHORIZED',
           message:
             'The link was already used or has expired. Sign in with your password, or get another link.',
         });
       }
+      return finishFirstStep(ctx, outcome);
+    }),
+
+  /** The second step of a sign-in, with a code of the authenticator app or a recovery code: sets the session cookie and returns the same as `me`. */
+  giveCode: publicProcedure
+    .input(z.object({ code }))
+    .output(shownUser)
+    .mutation(async ({ ctx, input }) => {
+      const outcome = await ctx.secondStep.finish(ctx.request.step, input.code, ctx.request);
+      if (outcome === 'expired')
+        throw new TRPCError({ code: 'UNAUTHORIZED', message: 'The sign-in took too long. Start again.' });
+      if (outcome === 'rejected')
+        throw new TRPCError({ code: 'FORBIDDEN', message: 'The code is wrong or was already used.' });
+      if (outcome === 'too_many_attempts') throw errorOf(outcome);
+      return startSession(ctx, outcome.token);
+    }),
+
+  /** A question that one passkey of any user may answer once, within five minutes. */
+  askPasskey: publicProcedure.output(question).query(({ ctx }) => {
+    return ctx.secondFactor.passkeys.ask(requirePasskeySite(ctx));
+  }),
+
+  /**
+   * Signs in with a passkey, alone or as the second step: sets the session cookie and returns the same as `me`. The authenticator has
+   * verified its user.
+   */
+  signInWithPasskey: publicProcedure
+    .input(answered)
+    .output(shownUser)
+    .mutation(async ({ ctx, input }) => {
+      const { request } = ctx;
+      const opened = await attemptToken(ctx, async () => {
+        const id = await verifyPasskey(ctx, input);
+        return id && ctx.sessions.open({ id }, request, 'passkey');
+      });
+      if (opened === undefined)
+        throw new TRPCError({ code: 'UNAUTHORIZED', message: 'The passkey is not known here. Try again.' });
       return startSession(ctx, opened);
     }),
 
@@ -64,26 +111,7 @@ export const auth = router({
     ctx.request.setSession(undefined);
   }),
 
-  /**
-   * Authenticates the session's user again with the password. Procedures marked “confirmed” are refused with
-   * PRECONDITION_REQUIRED when the session authenticated more than 15 minutes ago.
-   */
-  confirm: userProcedure
-    .input(z.object({ password }))
-    .output(z.void())
-    .mutation(async ({ ctx, input }) => {
-      requirePasswords(ctx);
-      const { actor, request, user } = ctx;
-      const { email, hasPassword, sessionId } = user;
-      if (!hasPassword) throw noPassword();
-      const attempt = { email, password: input.password, client: request, actor, sessionId };
-      const outcome = await ctx.signIn.confirm(attempt);
-      if (outcome === 'confirmed') return;
-      // Not UNAUTHORIZED, which means that the session has ended.
-      if (outcome === 'rejected')
-        throw new TRPCError({ code: 'FORBIDDEN', message: 'The password is wrong.' });
-      throw errorOf(outcome);
-    }),
+  ...confirmations,
 
   /** Sets a new password, and ends all other sessions of the user. */
   changePassword: userProcedure
@@ -109,34 +137,10 @@ export const auth = router({
     }),
 });
 
-/** Sets the cookie of a newly opened session. */
-export async function startSession(ctx: Context, token: string): Promise<Me> {
-  const user = await ctx.sessions.find(token);
-  if (user === undefined) throw errorOf('rejected');
-  ctx.request.setSession(token);
-  return describeUser(user);
-}
-
-function noPassword(): TRPCError {
-  return new TRPCError({
-    code: 'PRECONDITION_FAILED',
-    message: 'You sign in with single sign-on: you have no password here.',
-  });
-}
-
-function errorOf(outcome: SignInFailure): TRPCError {
-  switch (outcome) {
-    case 'rejected':
-      return new TRPCError({ code: 'UNAUTHORIZED', message: 'The e-mail or the password is wrong.' });
-    case 'too_many_attempts':
-      return new TRPCError({
-        code: 'TOO_MANY_REQUESTS',
-        message: 'Too many attempts. Try again in 15 minutes.',
-      });
-    case 'busy':
-      return new TRPCError({
-        code: 'TOO_MANY_REQUESTS',
-        message: 'Too many people are signing in. Try again.',
-      });
-  }
+function describeMethods({ arePasswordsAllowed, ssoName, findPasskeySite, request }: Context) {
+  return {
+    password: arePasswordsAllowed,
+    passkey: arePasswordsAllowed && findPasskeySite(request.host) !== undefined,
+    sso: ssoName === undefined ? null : { name: ssoName, path: '/auth/sso/start' },
+  };
 }

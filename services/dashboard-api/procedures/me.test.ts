@@ -14,7 +14,8 @@ test('a user of several spaces must name one in each call', async () => {
   const { spaceId, email, password, client } = await dashboard.addSpace();
   const second = await createSpace(dashboard.database, 'second');
   await createOwner(dashboard.database, { email, password, spaceId: second.id });
-  const me = await client.trpc.auth.signIn.mutate({ email, password });
+  await client.trpc.auth.signIn.mutate({ email, password });
+  const me = await client.trpc.me.query();
   expect(me.currentSpaceId).toBeNull();
   expect(me.spaces.map(({ id }) => id)).toEqual([spaceId, second.id]);
   await addEvents(dashboard.sql, second.id, [{}]);

@@ -3,6 +3,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { runAudited } from '../../../lib/accounts/audit/audit.ts';
 import { isEmail, normalizeEmail } from '../../../lib/accounts/email.ts';
 import { isMakerTrusted, isOpenInvitation } from '../../../lib/accounts/open-invitations.ts';
+import { removeSecondFactors } from '../../../lib/accounts/second-factor/second-factors.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { identities, invitations, sessions, signInLinks, users } from '../../../lib/db/schema.ts';
 import { namesOf } from '../../../lib/db/statement.ts';
@@ -47,7 +48,7 @@ async function findLinked(
 /**
  * Links an identity to the user with its address, at most one per issuer: if the provider later gives the address to another person,
  * that person cannot sign in as the user. The user's password was set without proof that the address is theirs, while the provider has
- * verified it: so the password is removed, and every session and sign-in link ends.
+ * verified it: so the password and the second factors are removed, and every session and sign-in link ends.
  */
 async function link(
   database: Database,
@@ -86,6 +87,8 @@ async function link(
   if (rows.length === 0) return undefined;
   await database.delete(sessions).where(eq(sessions.userId, userId));
   await database.delete(signInLinks).where(eq(signInLinks.userId, userId));
+  // Last: without a password and a session no second factor is added any more.
+  await removeSecondFactors(database, userId);
   return userId;
 }
 

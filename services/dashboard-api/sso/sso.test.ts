@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
+import { createSignInLink } from '../../../lib/accounts/sign-in-links.ts';
 import {
   openClient,
   openDashboard,
   type TestClient,
   type TestDashboard,
 } from '../../../test/support/dashboard.ts';
+import { addApp } from '../../../test/support/protocols/second-factor/second-factor-changes.ts';
 import {
   type OpenIdProvider,
   openOpenIdProvider,
@@ -65,17 +67,19 @@ function addPerson(person: Person): string {
 test('the sign-in page gets the name of the provider', async () => {
   expect(await openClient(dashboard.url).trpc.auth.methods.query()).toEqual({
     password: true,
+    passkey: false,
     sso: { name: 'Example', path: '/auth/sso/start' },
   });
 });
 
 test('a user with the verified address is linked, and afterwards found by the identity alone', async () => {
   const { email, password, client, spaceId } = await dashboard.addSpace();
+  await addApp(client);
   const name = addPerson({ email: email.toUpperCase(), email_verified: true });
   const first = await signIn(name, '/s/x/events?name=a');
   expect(first.url.href).toBe(`${dashboard.url}/s/x/events?name=a`);
   expect(await first.client.trpc.me.query()).toMatchObject({
-    user: { email, hasPassword: false },
+    user: { email, hasPassword: false, secondFactors: { totp: false, passkey: false } },
     currentSpaceId: spaceId,
   });
   // The person who set the password may not own the address.
@@ -274,11 +278,17 @@ test('with SSO_REQUIRED passwords neither sign in nor accept invitations, and se
   const { trpc } = openClient(strict.url);
   expect(await trpc.auth.methods.query()).toMatchObject({ password: false });
   const { token } = await client.trpc.invitations.create.mutate({ email: 'p@example.org', role: 'viewer' });
+  await addApp(client);
   const refused = [
     () => trpc.auth.signIn.mutate({ email, password }),
+    () => trpc.auth.askPasskey.query(),
     () => trpc.invitations.accept.mutate({ token, password: 'my password' }),
   ];
   for (const call of refused) await expect(call()).rejects.toMatchObject(code('FORBIDDEN'));
+  // The operator's link asks for no second factor either: with single sign-on that is the provider's matter.
+  const { user } = await client.trpc.me.query();
+  const link = await createSignInLink(dashboard.database, user.id, strict.url);
+  expect(await trpc.auth.redeemLink.mutate({ token: link.split('link=')[1] ?? '' })).toMatchObject({ user });
   const { client: person } = await signIn(addPerson({ email, email_verified: true }));
   const [session] = await person.trpc.sessions.list.query();
   const lastsMs = Date.parse(session?.expiresAt ?? '') - Date.parse(session?.createdAt ?? '');

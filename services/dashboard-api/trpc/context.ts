@@ -7,11 +7,14 @@ import type { RedeemLink } from '../accounts/link-redemption.ts';
 import type { ChangePassword } from '../accounts/password-change.ts';
 import type { RateLimiter } from '../accounts/rate-limiter.ts';
 import type { ReadKeys } from '../accounts/read-keys.ts';
+import type { SecondStep } from '../accounts/second-step.ts';
 import type { Sessions, SessionUser } from '../accounts/session.ts';
 import type { SessionList } from '../accounts/session-list.ts';
 import type { SignIn } from '../accounts/sign-in.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
+import type { SecondFactor } from '../second-factor/open-second-factor.ts';
+import type { PasskeySite } from '../second-factor/passkey-site.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
 import type { CallRequest } from './request.ts';
 
@@ -23,6 +26,10 @@ export interface Services {
   sessionList: SessionList;
   changePassword: ChangePassword;
   redeemLink: RedeemLink;
+  secondStep: SecondStep;
+  secondFactor: SecondFactor;
+  /** The site of the dashboard's passkeys by the Host header; undefined when there can be none. */
+  findPasskeySite: (host: string | undefined) => PasskeySite | undefined;
   invitations: Invitations;
   /** Whether passwords can be used and set; false with SSO_REQUIRED. */
   arePasswordsAllowed: boolean;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindAddress } from '../accounts/client-address.ts';
-import { endedSessionCookie, readSessionCookie, sessionCookie } from '../accounts/session-cookie.ts';
+import { keptCookie, readCookie } from '../accounts/cookie.ts';
 import { userAgentCharsMax } from '../limits.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
 import { noteSender, type Sender } from '../request-log.ts';
@@ -13,6 +13,10 @@ export interface CallRequest {
   token: string | undefined;
   /** The read key of the Authorization header. */
   readKey: string | undefined;
+  /** The sealed sign-in that waits for its second step, from its cookie. */
+  step: string | undefined;
+  /** The requested host and port. */
+  host: string | undefined;
   /** The network address of the client, or of an untrusted proxy in front of it. */
   address: string;
   /** The User-Agent header, truncated. */
@@ -21,6 +25,8 @@ export interface CallRequest {
   isCrossSite: boolean;
   /** Sets the browser's session cookie; undefined deletes it. */
   setSession(token: string | undefined): void;
+  /** Sets the cookie of a sign-in that waits for its second step; undefined deletes it. */
+  setStep(step: string | undefined): void;
   /** Registers the response as an open stream. @throws TRPCError when the service is stopping. */
   beginStream(streams: OpenStreams): void;
 }
@@ -39,15 +45,15 @@ export function readRequest(
   noteSender(response, sender);
   return {
     sender,
-    token: readSessionCookie(request.headers.cookie, site),
     readKey: readReadKey(request.headers.authorization),
+    token: readCookie('session', request.headers.cookie, site),
+    step: readCookie('step', request.headers.cookie, site),
+    host: site.host,
     address,
     userAgent: request.headers['user-agent']?.slice(0, userAgentCharsMax) ?? null,
     isCrossSite: isCrossSite(request),
-    setSession: (token) => {
-      const cookie = token === undefined ? endedSessionCookie(site) : sessionCookie(token, site);
-      response.setHeader('Set-Cookie', cookie);
-    },
+    setSession: (token) => void response.appendHeader('Set-Cookie', keptCookie('session', token, site)),
+    setStep: (step) => void response.appendHeader('Set-Cookie', keptCookie('step', step, site)),
     beginStream: (streams) => streams.add(response),
   };
 }

@@ -2,7 +2,14 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { Role } from '../../../lib/accounts/role.ts';
 import { withTimeout } from '../../../lib/timeout.ts';
-import { actorOf, requireRole, requireRoleSomewhere, requireScope, requireSignedIn } from '../access.ts';
+import {
+  actorOf,
+  requireRole,
+  requireRoleSomewhere,
+  requireScope,
+  requireSession,
+  requireSignedIn,
+} from '../access.ts';
 import type { SpaceUser } from '../accounts/session.ts';
 import { confirmationTtlMs, dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
@@ -77,14 +84,20 @@ export function requirePasswords({ arePasswordsAllowed }: Pick<Context, 'arePass
   throw new TRPCError({ code: 'FORBIDDEN', message: 'Passwords are switched off: use single sign-on.' });
 }
 
-/** Requires a session: a read key has no user. */
-export const userProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
+/** Requires a session, also of a user who still has to add a second factor (SECOND_FACTOR_REQUIRED). A read key has no user. */
+export const enrolleeProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
   if (ctx.request.readKey !== undefined) {
     await ctx.findReadKey();
     throw new TRPCError({ code: 'FORBIDDEN', message: 'This needs a person: a read key reads its space.' });
   }
-  const user = requireSignedIn(await ctx.findUser());
+  const user = requireSession(await ctx.findUser());
   return next({ ctx: { user, actor: actorOf(user, ctx.request.address) } });
+});
+
+/** Requires a session. */
+export const userProcedure = enrolleeProcedure.use(({ ctx, next }) => {
+  requireSignedIn(ctx.user);
+  return next();
 });
 
 /** Requires at least this role in one of the user's spaces. */

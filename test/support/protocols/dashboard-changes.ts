@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createSignInLink } from '../../../lib/accounts/sign-in-links.ts';
 import { openClient, type TestDashboard, type TestSpace } from '../dashboard.ts';
-
-/** A call of a mutation that succeeds. */
-export interface Change {
-  input: unknown;
-  /** The session cookie of the caller; undefined for a caller without a session. */
-  cookie?: string | undefined;
-}
+import type { Change } from './change.ts';
+import { secondFactorChangesOf } from './second-factor/second-factor-changes.ts';
 
 const newPassword = 'a new password';
 
@@ -36,6 +31,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     'apiKeys.roll': async () => own({ keyId: (await createKey()).keyId }),
     'auth.changePassword': async () => own({ currentPassword: space.password, newPassword }),
     'auth.confirm': async () => own({ password: space.password }),
+    ...secondFactorChangesOf(dashboard, space),
     'auth.redeemLink': async () => {
       const link = await createSignInLink(dashboard.database, await addMember(), 'http://x');
       return stranger({ token: link.split('link=')[1] ?? '' });

@@ -2,13 +2,13 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { leastToInvite } from '../../../../lib/accounts/open-invitations.ts';
 import { hasRole } from '../../../../lib/accounts/role.ts';
-import { actorOf } from '../../access.ts';
+import { actorOf, requireSignedIn } from '../../access.ts';
 import { invitationView } from '../../accounts/invitations.ts';
 import { createdInvitation, openInvitation } from '../../admin/invitation-list.ts';
 import { invitationTtlHoursDefault, invitationTtlHoursMax } from '../../limits.ts';
 import { publicProcedure, requirePasswords, router, spaceProcedure } from '../../trpc/trpc.ts';
 import { email, newPassword, role, token } from '../account-inputs.ts';
-import { startSession } from '../auth.ts';
+import { startSession } from '../start-session.ts';
 import { attemptToken } from '../token-attempt.ts';
 
 export const invitations = router({
@@ -78,6 +78,7 @@ export const invitations = router({
       const { address } = ctx.request;
       const user = await ctx.findUser();
       if (user === undefined) requirePasswords(ctx);
+      else requireSignedIn(user);
       const outcome = await attemptToken(ctx, async () => {
         const accepted = await (user === undefined
           ? ctx.invitations.acceptNew(input.token, input.password, address)

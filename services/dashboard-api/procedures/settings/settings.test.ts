@@ -73,7 +73,7 @@ test('an owner creates a space with the limit of new spaces, renames it, and swi
   expect((await trpc.events.list.query({ spaceId: first.spaceId })).events).toHaveLength(0);
   // The selection belongs to the session, and ends with the membership.
   const other = openClient(dashboard.url);
-  expect((await other.trpc.auth.signIn.mutate(first)).currentSpaceId).toBeNull();
+  expect(await other.trpc.auth.signIn.mutate(first)).toMatchObject({ currentSpaceId: null });
   await dashboard.sql`DELETE FROM memberships WHERE space_id = ${spaceId}`;
   expect((await trpc.me.query()).currentSpaceId).toBe(first.spaceId);
 });

@@ -25,6 +25,9 @@ const alonePaths = new Set([
   'auth.redeemLink',
   'auth.changePassword',
   'auth.confirm',
+  'auth.confirmWithPasskey',
+  'auth.giveCode',
+  'auth.signInWithPasskey',
   'invitations.accept',
   'events.get',
 ]);

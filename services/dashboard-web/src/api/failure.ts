@@ -7,6 +7,11 @@ export interface Failure {
   message: string;
 }
 
+/** A failure in the browser, without a call to the API. Its message is a sentence to show. */
+export class LocalFailure extends Error {
+  override name = 'LocalFailure';
+}
+
 const kinds: Record<string, Failure['kind']> = {
   UNAUTHORIZED: 'signed-out',
   FORBIDDEN: 'forbidden',
@@ -21,6 +26,7 @@ const kinds: Record<string, Failure['kind']> = {
 };
 
 export function describeFailure(error: unknown): Failure {
+  if (error instanceof LocalFailure) return { kind: 'rejected', message: error.message };
   if (!(error instanceof TRPCClientError))
     return { kind: 'broken', message: 'This page could not be shown.' };
   const code: unknown = error.data?.code;

@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
-import { apiQuery, useApiMutation } from '../api/query.ts';
+import { apiQuery } from '../api/query.ts';
 import { meQuery } from '../space/me.ts';
 import { Button, buttonClasses } from '../ui/button.tsx';
-import { FormFailure } from '../ui/confirm-dialog.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { TextField } from '../ui/field.tsx';
 import { FailureNotice, Loading } from '../ui/states.tsx';
+import { ConfirmationForm, type ConfirmationOutcome } from './confirmation-form.tsx';
 
 /** Shows a dialog when a change of the pages in it needs a recent authentication. The change is then repeated. */
 export function WithConfirmation({ children }: { children: ReactNode }) {
@@ -30,7 +29,7 @@ export function WithConfirmation({ children }: { children: ReactNode }) {
         isOpen={isOpen}
         onClose={() => settle(false)}
         title="Confirm that it is you"
-        description="You signed in some time ago. Changes of API keys, members and roles need a recent sign-in."
+        description="You signed in some time ago. Changes of API keys, members, roles and second factors need a recent sign-in."
         isOnTop
       >
         {isOpen && <ConfirmationMethod onConfirmed={() => settle(true)} onCancel={() => settle(false)} />}
@@ -39,13 +38,8 @@ export function WithConfirmation({ children }: { children: ReactNode }) {
   );
 }
 
-interface Outcome {
-  onConfirmed: () => void;
-  onCancel: () => void;
-}
-
-/** The password, for users who have one. All others authenticate at the OpenID provider. */
-function ConfirmationMethod({ onConfirmed, onCancel }: Outcome) {
+/** The password, and the second factor or a passkey, for users who have them. All others authenticate at the OpenID provider. */
+function ConfirmationMethod({ onConfirmed, onCancel }: ConfirmationOutcome) {
   const me = useQuery(meQuery);
   const methods = useQuery(apiQuery('auth.methods', undefined));
   const { href } = useLocation();
@@ -54,7 +48,8 @@ function ConfirmationMethod({ onConfirmed, onCancel }: Outcome) {
   if (me.data === undefined || methods.data === undefined) return <Loading />;
   const { password, sso } = methods.data;
   if (password && me.data.user.hasPassword) {
-    return <PasswordForm onConfirmed={onConfirmed} onCancel={onCancel} />;
+    const { secondFactors } = me.data.user;
+    return <ConfirmationForm factors={secondFactors} onConfirmed={onConfirmed} onCancel={onCancel} />;
   }
   return (
     <div className="flex flex-col gap-4">
@@ -72,35 +67,5 @@ function ConfirmationMethod({ onConfirmed, onCancel }: Outcome) {
         )}
       </div>
     </div>
-  );
-}
-
-function PasswordForm({ onConfirmed, onCancel }: Outcome) {
-  const [password, setPassword] = useState('');
-  const { mutateAsync, error, isPending } = useApiMutation('auth.confirm');
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    mutateAsync({ password }).then(onConfirmed, () => {});
-  };
-  return (
-    <form onSubmit={onSubmit} className="flex flex-col gap-4">
-      <TextField
-        label="Your password"
-        type="password"
-        name="password"
-        autoComplete="current-password"
-        required
-        autoFocus
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-      />
-      <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending}>
-          Confirm
-        </Button>
-      </div>
-    </form>
   );
 }

@@ -46,14 +46,35 @@ async function loadUser({ queryClient }: RouterContext, href: string) {
     return await queryClient.ensureQueryData(meQuery);
   } catch (error) {
     if (describeFailure(error).kind !== 'signed-out') throw error;
-    throw redirect({ to: '/sign-in', search: href === '/' ? {} : { to: href } });
+    throw redirect({ to: '/sign-in', search: backTo(href) });
   }
+}
+
+/** The signed-in user, or a redirect to the page where a user adds the second factor that Weir requires. */
+async function loadEnrolled(context: RouterContext, href: string) {
+  const me = await loadUser(context, href);
+  if (me.user.mustEnrol) throw redirect({ to: '/second-factor', search: backTo(href) });
+  return me;
+}
+
+function backTo(href: string): Search {
+  return href === '/' ? {} : { to: href };
 }
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   component: page(() => import('../pages/sign-in/page.tsx'), 'SignInPage'),
+});
+
+const secondFactor = createRoute({
+  getParentRoute: () => root,
+  path: '/second-factor',
+  beforeLoad: async ({ context }) => {
+    const { user } = await loadUser(context, '/');
+    if (!user.mustEnrol) throw redirect({ to: '/' });
+  },
+  component: page(() => import('../pages/second-factor/page.tsx'), 'SecondFactorPage'),
 });
 
 const invitation = createRoute({
@@ -66,7 +87,7 @@ const home = createRoute({
   getParentRoute: () => root,
   path: '/',
   beforeLoad: async ({ context, location }) => {
-    const { spaces } = await loadUser(context, location.href);
+    const { spaces } = await loadEnrolled(context, location.href);
     const [space] = spaces;
     if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
   },
@@ -77,7 +98,7 @@ const space = createRoute({
   getParentRoute: () => root,
   path: '/s/$spaceId',
   beforeLoad: async ({ context, location, params }) => {
-    const { spaces } = await loadUser(context, location.href);
+    const { spaces } = await loadEnrolled(context, location.href);
     if (!spaces.some(({ id }) => id === params.spaceId)) throw notFound();
   },
   component: Layout,
@@ -176,6 +197,7 @@ const profile = createRoute({
 
 const routeTree = root.addChildren([
   signIn,
+  secondFactor,
   invitation,
   home,
   space.addChildren([

@@ -1,4 +1,5 @@
 import { formatTime, nameZone } from '../../format/time.ts';
+import { Factors } from '../../second-factor/factors.tsx';
 import { changeSettings, type Theme, useSettings } from '../../settings/settings.ts';
 import { useMe } from '../../space/me.ts';
 import { SelectField } from '../../ui/field.tsx';
@@ -14,6 +15,11 @@ export function ProfilePage() {
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <Appearance />
         {user.hasPassword && <PasswordCard />}
+        {user.hasPassword && (
+          <Card title="Second factor" className="lg:col-span-2">
+            <Factors />
+          </Card>
+        )}
         <SessionsCard />
       </div>
     </Page>

@@ -1,20 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { describeFailure } from '../../api/failure.ts';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
-import { formatAgo, formatTime } from '../../format/time.ts';
-import { useSettings } from '../../settings/settings.ts';
-import { ShownText } from '../../text/shown-text.tsx';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toasts.tsx';
-import { nameBrowser } from './browser-name.ts';
+import { SessionTable } from './session-table.tsx';
 
 /** The sessions of the user. */
 export function SessionsCard() {
-  const { zone } = useSettings();
   const toast = useToast();
   const { data, error, refetch } = useQuery(apiQuery('sessions.list', undefined));
   const revoke = useApiMutation('sessions.revoke', { reload: ['sessions.list'] });
@@ -44,56 +38,7 @@ export function SessionsCard() {
       ) : data === undefined ? (
         <Loading rows={3} />
       ) : (
-        <Table
-          caption="Sessions"
-          rows={data}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              title: 'Browser',
-              cell: ({ userAgent, isCurrent }) => (
-                <span className="flex max-w-80 items-center gap-2">
-                  <span className="truncate" title={userAgent ?? ''}>
-                    <ShownText text={nameBrowser(userAgent)} />
-                  </span>
-                  {isCurrent && <Badge tone="accent">this one</Badge>}
-                </span>
-              ),
-            },
-            { title: 'Address', cell: ({ address }) => <span className="text-muted">{address ?? '–'}</span> },
-            {
-              title: 'Signed in',
-              cell: ({ createdAt }) => (
-                <span className="whitespace-nowrap text-muted">
-                  {formatTime(Date.parse(createdAt), zone).slice(0, 16)}
-                </span>
-              ),
-            },
-            {
-              title: 'Last used',
-              cell: ({ lastUsedAt }) => (
-                <span className="whitespace-nowrap text-muted">
-                  {formatAgo(Date.parse(lastUsedAt), Date.now())}
-                </span>
-              ),
-            },
-            {
-              title: 'Actions',
-              isPinned: true,
-              isNumber: true,
-              cell: ({ id, isCurrent }) =>
-                !isCurrent && (
-                  <Button
-                    size="small"
-                    aria-label="End this session"
-                    onClick={() => void attempt(() => revoke.mutateAsync({ id }))}
-                  >
-                    End
-                  </Button>
-                ),
-            },
-          ]}
-        />
+        <SessionTable sessions={data} onEnd={(id) => void attempt(() => revoke.mutateAsync({ id }))} />
       )}
     </Card>
   );

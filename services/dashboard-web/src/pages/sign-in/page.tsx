@@ -2,14 +2,17 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { EntryFrame } from '../../entry/entry-frame.tsx';
+import { PasskeySignIn } from '../../entry/passkey-sign-in.tsx';
+import { type SecondFactors, SecondStep } from '../../entry/second-step.tsx';
 import { useEnter } from '../../entry/use-enter.ts';
+import type { Me } from '../../space/me.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useTitle } from '../../ui/page.tsx';
+import { isOwnPath } from '../../url/own-path.ts';
 import { useSearchTexts } from '../../url/use-search.ts';
 import { LinkSignIn } from './link-sign-in.tsx';
-import { isOwnPath } from './own-path.ts';
 
 /** Sign in with e-mail address and password, or with the link that `npm start` prints. */
 export function SignInPage() {
@@ -32,10 +35,16 @@ export function SignInPage() {
 function SignInMethods({ href }: { href: string }) {
   const { data } = useQuery(apiQuery('auth.methods', undefined));
   // Until the answer is there, and when it fails, the form is shown: most dashboards have no single sign-on.
-  const { password = true, sso } = data ?? {};
+  const { password = true, passkey = false, sso } = data ?? {};
+  const enter = useEnter();
+  const onSignedIn = (me: Me) => void enter(me, href);
+  const [factors, setFactors] = useState<SecondFactors>();
+  if (factors !== undefined)
+    return <SecondStep factors={factors} onSignedIn={onSignedIn} onGiveUp={() => setFactors(undefined)} />;
   return (
     <div className="flex flex-col gap-5">
-      {password && <PasswordForm href={href} />}
+      {password && <PasswordForm onSignedIn={onSignedIn} onSecondStep={setFactors} />}
+      {passkey && <PasskeySignIn onSignedIn={onSignedIn} />}
       {sso && (
         <a
           className={buttonClasses(password ? 'plain' : 'primary')}
@@ -53,15 +62,22 @@ function readToken(): string | undefined {
   return /^#link=([\w-]+)$/.exec(window.location.hash)?.[1];
 }
 
-function PasswordForm({ href }: { href: string }) {
-  const enter = useEnter();
+function PasswordForm({
+  onSignedIn,
+  onSecondStep,
+}: {
+  onSignedIn: (me: Me) => void;
+  onSecondStep: (factors: SecondFactors) => void;
+}) {
   const { mutateAsync, isPending, error } = useApiMutation('auth.signIn');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault();
-    const me = await mutateAsync({ email, password }).catch(() => undefined);
-    if (me !== undefined) await enter(me, href);
+    const outcome = await mutateAsync({ email, password }).catch(() => undefined);
+    if (outcome === undefined) return;
+    if ('secondFactors' in outcome) onSecondStep(outcome.secondFactors);
+    else onSignedIn(outcome);
   };
   return (
     <div>

@@ -1,17 +1,25 @@
 import { expect, test } from 'vitest';
-import { endedSessionCookie, readSessionCookie, sessionCookie, sessionCookieName } from './session-cookie.ts';
+import { cookieName, keptCookie, readCookie } from './cookie.ts';
 
 const local = { host: '127.0.0.1:8081', isSecure: false };
 const secure = { host: 'weir.example.com', isSecure: true };
 
 test('scripts and other sites have no access to the cookie, and it lasts thirty days', () => {
   const attributes = 'Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax';
-  expect(sessionCookie('abc', local)).toBe(`weir_session_8081=abc; ${attributes}`);
-  expect(sessionCookie('abc', secure)).toBe(`__Host-weir_session_443=abc; ${attributes}; Secure`);
+  expect(keptCookie('session', 'abc', local)).toBe(`weir_session_8081=abc; ${attributes}`);
+  expect(keptCookie('session', 'abc', secure)).toBe(`__Host-weir_session_443=abc; ${attributes}; Secure`);
+});
+
+test('a sign-in that waits for its second step has a cookie of its own, for five minutes', () => {
+  expect(keptCookie('step', 'abc', secure)).toBe(
+    '__Host-weir_step_443=abc; Max-Age=300; Path=/; HttpOnly; SameSite=Lax; Secure',
+  );
+  expect(readCookie('session', 'weir_step_8081=abc', local)).toBeUndefined();
+  expect(readCookie('step', 'weir_step_8081=abc', local)).toBe('abc');
 });
 
 test('signing out makes the browser delete the cookie', () => {
-  expect(endedSessionCookie(secure)).toBe(
+  expect(keptCookie('session', undefined, secure)).toBe(
     '__Host-weir_session_443=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure',
   );
 });
@@ -25,7 +33,7 @@ test.each([
   ['weir.test:x; Path=/', true, '__Host-weir_session_443'],
   [undefined, true, '__Host-weir_session_443'],
 ])('the cookie of the Host %j (TLS: %j) is named %s', (host, isSecure, name) => {
-  expect(sessionCookieName({ host, isSecure })).toBe(name);
+  expect(cookieName('session', { host, isSecure })).toBe(name);
 });
 
 test.each([
@@ -38,5 +46,5 @@ test.each([
   ['weir_session=1', undefined],
   ['a=b; weir_session_8081=abc;c=d', 'abc'],
 ])('the cookie header %j holds the token %j', (header, token) => {
-  expect(readSessionCookie(header, local)).toBe(token);
+  expect(readCookie('session', header, local)).toBe(token);
 });

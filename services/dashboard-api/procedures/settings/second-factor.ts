@@ -1,0 +1,103 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { actorOf } from '../../access.ts';
+import { confirmationTtlMs } from '../../limits.ts';
+import { listedFactors } from '../../second-factor/factor-list.ts';
+import {
+  passkeyAttestation,
+  passkeyCreation,
+  passkeyName,
+  proposal,
+} from '../../second-factor/passkey-answer.ts';
+import { enrolleeProcedure, requirePasswords, router } from '../../trpc/trpc.ts';
+import { code } from '../account-inputs.ts';
+import { requirePasskeySite } from '../passkey-check.ts';
+
+/** A user with a password. For all others a second factor is the OpenID provider's matter. */
+const ownProcedure = enrolleeProcedure.use(({ ctx, next }) => {
+  requirePasswords(ctx);
+  if (!ctx.user.hasPassword) throw noPassword();
+  return next();
+});
+
+/** A change: whoever can add a passkey can sign in with it later. */
+const changeProcedure = ownProcedure.meta({ access: 'signed in', isConfirmed: true }).use(({ ctx, next }) => {
+  const { user, request } = ctx;
+  const { totp, passkey } = user.secondFactors;
+  const actor = actorOf(user, request.address, { authenticatedWithinMs: confirmationTtlMs });
+  return next({
+    ctx: { actor, enrollee: { actor, sessionId: user.sessionId }, isFirst: !totp && !passkey },
+  });
+});
+
+/** The user's own second factors. */
+export const secondFactor = router({
+  /** The authenticator app, the passkeys, and how many recovery codes are left. */
+  list: ownProcedure.output(listedFactors).query(({ ctx }) => ctx.secondFactor.list(ctx.user.userId)),
+
+  /** A new secret for an authenticator app: as text, as `otpauth:` URI for a QR code, and sealed for `secondFactor.addTotp`. */
+  proposeTotp: ownProcedure
+    .output(z.object({ secret: z.string(), uri: z.string(), proposal: z.string() }))
+    .query(({ ctx }) => ctx.secondFactor.totpEnrolment.propose(ctx.user)),
+
+  /** Adds an authenticator app with a code that it shows. As the first second factor it ends all other sessions of the user. */
+  addTotp: changeProcedure
+    .input(z.object({ proposal, code }))
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      const { enrollee, isFirst } = ctx;
+      const outcome = await ctx.secondFactor.totpEnrolment.add(enrollee, { ...input, isFirst });
+      if (outcome === 'wrong_code') throw refused('The code is wrong. Check the clock of your telephone.');
+      if (outcome === 'expired') throw refused('This took too long. Start again.');
+      if (outcome === 'refused') throw refused('You have an authenticator app already.');
+    }),
+
+  /** Removes the authenticator app, and ends all other sessions of the user. */
+  removeTotp: changeProcedure.output(z.void()).mutation(async ({ ctx }) => {
+    if (!(await ctx.secondFactor.totpEnrolment.remove(ctx.enrollee)))
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no authenticator app.' });
+  }),
+
+  /** The options with which the browser creates a passkey, and the sealed challenge for `secondFactor.addPasskey`. */
+  proposePasskey: ownProcedure
+    .output(z.object({ creation: passkeyCreation, proposal: z.string() }))
+    .query(({ ctx }) => ctx.secondFactor.passkeyEnrolment.propose(requirePasskeySite(ctx), ctx.user)),
+
+  /** Adds a passkey. As the first second factor it ends all other sessions of the user. */
+  addPasskey: changeProcedure
+    .input(z.object({ proposal, name: passkeyName, answer: passkeyAttestation }))
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      const { enrollee, isFirst } = ctx;
+      const created = { ...input, isFirst };
+      const outcome = await ctx.secondFactor.passkeyEnrolment.add(requirePasskeySite(ctx), enrollee, created);
+      if (outcome === 'invalid') throw refused('The passkey could not be verified. Try again.');
+      if (outcome === 'refused') throw refused('The passkey is known already, or you have too many.');
+    }),
+
+  /** Removes a passkey, and ends all other sessions of the user. */
+  removePasskey: changeProcedure
+    .input(z.object({ id: z.guid() }))
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      if (!(await ctx.secondFactor.passkeyEnrolment.remove(ctx.enrollee, input.id)))
+        throw new TRPCError({ code: 'NOT_FOUND', message: 'You have no such passkey.' });
+    }),
+
+  /** Replaces the recovery codes, and returns the new ones, once. */
+  renewRecoveryCodes: changeProcedure
+    .output(z.object({ codes: z.array(z.string()) }))
+    .mutation(async ({ ctx }) => {
+      const codes = await ctx.secondFactor.renewRecoveryCodes(ctx.actor);
+      if (codes === undefined) throw refused('Add an authenticator app or a passkey first.');
+      return { codes };
+    }),
+});
+
+function refused(message: string): TRPCError {
+  return new TRPCError({ code: 'PRECONDITION_FAILED', message });
+}
+
+function noPassword(): TRPCError {
+  return refused('You sign in with single sign-on: a second factor is the matter of its provider.');
+}

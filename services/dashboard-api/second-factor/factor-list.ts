@@ -1,0 +1,51 @@
+import { count, eq } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '../../../lib/db/database.ts';
+import { passkeys, recoveryCodes, totpSecrets } from '../../../lib/db/schema.ts';
+
+/** The second factors of a user, as shown to the user. Times are ISO 8601. */
+export const listedFactors = z
+  .object({
+    /** The authenticator app. */
+    totp: z.object({ createdAt: z.iso.datetime() }).nullable(),
+    passkeys: z.array(
+      z.object({
+        id: z.guid(),
+        name: z.string(),
+        createdAt: z.iso.datetime(),
+        lastUsedAt: z.iso.datetime().nullable(),
+      }),
+    ),
+    recoveryCodesLeft: z.number(),
+  })
+  .meta({ id: 'ListedFactors' });
+export type ListedFactors = z.infer<typeof listedFactors>;
+
+export async function listFactors(database: Database, userId: string): Promise<ListedFactors> {
+  const [totp, keys, codes] = await Promise.all([
+    database
+      .select({ createdAt: totpSecrets.createdAt })
+      .from(totpSecrets)
+      .where(eq(totpSecrets.userId, userId)),
+    database
+      .select({
+        id: passkeys.id,
+        name: passkeys.name,
+        createdAt: passkeys.createdAt,
+        lastUsedAt: passkeys.lastUsedAt,
+      })
+      .from(passkeys)
+      .where(eq(passkeys.userId, userId))
+      .orderBy(passkeys.id),
+    database.select({ left: count() }).from(recoveryCodes).where(eq(recoveryCodes.userId, userId)),
+  ]);
+  return {
+    totp: totp[0] === undefined ? null : { createdAt: totp[0].createdAt.toISOString() },
+    passkeys: keys.map(({ createdAt, lastUsedAt, ...key }) => ({
+      ...key,
+      createdAt: createdAt.toISOString(),
+      lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    })),
+    recoveryCodesLeft: codes[0]?.left ?? 0,
+  };
+}

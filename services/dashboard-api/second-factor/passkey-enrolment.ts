@@ -1,0 +1,130 @@
+import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
+import { and, eq, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { runAudited } from '../../../lib/accounts/audit/audit.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { passkeys } from '../../../lib/db/schema.ts';
+import type { Seal } from '../../../lib/seal.ts';
+import { enrolmentTtlMs, passkeysMax, passkeyTimeoutMs } from '../limits.ts';
+import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } from './enrolment.ts';
+import { type PasskeyAttestation, type PasskeyCreation, passkeyCreation } from './passkey-answer.ts';
+import type { PasskeySite } from './passkey-site.ts';
+import { createChallenge, userHandleOf } from './passkeys.ts';
+import { openSealedState } from './sealed-state.ts';
+
+/** `invalid`: the answer is wrong or late. `refused`: it is registered already, there are too many, or the user has no password. */
+export type PasskeyOutcome = 'added' | 'invalid' | 'refused';
+
+/** The passkeys of a user. */
+export interface PasskeyEnrolment {
+  /** The options with which the browser creates a passkey, and the sealed challenge that is sent back with it. */
+  propose(
+    site: PasskeySite,
+    user: { userId: string; email: string; sessionId: string },
+  ): Promise<{ creation: PasskeyCreation; proposal: string }>;
+  /** `isFirst`: whether it is the user's first second factor. */
+  add(
+    site: PasskeySite,
+    user: Enrollee,
+    created: { proposal: string; name: string; answer: PasskeyAttestation; isFirst: boolean },
+  ): Promise<PasskeyOutcome>;
+  /** @returns whether the user had it. */
+  remove(user: Enrollee, id: string): Promise<boolean>;
+}
+
+export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number): PasskeyEnrolment {
+  const challenges = openSealedState(seal, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
+  return {
+    async propose({ rpId }, { userId, email, sessionId }) {
+      const own = await database
+        .select({ id: passkeys.credentialId })
+        .from(passkeys)
+        .where(eq(passkeys.userId, userId));
+      const challenge = createChallenge();
+      const options = await generateRegistrationOptions({
+        rpName: 'Weir',
+        rpID: rpId,
+        userName: email,
+        userDisplayName: email,
+        userID: Uint8Array.from(Buffer.from(userHandleOf(userId), 'base64url')),
+        challenge: Uint8Array.from(Buffer.from(challenge, 'base64url')),
+        timeout: passkeyTimeoutMs,
+        attestationType: 'none',
+        excludeCredentials: own.map(({ id }) => ({ id: id.toString('base64url') })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
+      return { creation: passkeyCreation.parse(options), proposal: challenges.seal(challenge, sessionId) };
+    },
+    async add({ origin, rpId }, user, { proposal, name, answer, isFirst }) {
+      const challenge = challenges.open(proposal, user.sessionId);
+      if (challenge === undefined) return 'invalid';
+      const verified = await verifyRegistrationResponse({
+        response: { ...answer, clientExtensionResults: {} },
+        expectedChallenge: challenge,
+        expectedOrigin: origin,
+        expectedRPID: rpId,
+        requireUserVerification: true,
+        // It throws at a wrong challenge, origin or site, and at malformed bytes.
+      }).catch(() => undefined);
+      if (verified?.verified !== true) return 'invalid';
+      const { id, publicKey, counter } = verified.registrationInfo.credential;
+      const credential = {
+        id: Buffer.from(id, 'base64url'),
+        publicKey: Buffer.from(publicKey),
+        counter,
+        name,
+      };
+      if (!(await store(database, user, credential))) return 'refused';
+      if (isFirst) await endOtherSessions(database, user);
+      return 'added';
+    },
+    remove: (user, id) => remove(database, user, id),
+  };
+}
+
+async function store(
+  database: Database,
+  { actor }: Enrollee,
+  { id, publicKey, counter, name }: { id: Buffer; publicKey: Buffer; counter: number; name: string },
+): Promise<boolean> {
+  const own = database.select({ count: sql`count(*)` }).from(passkeys).where(eq(passkeys.userId, actor.id));
+  const enrollee = lockEnrollee(database, actor.id, sql`${own} < ${passkeysMax}::bigint`);
+  const row = database
+    .select({
+      id: sql<string>`uuidv7()`.as(passkeys.id.name),
+      userId: enrollee.userId,
+      credentialId: sql<Buffer>`${id}::bytea`.as(passkeys.credentialId.name),
+      publicKey: sql<Buffer>`${publicKey}::bytea`.as(passkeys.publicKey.name),
+      counter: sql<number>`${counter}::bigint`.as(passkeys.counter.name),
+      name: sql<string>`${name}::text`.as(passkeys.name.name),
+      createdAt: sql<Date>`now()`.as(passkeys.createdAt.name),
+      lastUsedAt: sql<Date | null>`NULL::timestamptz`.as(passkeys.lastUsedAt.name),
+    })
+    .from(enrollee);
+  const added = database
+    .$with('added')
+    .as(
+      database
+        .insert(passkeys)
+        .select(row)
+        .onConflictDoNothing()
+        .returning({ id: passkeys.id, userId: passkeys.userId }),
+    );
+  const entry = { userId: added.userId, actor, action: 'passkey.add', target: added.id, details: { name } };
+  return (await runAudited(database, added, entry, { before: [enrollee] })).length > 0;
+}
+
+async function remove(database: Database, user: Enrollee, id: string): Promise<boolean> {
+  const { actor } = user;
+  const removed = database.$with('removed').as(
+    database
+      .delete(passkeys)
+      .where(and(eq(passkeys.id, id), eq(passkeys.userId, actor.id)))
+      .returning({ id: passkeys.id, userId: passkeys.userId }),
+  );
+  const entry = { userId: removed.userId, actor, action: 'passkey.remove', target: removed.id };
+  if ((await runAudited(database, removed, entry)).length === 0) return false;
+  await removeUselessCodes(database, actor.id);
+  await endOtherSessions(database, user);
+  return true;
+}

@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import type { Seal } from '../../../lib/seal.ts';
+
+/** State that a browser keeps between two calls. It can neither read nor change it, and no row of Postgres is needed. */
+export interface SealedState<State> {
+  /** @param context what the state belongs to, such as a session. */
+  seal(state: State, context: string): string;
+  /** @returns undefined when it is too old, of another context, or was not sealed here. */
+  open(text: string, context: string): State | undefined;
+}
+
+/** @param now the clock, in milliseconds since the epoch. */
+export function openSealedState<State>(
+  seal: Seal,
+  { shape, ttlMs, now }: { shape: z.ZodType<State>; ttlMs: number; now: () => number },
+): SealedState<State> {
+  return {
+    seal: (state, context) =>
+      seal.seal(JSON.stringify({ state, expiresAt: now() + ttlMs }), context).toString('base64url'),
+    open(text, context) {
+      const plain = seal.open(Buffer.from(text, 'base64url'), context);
+      if (plain === undefined) return undefined;
+      const { state, expiresAt } = JSON.parse(plain) as { state: unknown; expiresAt: number };
+      if (expiresAt <= now()) return undefined;
+      return shape.parse(state);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { eq, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { runAudited } from '../../../lib/accounts/audit/audit.ts';
+import { createTotpSecret, findTotpStep, totpUri } from '../../../lib/accounts/second-factor/totp.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { totpSecrets } from '../../../lib/db/schema.ts';
+import type { Seal } from '../../../lib/seal.ts';
+import { enrolmentTtlMs } from '../limits.ts';
+import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } from './enrolment.ts';
+import { openSealedState } from './sealed-state.ts';
+
+/** A secret that is not stored before a code of it was entered. */
+export interface TotpProposal {
+  /** In base32, for typing. */
+  secret: string;
+  /** The `otpauth:` URI for a QR code. */
+  uri: string;
+  /** The sealed secret, to be sent back. */
+  proposal: string;
+}
+
+/** `refused`: the user has an app already, or no password. */
+export type TotpOutcome = 'added' | 'wrong_code' | 'expired' | 'refused';
+
+/** The authenticator app of a user. */
+export interface TotpEnrolment {
+  propose(user: { email: string; sessionId: string }): TotpProposal;
+  /** Stores the secret of a proposal when the code is right. `isFirst`: whether it is the user's first second factor. */
+  add(user: Enrollee, proposed: { proposal: string; code: string; isFirst: boolean }): Promise<TotpOutcome>;
+  /** @returns whether there was one. */
+  remove(user: Enrollee): Promise<boolean>;
+}
+
+/** @param seals of the proposals, and of the stored secrets. */
+export function openTotpEnrolment(
+  database: Database,
+  seals: { proposals: Seal; secrets: Seal },
+  now: () => number,
+): TotpEnrolment {
+  const proposals = openSealedState(seals.proposals, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
+  return {
+    propose({ email, sessionId }) {
+      const secret = createTotpSecret();
+      return { secret, uri: totpUri(secret, email), proposal: proposals.seal(secret, sessionId) };
+    },
+    async add(user, { proposal, code, isFirst }) {
+      const secret = proposals.open(proposal, user.sessionId);
+      if (secret === undefined) return 'expired';
+      const step = findTotpStep(secret, code.replace(/\s/g, ''), now());
+      if (step === undefined) return 'wrong_code';
+      const sealed = seals.secrets.seal(secret, user.actor.id);
+      if (!(await store(database, user, { sealed, step }))) return 'refused';
+      if (isFirst) await endOtherSessions(database, user);
+      return 'added';
+    },
+    remove: (user) => remove(database, user),
+  };
+}
+
+async function store(
+  database: Database,
+  { actor }: Enrollee,
+  { sealed, step }: { sealed: Buffer; step: number },
+): Promise<boolean> {
+  const enrollee = lockEnrollee(database, actor.id);
+  const row = database
+    .select({
+      userId: enrollee.userId,
+      secret: sql<Buffer>`${sealed}::bytea`.as(totpSecrets.secret.name),
+      // The code that was just entered cannot be used again.
+      lastStep: sql<number>`${step}::bigint`.as(totpSecrets.lastStep.name),
+      createdAt: sql<Date>`now()`.as(totpSecrets.createdAt.name),
+    })
+    .from(enrollee);
+  const added = database
+    .$with('added')
+    .as(
+      database
+        .insert(totpSecrets)
+        .select(row)
+        .onConflictDoNothing()
+        .returning({ userId: totpSecrets.userId }),
+    );
+  const entry = { userId: added.userId, actor, action: 'totp.add', target: actor.id };
+  return (await runAudited(database, added, entry, { before: [enrollee] })).length > 0;
+}
+
+async function remove(database: Database, user: Enrollee): Promise<boolean> {
+  const { actor } = user;
+  const removed = database
+    .$with('removed')
+    .as(
+      database
+        .delete(totpSecrets)
+        .where(eq(totpSecrets.userId, actor.id))
+        .returning({ userId: totpSecrets.userId }),
+    );
+  const entry = { userId: removed.userId, actor, action: 'totp.remove', target: actor.id };
+  if ((await runAudited(database, removed, entry)).length === 0) return false;
+  await removeUselessCodes(database, actor.id);
+  await endOtherSessions(database, user);
+  return true;
+}

@@ -1,0 +1,32 @@
+import { EntryFrame } from '../../entry/entry-frame.tsx';
+import { useEnter } from '../../entry/use-enter.ts';
+import { Factors } from '../../second-factor/factors.tsx';
+import { useMe } from '../../space/me.ts';
+import { Button } from '../../ui/button.tsx';
+import { useTitle } from '../../ui/page.tsx';
+import { isOwnPath } from '../../url/own-path.ts';
+import { useSearchTexts } from '../../url/use-search.ts';
+
+/** The page of a user who has to add a second factor before all other pages (SECOND_FACTOR_REQUIRED). */
+export function SecondFactorPage() {
+  useTitle('Second factor');
+  const me = useMe();
+  const { to } = useSearchTexts();
+  const enter = useEnter();
+  const href = to !== undefined && isOwnPath(to) ? to : '/';
+  return (
+    <EntryFrame title="Add a second factor">
+      <p className="mb-5 text-muted text-sm">
+        This Weir asks everybody for a second factor. Add an app or a passkey to go on.
+      </p>
+      <Factors />
+      {!me.user.mustEnrol && (
+        <div className="mt-5 flex flex-col">
+          <Button look="primary" onClick={() => void enter(me, href)}>
+            Continue
+          </Button>
+        </div>
+      )}
+    </EntryFrame>
+  );
+}

@@ -1,0 +1,57 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { createPasskey } from '../api/passkey.ts';
+import { useApiMutation } from '../api/query.ts';
+import { Button } from '../ui/button.tsx';
+import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+
+interface Outcome {
+  onClose: () => void;
+  onAdded: () => void;
+}
+
+/** Adds a passkey, with a name by which the user knows it. */
+export function AddPasskeyDialog({ isOpen, ...outcome }: Outcome & { isOpen: boolean }) {
+  return (
+    <Dialog isOpen={isOpen} onClose={outcome.onClose} title="Add a passkey">
+      {isOpen && <AddPasskeyForm {...outcome} />}
+    </Dialog>
+  );
+}
+
+function AddPasskeyForm({ onClose, onAdded }: Outcome) {
+  const [name, setName] = useState('');
+  const add = useApiMutation('secondFactor.addPasskey', {
+    reload: ['secondFactor.list', 'me', 'sessions.list'],
+  });
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: async () => add.mutateAsync({ ...(await createPasskey()), name }),
+    onSuccess: onAdded,
+  });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex flex-col gap-4">
+      <TextField
+        label="Name"
+        hint="Where it is, such as “laptop” or “security key”. The browser asks you then."
+        required
+        autoFocus
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" type="submit" disabled={isPending}>
+          {isPending ? 'Waiting for the browser …' : 'Create the passkey'}
+        </Button>
+      </div>
+    </form>
+  );
+}

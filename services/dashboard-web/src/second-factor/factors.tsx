@@ -1,0 +1,154 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { Output, QueryPath } from '../api/paths.ts';
+import { apiQuery, useApiMutation } from '../api/query.ts';
+import { formatTime } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { Button } from '../ui/button.tsx';
+import { ConfirmDialog, FormFailure } from '../ui/confirm-dialog.tsx';
+import { FailureNotice, Loading } from '../ui/states.tsx';
+import { AddAppDialog } from './add-app-dialog.tsx';
+import { AddPasskeyDialog } from './add-passkey-dialog.tsx';
+import { RecoveryCodesDialog } from './recovery-codes-dialog.tsx';
+
+/** What a change of the second factors changes too. */
+const reload: readonly QueryPath[] = ['secondFactor.list', 'me', 'sessions.list'];
+
+/** The user's authenticator app, passkeys and recovery codes. */
+export function Factors() {
+  const { data, error, refetch } = useQuery(apiQuery('secondFactor.list', undefined));
+  if (error !== null) return <FailureNotice error={error} onRetry={() => void refetch()} isSmall />;
+  if (data === undefined) return <Loading rows={3} />;
+  return <FactorList list={data} />;
+}
+
+function FactorList({ list }: { list: Output<'secondFactor.list'> }) {
+  const { totp, passkeys, recoveryCodesLeft } = list;
+  const [adding, setAdding] = useState<'app' | 'passkey'>();
+  const codes = useApiMutation('secondFactor.renewRecoveryCodes', { reload });
+  const onAdded = () => {
+    setAdding(undefined);
+    // The first second factor comes with recovery codes.
+    if (recoveryCodesLeft === 0) codes.mutate();
+  };
+  return (
+    <div className="flex flex-col divide-y divide-line">
+      <AppRow createdAt={totp?.createdAt} onAdd={() => setAdding('app')} />
+      <PasskeyRows passkeys={passkeys} onAdd={() => setAdding('passkey')} />
+      {(totp !== null || passkeys.length > 0) && (
+        <Row
+          title="Recovery codes"
+          detail={`${recoveryCodesLeft} left. Each replaces the second factor once.`}
+          action={
+            <Button size="small" disabled={codes.isPending} onClick={() => codes.mutate()}>
+              Create new codes
+            </Button>
+          }
+        />
+      )}
+      <FormFailure error={codes.error} />
+      <AddAppDialog isOpen={adding === 'app'} onClose={() => setAdding(undefined)} onAdded={onAdded} />
+      <AddPasskeyDialog
+        isOpen={adding === 'passkey'}
+        onClose={() => setAdding(undefined)}
+        onAdded={onAdded}
+      />
+      <RecoveryCodesDialog codes={codes.data?.codes} onClose={codes.reset} />
+    </div>
+  );
+}
+
+function AppRow({ createdAt, onAdd }: { createdAt: string | undefined; onAdd: () => void }) {
+  const { zone } = useSettings();
+  const { mutateAsync } = useApiMutation('secondFactor.removeTotp', { reload });
+  return (
+    <Row
+      title="Authenticator app"
+      detail={
+        createdAt === undefined
+          ? 'An app on your telephone that shows a code of six digits.'
+          : `Added ${formatTime(Date.parse(createdAt), zone).slice(0, 16)}`
+      }
+      action={
+        createdAt === undefined ? (
+          <Button size="small" onClick={onAdd}>
+            Add an app
+          </Button>
+        ) : (
+          <RemoveButton name="authenticator app" onConfirm={() => mutateAsync()} />
+        )
+      }
+    />
+  );
+}
+
+function PasskeyRows({
+  passkeys,
+  onAdd,
+}: {
+  passkeys: Output<'secondFactor.list'>['passkeys'];
+  onAdd: () => void;
+}) {
+  const { zone } = useSettings();
+  const { data: methods } = useQuery(apiQuery('auth.methods', undefined));
+  const { mutateAsync } = useApiMutation('secondFactor.removePasskey', { reload });
+  const shortTime = (text: string) => formatTime(Date.parse(text), zone).slice(0, 16);
+  return (
+    <>
+      <Row
+        title="Passkeys"
+        detail={
+          methods?.passkey === false
+            ? 'Browsers offer them only with https and a host name (DASHBOARD_PUBLIC_URL), or at http://localhost.'
+            : 'A fingerprint, a face or a PIN of this device, or a security key. A passkey signs in alone, too.'
+        }
+        action={
+          <Button size="small" disabled={methods?.passkey !== true} onClick={onAdd}>
+            Add a passkey
+          </Button>
+        }
+      />
+      {passkeys.map(({ id, name, createdAt, lastUsedAt }) => (
+        <Row
+          key={id}
+          title={<ShownText text={name} />}
+          detail={`Passkey, added ${shortTime(createdAt)}${lastUsedAt === null ? '' : `, last used ${shortTime(lastUsedAt)}`}`}
+          action={<RemoveButton name={`passkey ${name}`} onConfirm={() => mutateAsync({ id })} />}
+        />
+      ))}
+    </>
+  );
+}
+
+function Row({ title, detail, action }: { title: ReactNode; detail: string; action: ReactNode }) {
+  return (
+    <div className="flex items-center gap-3 py-3 first:pt-0 last:pb-0">
+      <div className="min-w-0 flex-1">
+        <p className="truncate font-medium text-sm">{title}</p>
+        <p className="text-muted text-xs">{detail}</p>
+      </div>
+      {action}
+    </div>
+  );
+}
+
+function RemoveButton({ name, onConfirm }: { name: string; onConfirm: () => Promise<unknown> }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button size="small" look="danger" aria-label={`Remove the ${name}`} onClick={() => setOpen(true)}>
+        Remove
+      </Button>
+      <ConfirmDialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={`Remove the ${name}?`}
+        action="Remove"
+        onConfirm={onConfirm}
+      >
+        You can no longer sign in with it. All your other sessions end.
+      </ConfirmDialog>
+    </>
+  );
+}
