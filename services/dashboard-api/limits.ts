@@ -261,6 +261,13 @@ export const exportPageEvents = 250;
 export const exportTextCharsMax = 8 * 1024 * 1024;
 
 /**
+ * Events of a row group of a Parquet export, and the characters of their texts. A group is compressed on the main thread, in some 20 ms,
+ * and held in memory.
+ */
+export const parquetGroupEventsMax = 5_000;
+export const parquetGroupCharsMax = 4 * 1024 * 1024;
+
+/**
  * Concurrent exports and downloads of audit logs: in total, per user and per space, so that others find a free slot. Each holds some
  * megabytes and runs a statement now and then.
  */

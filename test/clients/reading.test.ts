@@ -1,3 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueApiKey } from '../../lib/accounts/api-keys.ts';
 import { addEvents, dashboardPepper, openDashboard, type TestDashboard } from '../support/dashboard.ts';
@@ -18,9 +22,12 @@ let ids: string[];
 beforeAll(async () => {
   dashboard = await openDashboard();
   const { spaceId } = await dashboard.addSpace();
+  const text = JSON.stringify({ properties: { llm: { model: 'gpt-of-text', big: 1 } } });
+  const startTimeMs = Date.UTC(2026, 0, 2);
   ids = await addEvents(dashboard.sql, spaceId, [
-    { name: 'gpt', state: 'error', text: '{"a":1}' },
-    { name: 'other' },
+    { name: 'gpt', state: 'error', text, startTimeMs: startTimeMs + 1 },
+    { name: 'other', startTimeMs, inputTokens: 7 },
+    { name: 'lookup', type: 'tool', state: 'error', userId: 'ada', startTimeMs: startTimeMs - 86_400_000 },
   ]);
   const key = { name: 'k', pepper: dashboardPepper, scope: 'events' } as const;
   const { apiKey } = await issueApiKey(dashboard.database, spaceId, key);
@@ -54,6 +61,52 @@ test('the official MCP inspector lists the tools and calls one', {
   };
   const { tools } = await inspect('--method tools/list');
   expect(tools.map(({ name }: { name: string }) => name)).toContain('search_events');
-  const found = await inspect('--method tools/call --tool-name search_events --tool-arg state=error');
+  const found = await inspect('--method tools/call --tool-name search_events --tool-arg name=gpt');
   expect(found.structuredContent.data.events).toMatchObject([{ id: ids[0], name: 'gpt' }]);
+});
+
+/** The fenced blocks of docs/read-api.md in a language, in order. */
+function recipes(language: string): string[] {
+  const text = readFileSync(fileURLToPath(new URL('../../docs/read-api.md', import.meta.url)), 'utf8');
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
+    ([, code = '']) => code,
+  );
+}
+
+const missing = findMissingTool(['curl', 'python3']);
+
+test('the recipes of docs/read-api.md with curl, Python, DuckDB and pandas', {
+  timeout: buildTimeoutMs + 120_000,
+  skip: missing !== undefined,
+}, async (context) => {
+  const commands = [
+    'python3 -m venv .venv',
+    '.venv/bin/pip install --quiet duckdb==2.0.0 pandas==3.1.1 pyarrow==26.0.1',
+  ];
+  const packages = await install('read-recipes', '0000000000000002', commands);
+  if (packages === undefined) return context.skip();
+  const cwd = mkdtempSync(join(tmpdir(), 'weir-recipes-'));
+  try {
+    const run = async (command: string) => {
+      const result = await runShell(command, { cwd, env, timeoutMs: 120_000 });
+      expect(result, command).toMatchObject({ exitCode: 0 });
+      return result.stdout;
+    };
+    const [usage = '', list = '', exported = ''] = recipes('sh');
+    expect(JSON.parse(await run(usage)).result.data).toMatchObject({ billingState: 'active' });
+    expect(JSON.parse(await run(list)).result.data.events).toMatchObject([{ id: ids[2], name: 'lookup' }]);
+    await run(exported);
+    const programs = recipes('python');
+    const python = (program = '') => {
+      writeFileSync(join(cwd, 'recipe.py'), program);
+      return run(`${packages}/.venv/bin/python recipe.py`);
+    };
+    expect(await python(programs[0])).toMatch(/^gpt None .*"model":"gpt-of-text".*\nlookup None \{\}\n$/);
+    expect(await python(programs[1])).toMatch(/gpt .* 1 .*10\.0 .*gpt-of-text/);
+    const shown = await python(programs[2]);
+    expect(shown).toContain('2026-01-01 lookup');
+    expect(shown).toContain("{'properties': {'llm': {'model': 'gpt-of-text', 'big': 1}}}");
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
+  }
 });

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setRole } from '../../../lib/accounts/memberships.ts';
 import {
@@ -11,6 +13,7 @@ import {
   type TestEvent,
   type TestSpace,
 } from '../../../test/support/dashboard.ts';
+import { parquetGroupEventsMax } from '../limits.ts';
 import { csvRecord } from './csv.ts';
 
 let dashboard: TestDashboard;
@@ -142,6 +145,48 @@ test.each(['ndjson', 'csv', 'events'])(
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ inputPreview: odd, attributes: { seats: 2498 } });
   },
 );
+
+test('parquet has every event in row groups, with typed columns and the text as sent', async () => {
+  const space = await dashboard.addSpace({ role: 'viewer' });
+  const count = parquetGroupEventsMax + 10;
+  const ids: string[] = [];
+  for (let from = 0; from < count; from += 1_000)
+    ids.push(...(await addEvents(dashboard.sql, space.spaceId, rows(count).slice(from, from + 1_000))));
+  await dashboard.sql`
+    UPDATE events SET input_tokens = 1.5 WHERE space_id = ${space.spaceId}`;
+  const response = await ask(space, { format: 'parquet' });
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const { buffer } = new Uint8Array(Buffer.concat(chunks));
+  expect(response.headers['content-type']).toBe('application/vnd.apache.parquet');
+  expect(response.trailers).toEqual({ 'weir-export-rows': String(count) });
+  const compressors = { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) };
+  const read = await parquetReadObjects({ file: buffer, compressors });
+  expect(read.map(({ id }) => id)).toEqual(ids.toReversed());
+  const groups = parquetMetadata(buffer).row_groups;
+  expect(groups.map(({ num_rows }) => Number(num_rows))).toEqual([parquetGroupEventsMax, 10]);
+  const last = count - 1;
+  expect(read[0]).toMatchObject({
+    type: 'llm',
+    name: null,
+    startTime: new Date(last),
+    durationMs: 10,
+    inputTokens: 1.5,
+    totalTokens: null,
+    inputPreview: odd,
+    attributes: `{"plan":"pro","seats":${last}}`,
+    event: `{"n": 1234567890123456789${last},\n "t":"x"}`,
+    receivedAt: new Date('2026-01-02T03:04:05.678Z'),
+  });
+});
+
+test('an export without events is a Parquet file without rows', async () => {
+  const response = await ask(await dashboard.addSpace(), { format: 'parquet' });
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const { num_rows, schema } = parquetMetadata(new Uint8Array(Buffer.concat(chunks)).buffer);
+  expect([Number(num_rows), schema.at(-1)?.name]).toEqual([0, 'event']);
+});
 
 test('an export is read as fast as the client consumes it, and is complete while events are stored', async () => {
   const space = await dashboard.addSpace();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { ExportedEvent } from '../events/export-rows.ts';
+import type { ExportedEvent, WholeExportedEvent } from '../events/export-rows.ts';
 import { downloadPageMsMax } from '../limits.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
@@ -14,6 +14,7 @@ import {
   sendDownloadFailure,
 } from './download.ts';
 import { sendPages } from './paged-response.ts';
+import { toParquet } from './parquet.ts';
 
 export const exportPath = '/export/';
 
@@ -25,6 +26,8 @@ export const exportFormats = {
   /** The columns of each event, one JSON object per line; the last line is the number of events. */
   ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
   csv: { type: 'text/csv; charset=utf-8; header=present', extension: 'csv' },
+  /** Typed columns and the event as sent, for DuckDB, pandas and others. */
+  parquet: { type: 'application/vnd.apache.parquet', extension: 'parquet' },
   /** The events as sent, one per line; the last line is the number of events. */
   events: { type: 'application/x-ndjson', extension: 'events.ndjson' },
 } as const;
@@ -85,14 +88,13 @@ async function openPages(
   store: SpaceStore,
   { format, filter }: ExportQuery,
   response: ServerResponse,
-): Promise<AsyncIterable<string>> {
+): Promise<AsyncIterable<string | Buffer>> {
   const { type, extension } = exportFormats[format];
   let rows = 0;
   const count = (added: number) => {
     rows += added;
   };
-  const pages =
-    format === 'events' ? toText(store, filter, count) : toColumns(store, { format, filter }, count);
+  const pages = toPages(store, { format, filter }, count);
   // The first page is read before the headers are sent, so that an invalid filter is answered with a status.
   const first = await pages.next();
   response.writeHead(200, {
@@ -101,13 +103,29 @@ async function openPages(
     'Content-Disposition': `attachment; filename="events-${store.spaceId}.${extension}"`,
     Trailer: exportRowsTrailer,
   });
-  async function* chunks(): AsyncGenerator<string> {
+  async function* chunks(): AsyncGenerator<string | Buffer> {
     if (!first.done) yield first.value;
     yield* pages;
-    if (format !== 'csv') yield `${JSON.stringify({ exportedRows: rows })}\n`;
+    if (format === 'ndjson' || format === 'events') yield `${JSON.stringify({ exportedRows: rows })}\n`;
     response.addTrailers({ [exportRowsTrailer]: String(rows) });
   }
   return chunks();
+}
+
+function toPages(
+  store: SpaceStore,
+  { format, filter }: ExportQuery,
+  count: (rows: number) => void,
+): AsyncGenerator<string | Buffer> {
+  if (format === 'events') return toText(store, filter, count);
+  if (format !== 'parquet') return toColumns(store, { format, filter }, count);
+  async function* counted(): AsyncGenerator<WholeExportedEvent[]> {
+    for await (const rows of store.events.exportWholeEvents(filter)) {
+      count(rows.length);
+      yield rows;
+    }
+  }
+  return toParquet(counted());
 }
 
 async function* toText(

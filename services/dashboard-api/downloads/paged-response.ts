@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 export interface PagedResponse {
   response: ServerResponse;
   /** The body. The next page is read after the client has consumed the previous one. */
-  pages: AsyncIterable<string>;
+  pages: AsyncIterable<string | Buffer>;
   /** Called before each page. @throws when the user has lost access. */
   checkAccess: () => Promise<void>;
   /** Milliseconds that the client may take for a page. */
@@ -19,7 +19,7 @@ export interface PagedResponse {
 export async function sendPages({ response, pages, checkAccess, pageMsMax }: PagedResponse): Promise<void> {
   const stalled = new AbortController();
   const timer = setTimeout(() => stalled.abort(), pageMsMax);
-  async function* checked(): AsyncGenerator<string> {
+  async function* checked(): AsyncGenerator<string | Buffer> {
     for await (const page of pages) {
       await checkAccess();
       timer.refresh();

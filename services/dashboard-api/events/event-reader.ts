@@ -4,7 +4,13 @@ import { wasEventStored } from '../../../lib/read/event-existence.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { type ErrorGroups, readErrorGroups } from './error-groups.ts';
 import { type EventList, type EventListQuery, listEvents } from './event-list.ts';
-import { type ExportedEvent, exportEvents, exportTexts } from './export-rows.ts';
+import {
+  type ExportedEvent,
+  exportEvents,
+  exportTexts,
+  exportWholeEvents,
+  type WholeExportedEvent,
+} from './export-rows.ts';
 import { type EventNeighbours, readNeighbours } from './neighbours.ts';
 import { readTopEvents, type TopEvents, type TopQuery } from './top-events.ts';
 import { readWholeEvent, type WholeEvent } from './whole-event.ts';
@@ -24,6 +30,8 @@ export interface EventReader {
   exportEvents(filter: EventFilter): AsyncGenerator<ExportedEvent[]>;
   /** Yields the same events as sent, one line of JSON each. */
   exportTexts(filter: EventFilter): AsyncGenerator<string[]>;
+  /** Yields both. */
+  exportWholeEvents(filter: EventFilter): AsyncGenerator<WholeExportedEvent[]>;
 }
 
 /** Dependencies shared by the readers of all spaces. */
@@ -45,5 +53,6 @@ export function openEventReader({ database, openingLimiter }: SharedReader, spac
     neighbours: (id, filter) => readNeighbours(database, spaceId, { id, filter }),
     exportEvents: (filter) => exportEvents(database, spaceId, filter),
     exportTexts: (filter) => exportTexts({ database, openingLimiter }, spaceId, filter),
+    exportWholeEvents: (filter) => exportWholeEvents({ database, openingLimiter }, spaceId, filter),
   };
 }

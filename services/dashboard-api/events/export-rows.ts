@@ -16,6 +16,12 @@ export interface ExportedEvent extends ListedEvent {
   attributes: Record<string, string | number> | null;
 }
 
+/** An exported event with its text, exactly as sent. */
+export interface WholeExportedEvent {
+  event: ExportedEvent;
+  text: string;
+}
+
 const shownColumns = { ...listedColumns, attributes: events.attributes };
 
 /** Location of an event's text. */
@@ -55,17 +61,45 @@ export async function* exportTexts(
     (query) => readEventPage(database, spaceId, textColumns, query, exportLimits),
     filter,
   );
+  for await (const rows of withTexts({ database, openingLimiter }, spaceId, pages)) {
+    // Line breaks of pretty-printed events are between tokens; within strings JSON escapes them.
+    yield rows.map(([, text]) => text.replaceAll(/[\r\n]/g, ' '));
+  }
+}
+
+/** Like {@link exportEvents}, but yields each event with its text. */
+export async function* exportWholeEvents(
+  { database, openingLimiter }: { database: Database; openingLimiter: Limiter },
+  spaceId: string,
+  filter: EventFilter,
+): AsyncGenerator<WholeExportedEvent[]> {
+  const columns = { ...shownColumns, ...textColumns };
+  const pages = readPages((query) => readEventPage(database, spaceId, columns, query, exportLimits), filter);
+  for await (const rows of withTexts({ database, openingLimiter }, spaceId, pages)) {
+    yield rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }, text]) => ({
+      event: showEvent(row),
+      text,
+    }));
+  }
+}
+
+/** Adds the texts to the rows of pages. A page whose texts are too long comes in parts. */
+async function* withTexts<Row extends EventRow<typeof textColumns>>(
+  { database, openingLimiter }: { database: Database; openingLimiter: Limiter },
+  spaceId: string,
+  pages: AsyncIterable<Row[]>,
+): AsyncGenerator<[Row, string][]> {
   for await (const rows of pages) {
     let from = 0;
     let count = rows.length;
     while (from < rows.length) {
       const some = rows.slice(from, from + count);
-      const lines = await openingLimiter(() => readLines(database, spaceId, some));
-      if (lines === undefined) {
+      const read = await openingLimiter(() => readTexts(database, spaceId, some));
+      if (read === undefined) {
         count = Math.ceil(some.length / 2);
         continue;
       }
-      yield lines;
+      yield read;
       from += some.length;
     }
   }
@@ -91,25 +125,24 @@ async function* readPages<Row>(
 }
 
 /** @returns undefined when the texts together are too long. A single event is always read. */
-async function readLines(
+async function readTexts<Row extends EventRow<typeof textColumns>>(
   database: Database,
   spaceId: string,
-  rows: readonly EventRow<typeof textColumns>[],
-): Promise<string[] | undefined> {
+  rows: readonly Row[],
+): Promise<[Row, string][] | undefined> {
   const charsMax = rows.length === 1 ? Number.POSITIVE_INFINITY : exportTextCharsMax;
   try {
     const texts = await readEventTexts(database, spaceId, rows, { charsMax });
-    const lines: string[] = [];
+    const read: [Row, string][] = [];
     for (const [place, row] of rows.entries()) {
       const text = texts[place];
-      // Line breaks of pretty-printed events are between tokens; within strings JSON escapes them.
-      if (text !== undefined) lines.push(text.replaceAll(/[\r\n]/g, ' '));
+      if (text !== undefined) read.push([row, text]);
       // A missing text means that the event expired after its row was read. If its row still exists, the data is damaged.
       else if (await isEventStored(database, spaceId, row.id)) {
         throw new Error(`The segment of event ${row.id} is missing.`);
       }
     }
-    return lines;
+    return read;
   } catch (error) {
     if (error instanceof EventTextsTooLargeError) return undefined;
     throw error;

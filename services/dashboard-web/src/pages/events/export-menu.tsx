@@ -8,6 +8,7 @@ const formats = [
   { format: 'events', label: 'Events as sent, NDJSON' },
   { format: 'ndjson', label: 'Columns, NDJSON' },
   { format: 'csv', label: 'Columns, CSV' },
+  { format: 'parquet', label: 'Columns and whole events, Parquet' },
 ] as const;
 
 /** Downloads all events of the list's filter, including those not loaded. */
