@@ -69,6 +69,7 @@ const isScoped = ({ access }: Procedure): boolean => roles.some((role) => role =
 /** The procedures of the scope `statistics`. A new one is added here on purpose: it must return no event. */
 const statistics = [
   ...['charts.callCost', 'charts.costs', 'charts.events', 'events.histogram', 'prices.list', 'spaces.get'],
+  'prices.models',
   ...['usage.current', 'usage.daily', 'usage.months'],
 ];
 
@@ -95,7 +96,9 @@ test.each(reads)('%s is answered to the read keys whose scope has it', async (pa
       (isScoped(procedure) &&
         hasRole(role, procedure.access as Role) &&
         (scope !== 'statistics' || statistics.includes(path)));
-    expect([scope, path, status]).toEqual([scope, path, may ? 200 : 403]);
+    // Not found: the generated id is not one of a thread, for example.
+    const answered = may ? [200, 404] : [403];
+    expect([scope, path, answered.includes(status) || status]).toEqual([scope, path, true]);
   }
 });
 

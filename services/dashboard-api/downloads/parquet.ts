@@ -7,28 +7,47 @@ import { parquetGroupCharsMax, parquetGroupEventsMax } from '../limits.ts';
 
 type Kind = 'text' | 'number' | 'time';
 
-/** The columns in output order: the name, its type, and its value. Times are in microseconds, UTC. */
-const columns: readonly [name: string, kind: Kind, valueOf: (row: WholeExportedEvent) => unknown][] = [
-  ...texts(
-    'id',
-    'type',
-    'state',
-    'name',
-    'source',
-    'traceId',
-    'threadId',
-    'agentId',
-    'agentGroupId',
-    'userId',
-  ),
-  ['startTime', 'time', ({ event }) => microseconds(event.startTimeMs)],
-  ['endTime', 'time', ({ event }) => microseconds(event.endTimeMs)],
-  ...numbers('durationMs', 'inputTokens', 'outputTokens', 'totalTokens'),
-  ...texts('errorCode', 'errorHttpStatus', 'errorMessage', 'inputPreview', 'outputPreview'),
-  ['receivedAt', 'time', ({ event }) => microseconds(Date.parse(event.receivedAt))],
-  ['flags', 'text', ({ event }) => event.flags.join(' ')],
-  ['attributes', 'text', ({ event }) => event.attributes && JSON.stringify(event.attributes)],
-  ['event', 'text', ({ text }) => text],
+interface Column {
+  name: string;
+  kind: Kind;
+  read(row: WholeExportedEvent): unknown;
+}
+
+/** Every column of an exported event, in output order. Times are in microseconds, UTC. */
+const ofEvent: Record<keyof ExportedEvent, Column> = {
+  id: plain('id', 'text'),
+  type: plain('type', 'text'),
+  state: plain('state', 'text'),
+  name: plain('name', 'text'),
+  source: plain('source', 'text'),
+  traceId: plain('traceId', 'text'),
+  threadId: plain('threadId', 'text'),
+  agentId: plain('agentId', 'text'),
+  agentGroupId: plain('agentGroupId', 'text'),
+  userId: plain('userId', 'text'),
+  startTimeMs: time('startTime', (event) => event.startTimeMs),
+  endTimeMs: time('endTime', (event) => event.endTimeMs),
+  durationMs: plain('durationMs', 'number'),
+  inputTokens: plain('inputTokens', 'number'),
+  outputTokens: plain('outputTokens', 'number'),
+  totalTokens: plain('totalTokens', 'number'),
+  cacheReadTokens: plain('cacheReadTokens', 'number'),
+  cacheWriteTokens: plain('cacheWriteTokens', 'number'),
+  // A number, to calculate with: NDJSON has the exact decimal.
+  cost: column('cost', 'number', ({ cost }) => cost && Number(cost)),
+  errorCode: plain('errorCode', 'text'),
+  errorHttpStatus: plain('errorHttpStatus', 'text'),
+  errorMessage: plain('errorMessage', 'text'),
+  inputPreview: plain('inputPreview', 'text'),
+  outputPreview: plain('outputPreview', 'text'),
+  receivedAt: time('receivedAt', (event) => Date.parse(event.receivedAt)),
+  flags: column('flags', 'text', ({ flags }) => flags.join(' ')),
+  attributes: column('attributes', 'text', ({ attributes }) => attributes && JSON.stringify(attributes)),
+};
+
+const columns: readonly Column[] = [
+  ...Object.values(ofEvent),
+  { name: 'event', kind: 'text', read: ({ text }) => text },
 ];
 
 const elements: Record<Kind, Omit<SchemaElement, 'name'>> = {
@@ -49,7 +68,7 @@ const elements: Record<Kind, Omit<SchemaElement, 'name'>> = {
 
 const schema: SchemaElement[] = [
   { name: 'events', num_children: columns.length },
-  ...columns.map(([name, kind]) => ({ name, ...elements[kind] })),
+  ...columns.map(({ name, kind }) => ({ name, ...elements[kind] })),
 ];
 
 /**
@@ -87,9 +106,9 @@ export async function* toParquet(pages: AsyncIterable<WholeExportedEvent[]>): As
 function writeGroup(file: ParquetWriter, writer: ByteWriter, rows: readonly WholeExportedEvent[]): Buffer {
   // With a synchronous writer, `write` is synchronous.
   void file.write({
-    columnData: columns.map(([name, , valueOf]) => ({
+    columnData: columns.map(({ name, read }) => ({
       name,
-      data: rows.map((row) => valueOf(row) ?? undefined),
+      data: rows.map((row) => read(row) ?? undefined),
       offsetIndex: false,
       // A dictionary of payloads would hold each of them a second time.
       ...(name === 'event' && { encoding: 'PLAIN', statistics: false }),
@@ -106,15 +125,15 @@ function takeBytes(writer: ByteWriter): Buffer {
   return bytes;
 }
 
-function texts(...names: (keyof ExportedEvent)[]): [string, Kind, (row: WholeExportedEvent) => unknown][] {
-  return names.map((name) => [name, 'text', ({ event }) => event[name]]);
+function column(name: string, kind: Kind, read: (event: ExportedEvent) => unknown): Column {
+  return { name, kind, read: ({ event }) => read(event) };
 }
 
-function numbers(...names: (keyof ExportedEvent)[]): [string, Kind, (row: WholeExportedEvent) => unknown][] {
-  return names.map((name) => [name, 'number', ({ event }) => event[name]]);
+function plain(name: keyof ExportedEvent, kind: 'text' | 'number'): Column {
+  return column(name, kind, (event) => event[name]);
 }
 
 /** Clients may send times with fractions of a millisecond. */
-function microseconds(timeMs: number): bigint {
-  return BigInt(Math.round(timeMs * 1_000));
+function time(name: string, timeMsOf: (event: ExportedEvent) => number): Column {
+  return column(name, 'time', (event) => BigInt(Math.round(timeMsOf(event) * 1_000)));
 }

@@ -76,10 +76,9 @@ export async function* exportWholeEvents(
   const columns = { ...shownColumns, ...textColumns };
   const pages = readPages((query) => readEventPage(database, spaceId, columns, query, exportLimits), filter);
   for await (const rows of withTexts({ database, openingLimiter }, spaceId, pages)) {
-    yield rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }, text]) => ({
-      event: showEvent(row),
-      text,
-    }));
+    const columnsOf = rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }]) => row);
+    const shown = await showEvents(database, spaceId, columnsOf);
+    yield shown.map((event, place) => ({ event, text: rows[place]?.[1] ?? '' }));
   }
 }
 

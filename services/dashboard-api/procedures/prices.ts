@@ -41,7 +41,7 @@ export const prices = router({
     .query(({ ctx }) => ctx.space.prices.list()),
 
   /** The models of the last 30 days, and the price that applies to each: own, of the operator, or the provider's list price. */
-  models: spaceProcedure('viewer')
+  models: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(usedModel))
     .query(({ ctx }) => ctx.space.charts.usedModels()),
 
