@@ -2,7 +2,7 @@ import { type Config, ConfigError } from '../lib/config.ts';
 import { openPostgres } from '../lib/db/connect.ts';
 import { openDatabase } from '../lib/db/database.ts';
 import { requireDurable } from '../lib/db/durability.ts';
-import { migrateDatabase } from '../lib/migrate.ts';
+import { migrateDatabase } from '../lib/migrate/migrate.ts';
 import { connectQueue } from '../lib/queue/connect.ts';
 import { requireSyncAlways } from '../lib/queue/sync-always.ts';
 import { findPortFault } from './provision/ports.ts';

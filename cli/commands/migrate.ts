@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { distributeDatabase, migrateDatabase } from '../../lib/migrate.ts';
+import { distributeDatabase, migrateDatabase, planMigration } from '../../lib/migrate/migrate.ts';
 import { wholeNumber } from '../arguments.ts';
 import { requireDatabaseUrl } from '../database.ts';
 import { type Host, printJson } from '../host.ts';
@@ -14,6 +14,7 @@ export function addMigrateCommand(program: Command, host: Host): void {
     .description(
       "migrate the database to this version's schema; services of the previous version may run meanwhile",
     )
+    .option('--plan', 'change nothing: print each step that is needed, and what it locks')
     .option('--citus', 'then distribute the tables over the workers of this Citus coordinator')
     .addOption(
       new Option(
@@ -23,8 +24,12 @@ export function addMigrateCommand(program: Command, host: Host): void {
         .argParser(wholeNumber(1, shardsMax))
         .implies({ citus: true }),
     )
-    .action(async ({ citus, shards }: { citus?: true; shards?: number }) => {
+    .action(async ({ plan, citus, shards }: { plan?: true; citus?: true; shards?: number }) => {
       const url = requireDatabaseUrl(host);
+      if (plan) {
+        for (const step of await planMigration(url)) await printJson(host, step);
+        return;
+      }
       await migrateDatabase(url);
       if (citus === undefined) return printJson(host, { migrated: true });
       const distributed = await distributeDatabase(url, shards);

@@ -5,7 +5,7 @@ import { chooseFreePorts } from '../../launcher/provision/ports.ts';
 import { ensureRoles, urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
-import { migrateDatabase } from '../../lib/migrate.ts';
+import { migrateDatabase } from '../../lib/migrate/migrate.ts';
 import type { ManagedProcess } from './managed-process.ts';
 import { type Servers, startServers } from './servers.ts';
 import { startServices } from './services.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Connection } from '../../lib/local-system.ts';
-import { migrateDatabase } from '../../lib/migrate.ts';
+import { migrateDatabase } from '../../lib/migrate/migrate.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
 import { ensureFirstAccess } from '../first-run.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';

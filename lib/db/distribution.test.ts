@@ -3,7 +3,7 @@ import { getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../test/support/test-servers.ts';
-import { distributeDatabase } from '../migrate.ts';
+import { distributeDatabase } from '../migrate/migrate.ts';
 import { openPostgres } from './connect.ts';
 import { openDatabase } from './database.ts';
 import { changeShardsInSequence, distributedTables } from './distribution.ts';

@@ -74,6 +74,15 @@ export async function changeShardsInSequence(database: Database): Promise<void> 
     SELECT set_config('citus.multi_shard_modify_mode', 'sequential', false) FROM pg_extension WHERE extname = 'citus'`);
 }
 
+/** Whether the tables are distributed. */
+export async function isDistributed(database: Database): Promise<boolean> {
+  if (!(await hasCitus(database))) return false;
+  const [first] = distributedTables;
+  const rows = await database.execute(sql`
+    SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(${getTableName(first ?? schema.events)})`);
+  return rows.length > 0;
+}
+
 /** Whether the database has Citus. */
 export async function hasCitus(database: Database): Promise<boolean> {
   const rows = await database.execute(sql`SELECT FROM pg_extension WHERE extname = 'citus'`);

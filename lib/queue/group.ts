@@ -12,9 +12,16 @@ export type { Group, Part, TraceNodes };
 export type PartInit = MessageInitShape<typeof PartSchema>;
 type TraceNodesInit = MessageInitShape<typeof TraceNodesSchema>;
 
+/**
+ * The version of the format that this code reads. It grows when a field is added without which a group is not stored whole.
+ * 1: parts only, of Weir 0.1. 2: trace nodes.
+ */
+export const readerVersion = 2;
+
 /** Encodes the payload of one JetStream message: parts and nodes that are committed together. */
 export function encodeGroup(parts: PartInit[], traceNodes: TraceNodesInit[] = []): Uint8Array {
-  return toBinary(GroupSchema, create(GroupSchema, { parts, traceNodes }));
+  const minReader = traceNodes.length > 0 ? 2 : 1;
+  return toBinary(GroupSchema, create(GroupSchema, { parts, traceNodes, minReader }));
 }
 
 /** @throws when the bytes are not a weir.queue.v1.Group. */

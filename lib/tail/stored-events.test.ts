@@ -14,7 +14,7 @@ import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { commitCounters, erasures, eventIds, events, segments, spaceCommits } from '../db/schema.ts';
-import { migrateDatabase } from '../migrate.ts';
+import { migrateDatabase } from '../migrate/migrate.ts';
 import type { Part } from '../queue/group.ts';
 import { slicePart } from '../write/slice.ts';
 import { storeParameters, storeStatement } from '../write/statement.ts';

@@ -4,6 +4,7 @@ import { openDatabase } from '../../lib/db/database.ts';
 import { createReadiness } from '../../lib/http/readiness.ts';
 import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
 import type { Probes } from '../../lib/metrics/service-port.ts';
+import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import { accountConnectionsMax, dashboardConnectionsMax, dashboardQueryTimeoutMs } from './limits.ts';
 import { followStoredNotices } from './live/stored-notices.ts';
@@ -37,6 +38,7 @@ export async function startDashboardApi({
       }),
     );
   const accountPool = openPool(accountConnectionsMax);
+  await requireSchemaOnStart(accountPool, log);
   const accounts = openDatabase(accountPool);
   const spaces = openDatabase(openPool(dashboardConnectionsMax));
   const services = await openServices({ spaces, accounts }, config, log);

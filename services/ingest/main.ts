@@ -4,6 +4,7 @@ import { openCheckedClock } from '../../lib/db/clock.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
+import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
 import { answerRollCall } from '../../lib/queue/roll-call.ts';
 import { runService } from '../../lib/service.ts';
 import { openBatchDependencies } from './batch-dependencies.ts';
@@ -36,6 +37,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources, sto
       statementTimeoutMs: keyLookupTimeoutMs,
     }),
   );
+  await requireSchemaOnStart(sql, log);
   const database = openDatabase(sql);
   const clock = resources.use(await openCheckedClock(database, log));
   const queue = await openQueue(config, { log, resources });

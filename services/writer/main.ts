@@ -3,6 +3,7 @@ import { requireConfig } from '../../lib/config.ts';
 import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { untilDurable } from '../../lib/db/durability.ts';
+import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { answerRollCall } from '../../lib/queue/roll-call.ts';
 import { queueStreams } from '../../lib/queue/settings.ts';
@@ -35,6 +36,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-writer'));
   if (!config.DATABASE_ALLOW_UNSYNCED)
     await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
+  await requireSchemaOnStart(sql, log);
   await ensureStreams(nats, config);
   answerRollCall(nats, report);
   resources.use(keepPartitions(config.DATABASE_URL, log));

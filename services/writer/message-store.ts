@@ -95,6 +95,15 @@ export class MessageStore implements Disposable {
     }
   }
 
+  /** Returns a message that only a newer writer can store whole. It is delivered again until there is one. */
+  leaveToNewer(message: Delivered, minReader: number): void {
+    this.#settle([message], () => {
+      const retryInMs = Math.round(jittered(growingDelayMs(message)));
+      this.#log.error({ minReader, retryInMs }, 'a message needs a newer writer; it stays in the queue');
+      message.nak(retryInMs);
+    });
+  }
+
   /** Moves a message that is not a weir.queue.v1.Group to quarantine. */
   async quarantine(message: Delivered, reason: Error): Promise<void> {
     this.#log.error(
@@ -217,8 +226,7 @@ export class MessageStore implements Disposable {
   /** Returns messages that Postgres refuses. The queue keeps them until an operator acts; the delay between retries grows. */
   #keepQueued(messages: readonly Delivered[], { sqlstate, message: reason }: QuarantineRefusedError): void {
     this.#settle(messages, (message) => {
-      const delayMs = Math.min(retryDelayMs * 2 ** (message.deliveries - 1), retryDelayMsMax);
-      const retryInMs = Math.round(jittered(delayMs));
+      const retryInMs = Math.round(jittered(growingDelayMs(message)));
       this.#log.error(
         { sqlstate, reason, deliveries: message.deliveries, retryInMs },
         'ALARM: quarantine refuses an event; its message stays in the queue',
@@ -233,6 +241,11 @@ export class MessageStore implements Disposable {
       settle(message);
     }
   }
+}
+
+/** Doubles with each delivery. */
+function growingDelayMs({ deliveries }: Delivered): number {
+  return Math.min(retryDelayMs * 2 ** (deliveries - 1), retryDelayMsMax);
 }
 
 /** Adds up to 50 %, so that workers and processes that failed together do not retry together. */

@@ -1,7 +1,10 @@
+import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
+import { GroupSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { openLog } from '../../lib/log.ts';
+import { readerVersion } from '../../lib/queue/group.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import type { Delivered } from './delivered.ts';
@@ -42,4 +45,30 @@ test('disposing the writer waits until a message is in quarantine', async () => 
   await other`COMMIT`;
   await disposal;
   expect(settled).toEqual(['ack']);
+});
+
+test('a message that needs a newer writer is given back, and nothing of it is stored', async () => {
+  await using backing = await createDatabase();
+  await using sql = openPostgres(backing.url, pool);
+  const log = openLog('test', { LOG_LEVEL: 'silent' });
+  await using writer = startWriter({ database: openDatabase(sql), log, concurrency: 1, onStored: () => {} });
+  const settled: unknown[] = [];
+  const minReader = readerVersion + 1;
+  const deliver = (deliveries: number) =>
+    writer.receive({
+      data: toBinary(GroupSchema, create(GroupSchema, { minReader, parts: [{}] })),
+      position: { stream: 'WEIR_EVENTS', sequence: 1 },
+      deliveries,
+      queuedAtMs: Date.now(),
+      ack: () => settled.push('ack'),
+      nak: (delayMs) => settled.push(delayMs),
+      working: () => {},
+    });
+  deliver(1);
+  deliver(20);
+  expect(settled).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(settled[0]).toBeLessThan(1_000);
+  // The delay grows, so that an old writer beside newer ones does not keep the message for long, nor the queue busy.
+  expect(settled[1]).toBeGreaterThan(60_000);
+  expect(await sql`SELECT FROM quarantine`).toHaveLength(0);
 });

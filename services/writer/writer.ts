@@ -1,6 +1,6 @@
 import type { Database } from '../../lib/db/database.ts';
 import type { Logger } from '../../lib/log.ts';
-import { decodeGroup, type Group } from '../../lib/queue/group.ts';
+import { decodeGroup, type Group, readerVersion } from '../../lib/queue/group.ts';
 import { requireWellFormed } from '../../lib/write/well-formed.ts';
 import { Backlog } from './backlog.ts';
 import type { Delivered } from './delivered.ts';
@@ -54,6 +54,7 @@ export function startWriter({ database, log, concurrency, onStored }: WriterDepe
       store.hold(message);
       const group = tryDecode(message);
       if (!(group instanceof Error)) {
+        if (group.minReader > readerVersion) return store.leaveToNewer(message, group.minReader);
         const events = correctReceipts(group, message.queuedAtMs);
         if (events > 0) log.error({ events }, "ALARM: an ingest's clock was behind when it received events");
         return backlog.add(message, group, message.data.length);
@@ -72,6 +73,8 @@ export function startWriter({ database, log, concurrency, onStored }: WriterDepe
 function tryDecode({ data, position }: Delivered): Group | Error {
   try {
     const group = decodeGroup(data);
+    // What is well-formed for a newer writer is not known here.
+    if (group.minReader > readerVersion) return group;
     for (const part of group.parts) {
       part.queueStream = position.stream;
       part.queueSequence = BigInt(position.sequence);

@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { distributeDatabase, migrateDatabase } from '../../lib/migrate.ts';
+import { distributeDatabase, migrateDatabase } from '../../lib/migrate/migrate.ts';
 
 /** URL of a database on an existing Citus coordinator that knows its workers. All nodes accept the same user. */
 export const citusUrl = process.env.WEIR_TEST_CITUS_URL;

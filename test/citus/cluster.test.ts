@@ -19,7 +19,7 @@ import {
   segments,
   usageMonths,
 } from '../../lib/db/schema.ts';
-import { migrateDatabase } from '../../lib/migrate.ts';
+import { migrateDatabase } from '../../lib/migrate/migrate.ts';
 import type { Part } from '../../lib/queue/group.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
 import { type ExpireResult, expireData } from '../../lib/retention/expire.ts';

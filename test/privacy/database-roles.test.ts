@@ -9,7 +9,7 @@ import { setRole } from '../../lib/accounts/memberships.ts';
 import { changeSpace } from '../../lib/accounts/spaces.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { ensurePartitions } from '../../lib/db/partitions.ts';
-import { migrateDatabase } from '../../lib/migrate.ts';
+import { migrateDatabase } from '../../lib/migrate/migrate.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { openDashboard, type TestDashboard } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';

@@ -1,6 +1,6 @@
 import { openPostgres, type Sql } from '../../../lib/db/connect.ts';
 import { openDatabase } from '../../../lib/db/database.ts';
-import { migrateDatabase } from '../../../lib/migrate.ts';
+import { migrateDatabase } from '../../../lib/migrate/migrate.ts';
 import type { Part } from '../../../lib/queue/group.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 

@@ -60,6 +60,9 @@ export async function grantRights(database: Database): Promise<void> {
     const to = sql.identifier(name);
     await database.transaction(async (transaction) => {
       await transaction.execute(sql`REVOKE ALL ON ${allTables} FROM ${to}`);
+      // A service reads the version of the schema when it starts.
+      await transaction.execute(sql`GRANT USAGE ON SCHEMA drizzle TO ${to}`);
+      await transaction.execute(sql`GRANT SELECT ON drizzle.__drizzle_migrations TO ${to}`);
       for (const { table, privileges } of rights)
         await transaction.execute(sql`GRANT ${privileges} ON ${table} TO ${to}`);
     });

@@ -12,6 +12,9 @@ const journal: { entries: JournalEntry[] } = JSON.parse(
   readFileSync(new URL('../migrations/meta/_journal.json', import.meta.url), 'utf8'),
 );
 
+/** The migration that makes an empty database. */
+export const firstMigration: JournalEntry = journal.entries[0] ?? { tag: '', when: 0 };
+
 /** The newest migration of this version of Weir. */
 export const newestMigration: JournalEntry = journal.entries.at(-1) ?? { tag: '', when: 0 };
 

@@ -9,7 +9,7 @@ import { findNatsServer } from '../../../launcher/provision/nats/nats-sources.ts
 import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
 import { startPostgres } from '../../../launcher/provision/postgres/postgres.ts';
 import { ensureRoles, urlOfRole } from '../../../launcher/provision/postgres/roles.ts';
-import { migrateDatabase } from '../../../lib/migrate.ts';
+import { migrateDatabase } from '../../../lib/migrate/migrate.ts';
 import { fillCompileCache } from './compile-cache.ts';
 
 declare module 'vitest' {
