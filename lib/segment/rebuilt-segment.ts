@@ -15,10 +15,10 @@ export function rebuildSegment(
   const segment = decompressSegment(body, rawBytes);
   const texts = listEvents(segment).map((text, index) => (isKept(index) ? text : undefined));
   const raw = joinEvents(segment, texts);
-  return { body: compress(raw), rawBytes: raw.length };
+  return { body: compressRaw(raw), rawBytes: raw.length };
 }
 
 /** Uses the compression level of ingest, so that the result is not larger than before. */
-function compress(raw: Buffer): Buffer {
+export function compressRaw(raw: Buffer): Buffer {
   return zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
 }

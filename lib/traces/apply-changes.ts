@@ -1,166 +1,129 @@
-import { type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
-import { eventStats, events, segments, traceNodes, traces } from '../db/schema.ts';
-import { compileStatement, listOf, nameOf } from '../db/statement.ts';
-import { type CountedRows, countByAgent, countByName, isByName } from '../write/statistics.ts';
+import { type events, traces } from '../db/schema.ts';
+import { columns, statement } from './change-statement.ts';
+
+export type EventRow = typeof events.$inferSelect;
+
+type EventKey = { readonly traceId: string; readonly id: string; readonly segmentId: string };
 
 /** A span, and what it inherits. */
-export type NodeChange = Pick<Row, 'traceId'> & { readonly spanId: string } & Context;
+export interface NodeChange {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly agentId?: string | undefined;
+  readonly threadId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** Of the event that it is after the change. */
+  readonly reasoningTokens?: number | null | undefined;
+  /** Its event is removed. */
+  readonly isRemoved?: boolean;
+}
 
 /** An event, and values of columns that have none yet. */
-export type EventChange = Pick<Row, 'traceId' | 'id' | 'segmentId'> & Context;
+export type EventFill = EventKey & Omit<NodeChange, 'traceId' | 'spanId'>;
+
+/** An event with a new text, and all of its columns. */
+export type ReplacedEvent = Omit<EventRow, 'spaceId' | 'receivedAt' | 'attributes'> & {
+  /** As JSON text: a number may have more digits than a double. */
+  attributes: string | null;
+  reasoningTokens: number | null;
+};
+
+/** An event that is removed, and its span. */
+export type RemovedEvent = EventKey & { readonly spanId: string };
+
+export interface SegmentChange {
+  readonly id: string;
+  /** Terms that it gets, in the space. */
+  readonly terms: readonly bigint[];
+  /** Its new body. */
+  readonly edit?: {
+    /** SHA-256 of the body that was read, in hexadecimal. */
+    readonly hash: string;
+    /** In base64. */
+    readonly body: string;
+    readonly rawBytes: number;
+    /** How many of its events are removed, and whether none is left. */
+    readonly removed: number;
+    readonly isEmpty: boolean;
+  };
+}
 
 /** What an event adds to the statistics, or subtracts from them. */
-export interface Measure extends Pick<Row, 'id'> {
+export interface Measure
+  extends Pick<
+    EventRow,
+    'id' | 'type' | 'name' | 'source' | 'state' | 'agentId' | 'startTimeMs' | 'durationMs'
+  > {
+  readonly reasoningTokens: number | null;
   readonly sign: 1 | -1;
   /** Whether it is counted by type, name and source, too. All are counted by agent. */
   readonly isByName: boolean;
 }
 
-interface Row {
-  readonly traceId: string;
-  readonly id: string;
-  readonly segmentId: string;
-}
-
-interface Context {
-  readonly agentId?: string | undefined;
-  readonly threadId?: string | undefined;
-  readonly userId?: string | undefined;
-}
-
 export interface TraceChanges {
-  /** The traces with the versions that were read. */
-  readonly traces: readonly { readonly traceId: string; readonly version: number }[];
+  /** The traces with the versions that were read, and those up to which the changes resolve them. */
+  readonly traces: readonly {
+    readonly traceId: string;
+    readonly version: number;
+    readonly resolvedVersion: number;
+  }[];
   readonly nodes: readonly NodeChange[];
-  readonly events: readonly EventChange[];
-  /** Terms that segments get, in the space. */
-  readonly segments: readonly { readonly id: string; readonly terms: readonly bigint[] }[];
+  readonly fills: readonly EventFill[];
+  readonly replaced: readonly ReplacedEvent[];
+  readonly removed: readonly RemovedEvent[];
+  readonly segments: readonly SegmentChange[];
   readonly measures: readonly Measure[];
 }
 
 /**
- * Applies the changes of the traces that still have the version that was read, in one statement: columns, terms of segments and
- * statistics change together. An event that was changed or deleted meanwhile keeps what it has.
+ * Applies the changes of traces that still have the versions that were read, in one statement: columns, texts, terms, usage and
+ * statistics change together.
  *
- * @returns these traces.
+ * @returns false, with nothing changed, if one of the traces or segments was changed or deleted meanwhile.
  */
 export async function applyChanges(
   database: Database,
   spaceId: string,
   changes: TraceChanges,
-): Promise<Set<string>> {
-  const { id, segmentId, agentId, threadId, userId, traceId } = events;
-  const context = { agentId, threadId, userId };
+): Promise<boolean> {
   const values: Record<string, string> = {
     space: spaceId,
-    traces: toJson({ traceId, version: traces.version }, changes.traces),
-    nodes: toJson({ traceId, spanId: traceNodes.spanId, ...context }, changes.nodes),
-    events: toJson({ traceId, id, segmentId, ...context }, changes.events),
-    segments: JSON.stringify(changes.segments.map((one) => ({ id: one.id, terms: one.terms.map(String) }))),
-    measures: toJson({ ...measured, sign: 'sign', isByName: 'is_by_name' }, changes.measures),
+    traces: toJson(
+      { traceId: traces.traceId, version: traces.version, resolvedVersion: traces.resolvedVersion },
+      changes.traces,
+    ),
+    nodes: toJson(columns.node, changes.nodes),
+    fills: toJson(columns.fill, changes.fills),
+    replaced: `[${changes.replaced.map(replacedToJson).join()}]`,
+    removed: toJson(columns.removed, changes.removed),
+    segments: toJson(
+      columns.segment,
+      changes.segments.map(({ id, terms, edit }) => ({ id, terms: terms.map(String), ...edit })),
+    ),
+    measures: toJson(columns.measure, changes.measures),
   };
   const rows = await database.$client.unsafe<{ trace: string }[]>(
     statement.text,
     statement.parameters.map((name) => values[name] ?? ''),
     { prepare: true },
   );
-  return new Set(rows.map(({ trace }) => trace));
+  return rows.length === changes.traces.length;
 }
 
-/** The columns of a measure. */
-const measured = {
-  id: events.id,
-  type: events.type,
-  name: events.name,
-  source: events.source,
-  state: events.state,
-  agentId: events.agentId,
-  startTimeMs: events.startTimeMs,
-  durationMs: events.durationMs,
-  inputTokens: events.inputTokens,
-  outputTokens: events.outputTokens,
-  totalTokens: events.totalTokens,
-  cacheReadTokens: events.cacheReadTokens,
-  cacheWriteTokens: events.cacheWriteTokens,
-  reasoningTokens: eventStats.reasoningTokens,
-};
+function replacedToJson(event: ReplacedEvent): string {
+  const { attributes, ...others } = event;
+  const [json = '{}'] = [toJson(columns.replaced, [others]).slice(1, -1)];
+  return attributes === null ? json : `${json.slice(0, -1)},"attributes":${attributes}}`;
+}
 
 /** The members of these objects under the names of columns. */
-function toJson(columns: Record<string, PgColumn | string>, rows: readonly object[]): string {
-  const names = Object.entries(columns).map(
+function toJson(named: Readonly<Record<string, PgColumn | string>>, rows: readonly object[]): string {
+  const names = Object.entries(named).map(
     ([key, column]) => [key, typeof column === 'string' ? column : column.name] as const,
   );
   return JSON.stringify(
     rows.map((row) => Object.fromEntries(names.map(([key, name]) => [name, Reflect.get(row, key)]))),
   );
-}
-
-const statement = compileStatement(buildStatement());
-
-function buildStatement(): SQL {
-  const space = sql`${sql.placeholder('space')}::uuid`;
-  const rows: CountedRows = { from: 'measured', isSigned: true };
-  const [byName, byAgent] = [countByName('name_counts', rows), countByAgent('agent_counts', rows)];
-  const { id, segmentId, traceId } = events;
-  const context = [events.agentId, events.threadId, events.userId];
-  const filled = listOf(
-    context.map(
-      (column) => sql`${nameOf(column)} = coalesce(kept.${nameOf(column)}, change.${nameOf(column)})`,
-    ),
-  );
-  return sql`
--- In the order of retention and erasure, which lock segments first.
-WITH locked AS MATERIALIZED (
-  SELECT ${segments.id} FROM ${segments}
-  WHERE ${segments.spaceId} = ${space} AND ${segments.id} IN (SELECT ${nameOf(segments.id)} FROM ${recordsOf('segments', [segments.id])})
-  ORDER BY ${segments.id} FOR UPDATE
-), resolved AS (
-  UPDATE ${traces} AS kept SET ${nameOf(traces.resolvedVersion)} = kept.${nameOf(traces.version)}
-  FROM ${recordsOf('traces', [traceId, traces.version])}
-  WHERE kept.${nameOf(traces.spaceId)} = ${space} AND kept.${nameOf(traces.traceId)} = change.${nameOf(traceId)}
-    AND kept.${nameOf(traces.version)} = change.${nameOf(traces.version)} AND (SELECT count(*) FROM locked) >= 0
-  RETURNING kept.${nameOf(traces.traceId)}
-), changed_nodes AS (
-  UPDATE ${traceNodes} AS kept SET ${filled}
-  FROM ${recordsOf('nodes', [traceId, traceNodes.spanId, ...context])}
-  WHERE kept.${nameOf(traceNodes.spaceId)} = ${space} AND kept.${nameOf(traceNodes.traceId)} = change.${nameOf(traceId)}
-    AND kept.${nameOf(traceNodes.spanId)} = change.${nameOf(traceNodes.spanId)}
-    AND change.${nameOf(traceId)} IN (SELECT ${nameOf(traceId)} FROM resolved)
-  RETURNING kept.${nameOf(traceNodes.spanId)}
-), changed_events AS (
-  UPDATE ${events} AS kept SET ${filled}
-  FROM ${recordsOf('events', [traceId, id, segmentId, ...context])}
-  WHERE kept.${nameOf(events.spaceId)} = ${space} AND kept.${nameOf(id)} = change.${nameOf(id)}
-    AND kept.${nameOf(segmentId)} = change.${nameOf(segmentId)}
-    AND change.${nameOf(traceId)} IN (SELECT ${nameOf(traceId)} FROM resolved)
-    AND (kept.${nameOf(events.agentId)} IS NULL OR change.${nameOf(events.agentId)} IS NULL)
-  RETURNING kept.${nameOf(id)}, kept.${nameOf(segmentId)}
-), changed_segments AS (
-  UPDATE ${segments} AS kept
-  SET ${nameOf(segments.terms)} = kept.${nameOf(segments.terms)}
-    || ARRAY(SELECT unnest(change.${nameOf(segments.terms)}) EXCEPT SELECT unnest(kept.${nameOf(segments.terms)}))
-  FROM ${recordsOf('segments', [segments.id, segments.terms])}
-  WHERE kept.${nameOf(segments.spaceId)} = ${space} AND kept.${nameOf(segments.id)} = change.${nameOf(segments.id)}
-    AND kept.${nameOf(segments.id)} IN (SELECT ${nameOf(segmentId)} FROM changed_events)
-  RETURNING kept.${nameOf(segments.id)}
-), measured AS (
-  SELECT ${space} AS ${nameOf(events.spaceId)}, change.*
-  FROM ${recordsOf('measures', Object.values(measured), sql`, sign integer, ${isByName} boolean`)}
-  WHERE change.${nameOf(id)} IN (SELECT ${nameOf(id)} FROM changed_events)
-), name_counts AS MATERIALIZED (${byName.counts}
-), by_name AS (${byName.byMinute}
-), by_name_hours AS (${byName.byHours}
-), agent_counts AS MATERIALIZED (${byAgent.counts}
-), by_agent AS (${byAgent.byMinute}
-), by_agent_hours AS (${byAgent.byHours}
-)
-SELECT ${nameOf(traceId)} AS trace FROM resolved`;
-}
-
-/** The rows of a parameter, as `change`. */
-function recordsOf(parameter: string, columns: readonly PgColumn[], more: SQL = sql``): SQL {
-  const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
-  return sql`json_to_recordset(${sql.placeholder(parameter)}::json) AS change(${types}${more})`;
 }

@@ -9,3 +9,9 @@ export const tracesPerStatement = 50;
 
 /** Attempts to resolve traces that get further spans meanwhile. Then the message is delivered again. */
 export const resolveAttemptsMax = 20;
+
+/** Events of one call that one statement merges. Each reads up to two segments, which memory holds. */
+export const mergesPerStatement = 16;
+
+/** Largest segment after an event in it got a longer text. A segment of ingest has up to 4 MiB. */
+export const editedBytesMax = 16 * 1024 * 1024;

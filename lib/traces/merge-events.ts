@@ -16,13 +16,13 @@ export function mergeEvents(first: JsonObject, others: readonly OtherEvent[]): J
   if (others.length === 0) return first;
   const all = [first, ...others.map(({ event }) => event)];
   const partsOf = (name: string) => all.map((event) => membersOf(event[name]));
-  const merged = others.map(({ spanId }) => spanId).join(',');
+  const merged = [...idsOf(first), ...others.flatMap(({ event, spanId }) => [spanId, ...idsOf(event)])];
   return {
     ...first,
     status: mergeStatus(partsOf('status')),
     instrumentation: mergeInstrumentation(partsOf('instrumentation')),
     context: union(partsOf('context')),
-    additionalProperties: { ...union(partsOf('additionalProperties')), 'otel.merged_span_ids': merged },
+    additionalProperties: { ...union(partsOf('additionalProperties')), [mergedIds]: merged.join(',') },
     properties: { llm: mergePayloads(partsOf('properties').map(({ llm }) => membersOf(llm))) },
   };
 }
@@ -37,8 +37,21 @@ function mergePayloads(payloads: readonly JsonObject[]): JsonObject {
     if (Object.keys(whole).length > 0) merged[name] = whole;
   }
   const [own, ...others] = payloads.map(({ otel }) => membersOf(otel));
-  merged.otel = { ...own, merged: others };
+  merged.otel = { ...own, merged: [...listOf(own?.merged), ...others] };
   return merged;
+}
+
+/** The additional property with the ids of the spans that were merged. */
+const mergedIds = 'otel.merged_span_ids';
+
+/** The spans that were merged into an event before. */
+function idsOf(event: JsonObject): string[] {
+  const ids = membersOf(event.additionalProperties)[mergedIds];
+  return typeof ids === 'string' && ids !== '' ? ids.split(',') : [];
+}
+
+function listOf(json: Json | undefined): Json[] {
+  return Array.isArray(json) ? json : [];
 }
 
 /** The innermost span determines whether the call failed. The reason may come from another span. */

@@ -93,6 +93,17 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     return outer;
   }
 
+  /** All LLM spans above, whatever is between, the nearest first. */
+  llmSpansAbove(node: Node): Node[] {
+    const found = new Set<Node>();
+    const seen = new Set<SpanNode>([node]);
+    for (let above = this.#above(node); above !== undefined && !seen.has(above); above = this.#above(above)) {
+      seen.add(above);
+      if (above.kind === 'llm') found.add(above);
+    }
+    return [...found];
+  }
+
   /** The id of the nearest span above that becomes an event, or that is not in the request. */
   parentEventOf(node: SpanNode): string | undefined {
     return this.#climb(node, this.#parentEvents, {

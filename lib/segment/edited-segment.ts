@@ -1,0 +1,22 @@
+import { erasedText, listEvents } from './cut.ts';
+import { decompressSegment } from './parsed-event.ts';
+import { compressRaw } from './rebuilt-segment.ts';
+
+/**
+ * Rebuilds a segment with other texts for some of its events, by index; undefined removes an event. The others keep their bytes and
+ * all keep their indexes.
+ *
+ * @throws Error when the segment is damaged.
+ */
+export function editSegment(
+  { body, rawBytes }: { readonly body: Uint8Array; readonly rawBytes: number },
+  edits: ReadonlyMap<number, string | undefined>,
+): { body: Buffer; rawBytes: number } {
+  const segment = decompressSegment(body, rawBytes);
+  const texts = listEvents(segment).map(({ start, end }, index) =>
+    edits.has(index) ? Buffer.from(edits.get(index) ?? erasedText) : segment.subarray(start, end),
+  );
+  const commas = texts.flatMap((text, index) => (index === 0 ? [text] : [Buffer.from(','), text]));
+  const raw = Buffer.concat([Buffer.from('{"events":['), ...commas, Buffer.from(']}')]);
+  return { body: compressRaw(raw), rawBytes: raw.length };
+}

@@ -1,0 +1,179 @@
+import { getTableColumns, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { events, segments, traceNodes, traces, usageDays, usageMonths } from '../db/schema.ts';
+import { compileStatement, listOf, nameOf } from '../db/statement.ts';
+import { type CountedRows, countByAgent, countByName } from '../write/statistics.ts';
+
+/**
+ * The statement that changes stored events of traces. It is its own transaction (ADR 4). Its parameters are JSON arrays of records:
+ * PostgreSQL reads them as the rows `change`.
+ */
+
+const { id, segmentId, traceId, agentId, threadId, userId } = events;
+const context = { agentId, threadId, userId };
+const key = { traceId, id, segmentId };
+const { spaceId: _space, receivedAt: _received, ...ofEvent } = getTableColumns(events);
+const { attributes: _attributes, ...withoutAttributes } = ofEvent;
+const { reasoningTokens } = traceNodes;
+const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens } = events;
+
+/** The columns of each parameter, by the names of members. Those that no table has are texts. */
+export const columns = {
+  node: { traceId, spanId: traceNodes.spanId, ...context, reasoningTokens, isRemoved: 'is_removed' },
+  fill: { ...key, ...context },
+  replaced: withoutAttributes,
+  removed: key,
+  segment: {
+    id: segments.id,
+    terms: segments.terms,
+    hash: 'hash',
+    body: 'base64',
+    rawBytes: segments.rawBytes,
+    removed: 'removed',
+    isEmpty: 'is_empty',
+  },
+  measure: {
+    ...{ id, type: events.type, name: events.name, source: events.source, state: events.state, agentId },
+    ...{ startTimeMs: events.startTimeMs, durationMs: events.durationMs, reasoningTokens },
+    ...{ inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens },
+    sign: 'sign',
+    isByName: 'is_by_name',
+  },
+} as const satisfies Record<string, Record<string, PgColumn | string>>;
+
+/** The types of the columns that no table has. */
+const types: Readonly<Record<string, string>> = {
+  is_removed: 'boolean',
+  hash: 'text',
+  base64: 'text',
+  removed: 'integer',
+  is_empty: 'boolean',
+  sign: 'integer',
+  is_by_name: 'boolean',
+};
+
+/** The rows of a parameter, as `change`. */
+function rowsOf(parameter: string, named: Readonly<Record<string, PgColumn | string>>): SQL {
+  const defined = Object.values(named).map((column) =>
+    typeof column === 'string'
+      ? sql`${sql.identifier(column)} ${sql.raw(types[column] ?? 'text')}`
+      : sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`,
+  );
+  return sql`json_to_recordset(${sql.placeholder(parameter)}::json) AS change(${listOf(defined)})`;
+}
+
+const space = sql`${sql.placeholder('space')}::uuid`;
+const kept = (column: PgColumn) => sql`kept.${nameOf(column)}`;
+const change = (column: PgColumn) => sql`change.${nameOf(column)}`;
+const isResolved = sql`${change(traceId)} IN (SELECT ${nameOf(traceId)} FROM resolved)`;
+const isSameEvent = sql`${kept(events.spaceId)} = ${space} AND ${kept(id)} = ${change(id)} AND ${kept(segmentId)} = ${change(segmentId)}
+    AND ${isResolved}`;
+const filled = listOf(
+  Object.values(context).map(
+    (column) => sql`${nameOf(column)} = coalesce(${kept(column)}, ${change(column)})`,
+  ),
+);
+
+export const statement = compileStatement(buildStatement());
+
+function buildStatement(): SQL {
+  const rows: CountedRows = { from: 'measured', isSigned: true };
+  const [byName, byAgent] = [countByName('name_counts', rows), countByAgent('agent_counts', rows)];
+  return sql`
+-- In the order of retention and erasure, which lock segments first.
+WITH locked AS MATERIALIZED (
+  SELECT ${segments.id}, ${segments.apiKeyId} FROM ${segments} JOIN ${rowsOf('segments', columns.segment)}
+    ON ${segments.id} = ${change(segments.id)}
+  WHERE ${segments.spaceId} = ${space} AND (change.hash IS NULL OR encode(sha256(${segments.body}), 'hex') = change.hash)
+  ORDER BY ${segments.id} FOR UPDATE OF ${segments}
+), unchanged AS MATERIALIZED (
+  SELECT ${traces.traceId} FROM ${traces}
+  JOIN ${rowsOf('traces', { traceId, version: traces.version, resolvedVersion: traces.resolvedVersion })}
+    ON ${traces.traceId} = ${change(traceId)} AND ${traces.version} = ${change(traces.version)}
+  WHERE ${traces.spaceId} = ${space} AND (SELECT count(*) FROM locked) >= 0
+  ORDER BY ${traces.traceId} FOR UPDATE OF ${traces}
+), resolved AS (
+  UPDATE ${traces} AS kept SET ${nameOf(traces.resolvedVersion)} = ${change(traces.resolvedVersion)}
+  FROM ${rowsOf('traces', { traceId, version: traces.version, resolvedVersion: traces.resolvedVersion })}
+  WHERE ${kept(traces.spaceId)} = ${space} AND ${kept(traces.traceId)} = ${change(traceId)}
+    AND ${kept(traces.version)} = ${change(traces.version)}
+    -- All or nothing: a segment may have events of several traces.
+    AND (SELECT count(*) FROM locked) = json_array_length(${sql.placeholder('segments')}::json)
+    AND (SELECT count(*) FROM unchanged) = json_array_length(${sql.placeholder('traces')}::json)
+  RETURNING ${kept(traces.traceId)}
+), changed_nodes AS (
+  UPDATE ${traceNodes} AS kept SET ${filled},
+    ${nameOf(reasoningTokens)} = coalesce(${change(reasoningTokens)}, ${kept(reasoningTokens)}),
+    ${nameOf(traceNodes.eventId)} = CASE WHEN NOT coalesce(change.is_removed, false) THEN ${kept(traceNodes.eventId)} END
+  FROM ${rowsOf('nodes', columns.node)}
+  WHERE ${kept(traceNodes.spaceId)} = ${space} AND ${kept(traceNodes.traceId)} = ${change(traceId)}
+    AND ${kept(traceNodes.spanId)} = ${change(traceNodes.spanId)} AND ${isResolved}
+  RETURNING ${kept(traceNodes.spanId)}
+), filled_events AS (
+  UPDATE ${events} AS kept SET ${filled} FROM ${rowsOf('fills', columns.fill)}
+  WHERE ${isSameEvent} AND (${kept(agentId)} IS NULL OR ${change(agentId)} IS NULL)
+  RETURNING ${kept(id)}
+), replaced_events AS (
+  UPDATE ${events} AS kept SET ${listOf(Object.values(ofEvent).map((column) => sql`${nameOf(column)} = ${change(column)}`))}
+  FROM ${rowsOf('replaced', ofEvent)}
+  WHERE ${isSameEvent}
+  RETURNING ${kept(id)}
+), removed_events AS (
+  DELETE FROM ${events} AS kept USING ${rowsOf('removed', columns.removed)}
+  WHERE ${isSameEvent}
+  RETURNING ${kept(id)}, ${kept(segmentId)}, ${kept(events.receivedAt)}
+), changed_segments AS (
+  UPDATE ${segments} AS kept
+  SET ${nameOf(segments.terms)} = ${kept(segments.terms)}
+      || ARRAY(SELECT unnest(${change(segments.terms)}) EXCEPT SELECT unnest(${kept(segments.terms)})),
+    ${nameOf(segments.body)} = coalesce(decode(change.base64, 'base64'), ${kept(segments.body)}),
+    ${nameOf(segments.rawBytes)} = coalesce(${change(segments.rawBytes)}, ${kept(segments.rawBytes)}),
+    ${nameOf(segments.eventCount)} = ${kept(segments.eventCount)} - coalesce(change.removed, 0)
+  FROM ${rowsOf('segments', columns.segment)}
+  WHERE ${kept(segments.spaceId)} = ${space} AND ${kept(segments.id)} = ${change(segments.id)}
+    AND EXISTS (SELECT FROM resolved) AND NOT coalesce(change.is_empty, false)
+  RETURNING ${kept(segments.id)}
+), emptied_segments AS (
+  DELETE FROM ${segments} AS kept USING ${rowsOf('segments', columns.segment)}
+  WHERE ${kept(segments.spaceId)} = ${space} AND ${kept(segments.id)} = ${change(segments.id)}
+    AND EXISTS (SELECT FROM resolved) AND change.is_empty
+  RETURNING ${kept(segments.id)}
+), usage AS (${subtractUsage()}
+), by_day AS (${subtractByDay()}
+), measured AS (
+  SELECT ${space} AS ${nameOf(events.spaceId)}, change.* FROM ${rowsOf('measures', columns.measure)}
+  WHERE ${change(id)} IN (SELECT ${nameOf(id)} FROM filled_events UNION ALL SELECT ${nameOf(id)} FROM replaced_events
+    UNION ALL SELECT ${nameOf(id)} FROM removed_events)
+), name_counts AS MATERIALIZED (${byName.counts}
+), by_name AS (${byName.byMinute}
+), by_name_hours AS (${byName.byHours}
+), agent_counts AS MATERIALIZED (${byAgent.counts}
+), by_agent AS (${byAgent.byMinute}
+), by_agent_hours AS (${byAgent.byHours}
+)
+SELECT ${nameOf(traceId)} AS trace FROM resolved`;
+}
+
+function subtractUsage(): SQL {
+  const { spaceId, month, events: count } = usageMonths;
+  return sql`
+  UPDATE ${usageMonths} AS kept SET ${nameOf(count)} = ${kept(count)} - gone.removed
+  FROM (
+    SELECT to_char(${nameOf(events.receivedAt)} AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS removed
+    FROM removed_events GROUP BY 1
+  ) AS gone
+  WHERE ${kept(spaceId)} = ${space} AND ${kept(month)} = gone.month
+  RETURNING gone.month`;
+}
+
+function subtractByDay(): SQL {
+  const { spaceId, day, apiKeyId, events: count } = usageDays;
+  return sql`
+  UPDATE ${usageDays} AS kept SET ${nameOf(count)} = ${kept(count)} - gone.removed
+  FROM (
+    SELECT (${nameOf(events.receivedAt)} AT TIME ZONE 'UTC')::date AS day, ${nameOf(segments.apiKeyId)} AS api_key, count(*) AS removed
+    FROM removed_events JOIN locked ON locked.${nameOf(segments.id)} = removed_events.${nameOf(segmentId)} GROUP BY 1, 2
+  ) AS gone
+  WHERE ${kept(spaceId)} = ${space} AND ${kept(day)} = gone.day AND ${kept(apiKeyId)} = gone.api_key
+  RETURNING gone.day`;
+}
