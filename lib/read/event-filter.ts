@@ -2,6 +2,7 @@ import { and, eq, gte, ilike, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { events } from '../db/schema.ts';
 import { hashTerm, inSpace, type TermColumn, type TermSource, termColumns } from '../event/terms.ts';
 import { asStored, storableText } from '../event/text.ts';
+import { type Comparison, type CostRate, matchComparison } from './compare/comparisons.ts';
 
 /** Which events a list shows. Undefined members do not restrict it. */
 export interface EventFilter extends Partial<Record<TextColumn, string | undefined>> {
@@ -17,6 +18,10 @@ export interface EventFilter extends Partial<Record<TextColumn, string | undefin
   to?: number | undefined;
   minDurationMs?: number | undefined;
   maxDurationMs?: number | undefined;
+  /** Conditions on numbers, all of which an event must meet. */
+  comparisons?: readonly Comparison[] | undefined;
+  /** The prices with which costs are compared. */
+  costRates?: readonly CostRate[] | undefined;
   /** A substring of the input preview, the output preview or the error message, ignoring case. */
   text?: string | undefined;
   /** Values that an event must not have. An event without a value in the column matches. */
@@ -35,7 +40,7 @@ export function matchTime(
 
 /** All other conditions. @returns undefined when the filter has none. */
 export function matchValues(filter: EventFilter): SQL | undefined {
-  const { attributes = [], minDurationMs, maxDurationMs, text, not = [] } = filter;
+  const { attributes = [], minDurationMs, maxDurationMs, text, not = [], comparisons = [] } = filter;
   const pattern = text === undefined ? undefined : `%${storableText(text).replaceAll(/[\\%_]/g, '\\$&')}%`;
   return and(
     ...termColumns.map((name) => {
@@ -51,6 +56,7 @@ export function matchValues(filter: EventFilter): SQL | undefined {
     ),
     minDurationMs === undefined ? undefined : gte(events.durationMs, minDurationMs),
     maxDurationMs === undefined ? undefined : lte(events.durationMs, maxDurationMs),
+    ...comparisons.map((comparison) => matchComparison(comparison, filter.costRates)),
     pattern === undefined
       ? undefined
       : or(

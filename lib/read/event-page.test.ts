@@ -16,6 +16,7 @@ import { projectEvents } from '../event/projection.ts';
 import { anyTerm, inSpace, type TermSource } from '../event/terms.ts';
 import type { Part } from '../queue/group.ts';
 import { storeParts } from '../write/store.ts';
+import type { Comparison, CostRate } from './compare/comparisons.ts';
 import type { EventCursor } from './event-cursor.ts';
 import type { EventFilter } from './event-filter.ts';
 import { findNeighbours } from './event-neighbours.ts';
@@ -117,6 +118,8 @@ function matches(values: Values, filter: EventFilter): boolean {
     text,
     traceId,
     not = [],
+    comparisons = [],
+    costRates = [],
     ...others
   } = filter;
   const inRange =
@@ -133,10 +136,50 @@ function matches(values: Values, filter: EventFilter): boolean {
     (text === undefined || (values.prompt?.toLowerCase().includes(text.toLowerCase()) ?? false)) &&
     attributes.every(({ key, value }) => own.includes(`${normal(key)}=${normal(value)}`)) &&
     !not.some((source) => hasValue(values, own, source)) &&
+    comparisons.every((comparison) => isMet(values, comparison, costRates)) &&
     Object.entries(others).every(([name, value]) => {
       const stored = values[name as keyof typeof others];
       return value === undefined || (stored !== undefined && normal(stored) === normal(value));
     })
+  );
+}
+
+function isMet(
+  values: Values,
+  { measure, operator, value }: Comparison,
+  rates: readonly CostRate[],
+): boolean {
+  const numbers = { duration: values.durationMs, tokens: tokensOf(values), cost: costOf(values, rates) };
+  const number = numbers[measure];
+  if (number === undefined) return false;
+  if (operator.startsWith('>') ? number > value : number < value) return true;
+  return operator.endsWith('=') && number === value;
+}
+
+function tokensOf({ type, usage }: Values): number | undefined {
+  if (type === 'tool' || usage === undefined) return undefined;
+  const { inputTokens, outputTokens, totalTokens } = usage;
+  if (inputTokens === undefined && outputTokens === undefined) return totalTokens;
+  return (inputTokens ?? 0) + (outputTokens ?? 0);
+}
+
+/** In dollars. */
+function costOf({ type, usage, name, startTimeMs }: Values, rates: readonly CostRate[]): number | undefined {
+  const { inputTokens, outputTokens, inputTokenDetails } = usage ?? {};
+  const rate = rates.find((one) => one.model === name && one.fromMs <= startTimeMs && startTimeMs < one.toMs);
+  if (type === 'tool' || rate === undefined || (inputTokens ?? outputTokens) === undefined) return undefined;
+  let left = Math.max(0, inputTokens ?? 0);
+  const take = (tokens = 0) => {
+    const taken = Math.min(left, Math.max(0, tokens));
+    left -= taken;
+    return taken;
+  };
+  const cacheRead = take(inputTokenDetails?.cacheReadTokens);
+  const cacheWrite = take(inputTokenDetails?.cacheWriteTokens);
+  const cached = cacheRead * rate.cacheRead + cacheWrite * rate.cacheWrite;
+  // Rounded, since the parts are added in another order than by Weir.
+  return Number(
+    ((left * rate.input + cached + Math.max(0, outputTokens ?? 0) * rate.output) / 1e6).toFixed(12),
   );
 }
 

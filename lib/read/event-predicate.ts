@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import { events } from '../db/schema.ts';
 import { type TermSource, termColumns } from '../event/terms.ts';
 import { asStored, storableText } from '../event/text.ts';
+import { type ComparedNumbers, comparedNumbers, compileComparison } from './compare/comparisons.ts';
 import type { EventFilter } from './event-filter.ts';
 
 /** The columns that filter predicates use. */
@@ -14,7 +15,7 @@ export type PredicateRow = Pick<
   lowerInput: string | null;
   lowerOutput: string | null;
   lowerError: string | null;
-};
+} & ComparedNumbers;
 
 export type EventPredicate = (row: PredicateRow) => boolean;
 
@@ -24,6 +25,11 @@ export function predicateColumns(filters: readonly EventFilter[]) {
   const hasAttributes = filters.some(
     ({ attributes = [], not = [] }) => attributes.length > 0 || not.some((source) => 'attribute' in source),
   );
+  const hasNumbers = filters.some(({ comparisons = [] }) =>
+    comparisons.some(({ measure }) => measure !== 'duration'),
+  );
+  const number = (name: keyof ComparedNumbers) =>
+    sql<number | null>`${hasNumbers ? comparedNumbers[name] : sql`NULL::float8`}`.as(`predicate_${name}`);
   const lower = (column: SQL) => sql<string | null>`${hasText ? sql`lower(${column})` : sql`NULL::text`}`;
   return {
     lowerInput: lower(sql`${events.inputPreview}`).as('lower_input'),
@@ -32,6 +38,11 @@ export function predicateColumns(filters: readonly EventFilter[]) {
     attributes: sql<PredicateRow['attributes']>`${hasAttributes ? events.attributes : sql`NULL::json`}`.as(
       'attributes',
     ),
+    countedTokens: number('countedTokens'),
+    uncachedInput: number('uncachedInput'),
+    cachedInput: number('cachedInput'),
+    cachingInput: number('cachingInput'),
+    output: number('output'),
   };
 }
 
@@ -58,6 +69,8 @@ export async function createPredicate(database: Database, filter: EventFilter): 
   if (to !== undefined) conditions.push((row) => row.startTimeMs < to);
   if (minDurationMs !== undefined) conditions.push((row) => row.durationMs >= minDurationMs);
   if (maxDurationMs !== undefined) conditions.push((row) => row.durationMs <= maxDurationMs);
+  for (const comparison of filter.comparisons ?? [])
+    conditions.push(compileComparison(comparison, filter.costRates));
   if (needle !== undefined)
     conditions.push((row) =>
       [row.lowerInput, row.lowerOutput, row.lowerError].some((searched) => searched?.includes(needle)),

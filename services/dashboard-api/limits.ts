@@ -195,6 +195,22 @@ export const clockToleranceMs = 2_000;
 /** Excluded values in the filter of a list. */
 export const excludedValuesMax = 10;
 
+/** Comparisons of numbers in the filter of a list: two for each measure. */
+export const comparisonsMax = 6;
+
+/** The longest range in which costs are compared, in days: the prices of all models that were used in it are looked up. */
+export const costRangeDaysMax = 92;
+
+/** Models whose costs are compared. Each event's model is looked for among them. */
+export const costRateModelsMax = 200;
+
+/** Values that complete what is typed in a search field, and the days of statistics that they are from. */
+export const fieldValuesMax = 20;
+export const fieldValueDays = 30;
+
+/** Newest events whose values complete a field without statistics: 10 ms. */
+export const fieldValueEvents = 5_000;
+
 /** Buckets of a chart: 30 days by hour, or a day by minute. */
 export const chartBucketsMax = 1_500;
 

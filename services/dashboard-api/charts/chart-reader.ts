@@ -1,5 +1,6 @@
 import type { Database } from '../../../lib/db/database.ts';
 import { type Chart, type ChartQuery, readChart } from './chart.ts';
+import { withCostRates } from './cost-rates.ts';
 import { type CostQuery, type Costs, readCosts } from './costs.ts';
 import { type Histogram, type HistogramQuery, readHistogram } from './histogram.ts';
 import { readUsedModels, type UsedModel } from './model-prices.ts';
@@ -22,6 +23,9 @@ export function openChartReader(database: Database, spaceId: string): ChartReade
     costs: (query) => readCosts(database, spaceId, query),
     costOfCall: (tokens) => costOfCall(database, spaceId, tokens),
     usedModels: () => readUsedModels(database, spaceId),
-    histogram: (query) => readHistogram(database, spaceId, query),
+    histogram: async (query) => {
+      const filter = await withCostRates(database, spaceId, query.filter);
+      return readHistogram(database, spaceId, { ...query, filter });
+    },
   };
 }

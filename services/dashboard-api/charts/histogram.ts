@@ -123,15 +123,14 @@ async function countByStatistics(
   spaceId: string,
   { filter, boundaries }: { filter: EventFilter; boundaries: readonly number[] },
 ): Promise<HistogramBucket[] | undefined> {
-  const { type, name, source, state, agentId, attributes = [], not = [] } = filter;
+  const { type, name, source, state, agentId, attributes = [], not = [], comparisons = [] } = filter;
   const { threadId, traceId, agentGroupId, userId, errorCode, minDurationMs, maxDurationMs, text } = filter;
   const unknown = [threadId, traceId, agentGroupId, userId, errorCode, minDurationMs, maxDurationMs, text];
   const byName = [type, name, source].some((value) => value !== undefined);
   // Statistics use the empty name for events without one, which no filter matches.
   const isUnknown = name === '' || (byName && agentId !== undefined);
-  if (isUnknown || attributes.length > 0 || not.length > 0 || unknown.some((value) => value !== undefined)) {
-    return undefined;
-  }
+  const conditions = [...attributes, ...not, ...comparisons];
+  if (isUnknown || conditions.length > 0 || unknown.some((value) => value !== undefined)) return undefined;
   const stored = (text: string | undefined) => (text === undefined ? undefined : asStored(text));
   const cells = await readCells(database, spaceId, {
     boundaries,

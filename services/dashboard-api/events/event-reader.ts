@@ -2,6 +2,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import type { Limiter } from '../../../lib/limiter.ts';
 import { wasEventStored } from '../../../lib/read/event-existence.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { withCostRates } from '../charts/cost-rates.ts';
 import { type ErrorGroups, readErrorGroups } from './error-groups.ts';
 import { type EventList, type EventListQuery, listEvents } from './event-list.ts';
 import {
@@ -11,6 +12,7 @@ import {
   exportWholeEvents,
   type WholeExportedEvent,
 } from './export-rows.ts';
+import { type FieldValueQuery, type FieldValues, readFieldValues } from './field-values.ts';
 import { type EventNeighbours, readNeighbours } from './neighbours.ts';
 import { readTopEvents, type TopEvents, type TopQuery } from './top-events.ts';
 import { readWholeEvent, type WholeEvent } from './whole-event.ts';
@@ -26,6 +28,8 @@ export interface EventReader {
   wasStored(id: string): Promise<boolean>;
   /** @returns undefined when the space has no such event. */
   neighbours(id: string, filter: EventFilter): Promise<EventNeighbours | undefined>;
+  /** Values that complete what is typed. */
+  values(query: FieldValueQuery): Promise<FieldValues>;
   /** Yields all events of a filter, in pages. */
   exportEvents(filter: EventFilter): AsyncGenerator<ExportedEvent[]>;
   /** Yields the same events as sent, one line of JSON each. */
@@ -44,15 +48,23 @@ export interface SharedReader {
 }
 
 export function openEventReader({ database, openingLimiter }: SharedReader, spaceId: string): EventReader {
+  const priced = <Filter extends EventFilter>(filter: Filter) => withCostRates(database, spaceId, filter);
   return {
-    list: (query) => listEvents(database, spaceId, query),
-    top: (query) => readTopEvents(database, spaceId, query),
-    errorGroups: (filter) => readErrorGroups(database, spaceId, filter),
+    list: async (query) => listEvents(database, spaceId, await priced(query)),
+    top: async (query) => readTopEvents(database, spaceId, { ...query, filter: await priced(query.filter) }),
+    errorGroups: async (filter) => readErrorGroups(database, spaceId, await priced(filter)),
     get: (id) => openingLimiter(() => readWholeEvent(database, spaceId, id)),
     wasStored: (id) => wasEventStored(database, spaceId, id),
-    neighbours: (id, filter) => readNeighbours(database, spaceId, { id, filter }),
-    exportEvents: (filter) => exportEvents(database, spaceId, filter),
-    exportTexts: (filter) => exportTexts({ database, openingLimiter }, spaceId, filter),
-    exportWholeEvents: (filter) => exportWholeEvents({ database, openingLimiter }, spaceId, filter),
+    neighbours: async (id, filter) => readNeighbours(database, spaceId, { id, filter: await priced(filter) }),
+    values: (query) => readFieldValues(database, spaceId, query),
+    async *exportEvents(filter) {
+      yield* exportEvents(database, spaceId, await priced(filter));
+    },
+    async *exportTexts(filter) {
+      yield* exportTexts({ database, openingLimiter }, spaceId, await priced(filter));
+    },
+    async *exportWholeEvents(filter) {
+      yield* exportWholeEvents({ database, openingLimiter }, spaceId, await priced(filter));
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { type EventPredicate, predicateColumns } from '../../../lib/read/event-predicate.ts';
 import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
 import { readStoredPage } from '../../../lib/tail/stored-events.ts';
-import { type ListedEvent, listedColumns, showEvents } from '../events/listed-event.ts';
+import { type ListedEvent, type ListedRow, listedColumns, showEvents } from '../events/listed-event.ts';
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
 import { type TrackedMessage, toTracked } from './live-message.ts';
 
@@ -67,10 +67,7 @@ export async function readLivePage(
   const columns = { ...listedColumns, ...predicateColumns(query.filters) };
   const page = await readStoredPage(database, spaceId, { ...query, columns });
   if (page === undefined) return undefined;
-  const listed = page.events.map(({ row }) => {
-    const { attributes: _, lowerInput: _input, lowerOutput: _output, lowerError: _error, ...columns } = row;
-    return columns;
-  });
+  const listed = page.events.map(({ row }) => pickListed(row));
   const shown = await showEvents(database, spaceId, listed);
   const rows = page.events.flatMap(({ row, position }, place) => {
     const event = shown[place];
@@ -84,6 +81,13 @@ export async function readLivePage(
     end: page.end,
     isComplete: page.isComplete,
   };
+}
+
+/** Without the columns that only predicates use. */
+function pickListed(row: ListedRow): ListedRow {
+  const names = Object.keys(listedColumns) as (keyof ListedRow)[];
+  // The names are those of the type.
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as ListedRow;
 }
 
 export interface MatchingQuery {

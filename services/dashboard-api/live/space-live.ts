@@ -4,6 +4,7 @@ import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { createPredicate } from '../../../lib/read/event-predicate.ts';
 import { formatPosition, type TailPosition } from '../../../lib/tail/position.ts';
 import { readEdge } from '../../../lib/tail/space-commits.ts';
+import { withRecentRates } from '../charts/cost-rates.ts';
 import { listedEvent } from '../events/listed-event.ts';
 import type { TrackedMessage } from './live-message.ts';
 import { readMatching } from './live-page.ts';
@@ -40,8 +41,15 @@ export type StoredSince = z.infer<typeof storedSince>;
 
 export function openSpaceLive(database: Database, streams: LiveStreams, spaceId: string): SpaceLive {
   return {
-    tail: (query) => streams.open({ ...query, spaceId }),
-    since: (query) => readSince(database, spaceId, query),
+    async *tail(query) {
+      const filter = await withRecentRates(database, spaceId, query.filter);
+      yield* streams.open({ ...query, filter, spaceId });
+    },
+    since: async (query) =>
+      readSince(database, spaceId, {
+        ...query,
+        filter: await withRecentRates(database, spaceId, query.filter),
+      }),
   };
 }
 

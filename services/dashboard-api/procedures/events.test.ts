@@ -181,6 +181,90 @@ test('a filter finds texts that are stored truncated or with U+FFFD', async () =
   expect((await client.trpc.events.list.query({ userId: 'nul\0' })).events).toHaveLength(1);
 });
 
+test('lists, histograms and live reads compare durations, tokens and costs, with the prices that apply', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const { trpc } = client;
+  const start = Date.now() - 60_000;
+  const call = (model: string, durationMs: number, usage: object) =>
+    llmEvent({ startTimeMs: start, durationMs, properties: { llm: { model, usage } } });
+  const events = [
+    // 0.25 dollars at the list price of gpt-4o; half of its input is cached: 0.1875.
+    call('gpt-4o-2024-08-06', 500, { inputTokens: 100_000 }),
+    call('gpt-4o', 5_000, {
+      inputTokens: 100_000,
+      outputTokens: 0,
+      inputTokenDetails: { cacheReadTokens: 50_000 },
+    }),
+    call('house', 20_000, { inputTokens: 60_000, outputTokens: 10 }),
+    call('unpriced', 50, { inputTokens: 1_000_000 }),
+    call('gpt-4o', 50, {}),
+  ];
+  const after = (await trpc.live.since.query({})).cursor;
+  await insertParts(dashboard.database, [partOf(spaceId, events)]);
+  await trpc.prices.set.mutate({ model: 'house', input: '10', output: '0' });
+  const from = start - 3_600_000;
+  type Comparisons = NonNullable<Extract<ListInput, object>['comparisons']>;
+  const find = async (...comparisons: Comparisons) => {
+    const { events: listed } = await trpc.events.list.query({ comparisons, from });
+    const { events: live } = await trpc.live.since.query({ comparisons, after });
+    const { buckets } = await trpc.events.histogram.query({ comparisons, from, to: start + 1 });
+    const places = (found: { id: string }[]) =>
+      found.map(({ id }) => events.findIndex((event) => event.id === id)).toSorted();
+    expect(places(live)).toEqual(places(listed));
+    expect(buckets.reduce((sum, bucket) => sum + bucket.events, 0)).toBe(listed.length);
+    return places(listed);
+  };
+  expect(await find({ measure: 'duration', operator: '>', value: 500 })).toEqual([1, 2]);
+  expect(await find({ measure: 'tokens', operator: '>=', value: 100_000 })).toEqual([0, 1, 3]);
+  expect(await find({ measure: 'cost', operator: '>', value: 0.2 })).toEqual([0, 2]);
+  expect(
+    await find(
+      { measure: 'cost', operator: '>=', value: 0.1875 },
+      { measure: 'cost', operator: '<', value: 0.6 },
+    ),
+  ).toEqual([0, 1]);
+  expect(await find({ measure: 'cost', operator: '>', value: 0.5 })).toEqual([2]);
+  const comparisons: Comparisons = [{ measure: 'cost', operator: '>', value: 0.1 }];
+  for (const range of [{}, { from: start - 200 * 86_400_000 }]) {
+    await expect(trpc.events.list.query({ comparisons, ...range })).rejects.toMatchObject({
+      message: expect.stringContaining('Choose a range.'),
+      data: { code: 'BAD_REQUEST' },
+    });
+  }
+  // No setting of a price is needed, and other spaces are not seen.
+  const other = await dashboard.addSpace();
+  expect((await other.client.trpc.events.list.query({ comparisons, from })).events).toEqual([]);
+});
+
+test('values of a field are completed from statistics, the newest events and terms, of the own space only', async () => {
+  const [{ spaceId, client }, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const called = (model: string, userId: string, more: object = {}) =>
+    llmEvent({ startTimeMs: Date.now(), context: { userId }, properties: { llm: { model } }, ...more });
+  await insertParts(dashboard.database, [
+    partOf(spaceId, [
+      called('gpt-4o', 'Mia'),
+      called('gpt-4o-mini', 'mo%', { additionalProperties: { plan: 'pro', planned: 1 } }),
+      called('gpt-4o-mini', 'Mia', { additionalProperties: { plan: 'free' } }),
+    ]),
+    partOf(other.spaceId, [called('gpt-secret', 'miss secret')]),
+  ]);
+  type Query = Parameters<typeof client.trpc.events.values.query>[0];
+  const complete = async (query: Query) => (await client.trpc.events.values.query(query)).values;
+  expect(await complete({ field: 'name', prefix: 'GPT' })).toEqual(['gpt-4o-mini', 'gpt-4o']);
+  expect(await complete({ field: 'userId', prefix: 'm' })).toEqual(['Mia', 'mo%']);
+  expect(await complete({ field: 'userId', prefix: 'mo%' })).toEqual(['mo%']);
+  expect(await complete({ field: 'userId', prefix: '%' })).toEqual([]);
+  expect(await complete({ field: 'attribute', prefix: 'plan' })).toEqual(['plan', 'planned']);
+  expect(await complete({ field: 'attribute', key: 'plan' })).toEqual(['pro', 'free']);
+  expect(await complete({ field: 'agentId' })).toEqual([]);
+  // A whole value that only old events have is found by its term.
+  await insertParts(dashboard.database, [partOf(spaceId, [called('m', 'old timer', { startTimeMs: 5 })])]);
+  const newer = Array.from({ length: 1_000 }, () => ({ startTimeMs: 10, userId: 'u' }));
+  for (let part = 0; part < 5; part += 1) await addEvents(dashboard.sql, spaceId, newer);
+  expect(await complete({ field: 'userId', prefix: 'old' })).toEqual([]);
+  expect(await complete({ field: 'userId', prefix: 'old timer' })).toEqual(['old timer']);
+});
+
 test('an opened event has its text as sent, byte for byte', async () => {
   const { spaceId, client } = await dashboard.addSpace();
   const text = '{"id" : 12345678901234567890,\n "odd":"\\u0000\\ud800 ü", "n":1.0e0, "deep":[{"a":"]}"}]}';

@@ -4,6 +4,7 @@ import { histogram } from '../charts/histogram.ts';
 import { errorGroups } from '../events/error-groups.ts';
 import { eventList } from '../events/event-list.ts';
 import type { EventReader } from '../events/event-reader.ts';
+import { completedFields, fieldValues } from '../events/field-values.ts';
 import { eventNeighbours } from '../events/neighbours.ts';
 import { topEvents } from '../events/top-events.ts';
 import { wholeEvent } from '../events/whole-event.ts';
@@ -48,6 +49,12 @@ const search = z.object({
       return z.NEVER;
     })
     .optional(),
+});
+
+const valuesInput = z.object({
+  field: z.enum(completedFields),
+  key: z.string().max(256).optional(),
+  prefix: z.string().max(256).default(''),
 });
 
 const neighbours = z.object({ ...eventFilter, id: z.guid().toLowerCase() });
@@ -115,6 +122,12 @@ export const events = router({
     .query(({ ctx, input: { spaceId: _space, payload, matchCase, cursor, ...filter }, signal }) =>
       ctx.space.search({ text: payload, matchCase, cursor, filter }, signal),
     ),
+
+  /** Values of a field that begin with a text, to complete a search field: see FieldValues. `attribute` has keys, or with `key` its values. */
+  values: spaceProcedure('viewer')
+    .input(valuesInput)
+    .output(fieldValues)
+    .query(({ ctx, input: { field, key, prefix } }) => ctx.space.events.values({ field, key, prefix })),
 
   /**
    * The events before and after an event: in the list of the filter, in its thread, and in its trace. NOT_FOUND as for `get`. The

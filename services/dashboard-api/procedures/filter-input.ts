@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { termColumns } from '../../../lib/event/terms.ts';
 import { timeMsMax } from '../../../lib/limits.ts';
+import { measures, operators } from '../../../lib/read/compare/comparisons.ts';
 import { parseEventCursor } from '../../../lib/read/event-cursor.ts';
-import { attributeFiltersMax, excludedValuesMax } from '../limits.ts';
+import { attributeFiltersMax, comparisonsMax, excludedValuesMax } from '../limits.ts';
 
 /** Milliseconds: a time since the epoch, or a duration. */
 export const timeMs = z.number().min(-timeMsMax).max(timeMsMax);
@@ -25,6 +26,12 @@ const excluded = z.union([
   z.object({ attribute: z.string(), value: z.string() }),
 ]);
 
+const comparison = z.object({
+  measure: z.enum(measures),
+  operator: z.enum(operators),
+  value: z.number().min(-timeMsMax).max(timeMsMax),
+});
+
 /** The filter members that several procedures take. Each restricts the result; `to` is excluded. */
 export const eventFilter = {
   type: z.enum(['llm', 'tool']).optional(),
@@ -45,6 +52,8 @@ export const eventFilter = {
   to: timeMs.optional(),
   minDurationMs: timeMs.optional(),
   maxDurationMs: timeMs.optional(),
+  /** Conditions on the duration in milliseconds, the tokens or the cost in US dollars. Costs need `from`: see docs/dashboard-events.md. */
+  comparisons: z.array(comparison).max(comparisonsMax).optional(),
   text: z.string().min(1).optional(),
   not: z.array(excluded).max(excludedValuesMax).optional(),
 };

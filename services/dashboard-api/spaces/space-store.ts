@@ -8,6 +8,7 @@ import {
   setPrice,
 } from '../../../lib/prices/prices.ts';
 import { type ChartReader, openChartReader } from '../charts/chart-reader.ts';
+import { withCostRates } from '../charts/cost-rates.ts';
 import { type EventReader, openEventReader, type SharedReader } from '../events/event-reader.ts';
 import type { LiveStreams } from '../live/live-streams.ts';
 import { openSpaceLive, type SpaceLive } from '../live/space-live.ts';
@@ -46,7 +47,10 @@ export function openSpaceStore(shared: SharedReader & { streams: LiveStreams }, 
     events: openEventReader(shared, spaceId),
     live: openSpaceLive(database, shared.streams, spaceId),
     traces: openTraceReader(shared, spaceId),
-    search: (query, signal) => shared.searchLimiter(() => searchEvents(database, spaceId, query, signal)),
+    search: async (query, signal) => {
+      const filter = await withCostRates(database, spaceId, query.filter);
+      return shared.searchLimiter(() => searchEvents(database, spaceId, { ...query, filter }, signal));
+    },
     charts: openChartReader(database, spaceId),
     prices: {
       list: () => listPrices(database, spaceId),

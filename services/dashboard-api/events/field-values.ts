@@ -1,0 +1,129 @@
+import { and, eq, gte, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import type { Database } from '../../../lib/db/database.ts';
+import { agentStatsRollups, eventStatsRollups, events } from '../../../lib/db/schema.ts';
+import { rollupSpansHours } from '../../../lib/event/limits.ts';
+import { storableText } from '../../../lib/event/text.ts';
+import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import { readEventPage } from '../../../lib/read/event-page.ts';
+import { newestFirst } from '../../../lib/read/event-position.ts';
+import { hourMs } from '../../../lib/time.ts';
+import { fieldValueDays, fieldValueEvents, fieldValuesMax } from '../limits.ts';
+
+/** The fields whose values can be completed. `attribute` is a key of the additional properties, or with `key` its values. */
+export const completedFields = [
+  'name',
+  'source',
+  'agentId',
+  'agentGroupId',
+  'userId',
+  'threadId',
+  'errorCode',
+  'attribute',
+] as const;
+
+export interface FieldValueQuery {
+  field: (typeof completedFields)[number];
+  /** Of an additional property: its values instead of the keys. */
+  key?: string | undefined;
+  /** The beginning of the value, ignoring case. */
+  prefix: string;
+}
+
+export const fieldValues = z
+  .object({
+    /** At most 20, the most frequent first. */
+    values: z.array(z.string()),
+    /** The events whose values these are: all of the last 30 days, or only the newest ones of the space. */
+    of: z.enum(['last 30 days', 'newest events']),
+  })
+  .meta({ id: 'FieldValues' });
+export type FieldValues = z.infer<typeof fieldValues>;
+
+/**
+ * Values of a field that begin with a text. Models, tools, sources and agents are read from statistics; other values from the newest
+ * events, and a whole value is also found by its term. The work is bounded.
+ */
+export async function readFieldValues(
+  database: Database,
+  spaceId: string,
+  query: FieldValueQuery,
+): Promise<FieldValues> {
+  const counted = countedValues(spaceId, query.field);
+  if (counted !== undefined) {
+    const values = await readTop(database, counted, query.prefix);
+    return { values, of: 'last 30 days' };
+  }
+  const values = await readTop(database, newestValues(spaceId, query), query.prefix);
+  const isKnown = values.includes(query.prefix) || !(await hasValue(database, spaceId, query));
+  const all = isKnown ? values : [query.prefix, ...values].slice(0, fieldValuesMax);
+  return { values: all, of: 'newest events' };
+}
+
+/** A query of `value` and its number of events, `events`, from statistics. */
+function countedValues(spaceId: string, field: FieldValueQuery['field']): SQL | undefined {
+  const column = countedColumns[field];
+  if (column === undefined) return undefined;
+  const table = field === 'agentId' ? agentStatsRollups : eventStatsRollups;
+  const firstHour = Math.floor(Date.now() / hourMs) - fieldValueDays * 24;
+  return sql`SELECT ${column} AS value, ${table.events} AS events FROM ${table} WHERE ${and(
+    eq(table.spaceId, spaceId),
+    eq(table.spanHours, Math.max(...rollupSpansHours)),
+    gte(table.startHour, firstHour),
+  )}`;
+}
+
+type Columns = Partial<Record<FieldValueQuery['field'], PgColumn>>;
+
+const countedColumns: Columns = {
+  name: eventStatsRollups.name,
+  source: eventStatsRollups.source,
+  agentId: agentStatsRollups.agentId,
+};
+
+const otherColumns: Columns = {
+  userId: events.userId,
+  threadId: events.threadId,
+  agentGroupId: events.agentGroupId,
+  errorCode: events.errorCode,
+};
+
+/** The same from the newest events: one row for each value of an event. */
+function newestValues(spaceId: string, { field, key }: FieldValueQuery): SQL {
+  const [value, from] = valueIn(field, key);
+  return sql`SELECT ${value} AS value, 1 AS events FROM (
+    SELECT ${events.userId}, ${events.threadId}, ${events.agentGroupId}, ${events.errorCode}, ${events.attributes}
+    FROM ${events} WHERE ${eq(events.spaceId, spaceId)}
+    ORDER BY ${sql.join(newestFirst(), sql`, `)} LIMIT ${fieldValueEvents}) AS events ${from}`;
+}
+
+function valueIn(field: FieldValueQuery['field'], key: string | undefined): [value: SQL, from: SQL] {
+  const column = otherColumns[field];
+  if (column !== undefined) return [sql`${column}`, sql``];
+  if (key !== undefined) return [sql`${events.attributes} ->> ${storableText(key)}`, sql``];
+  return [sql`key`, sql`CROSS JOIN LATERAL json_object_keys(${events.attributes}) AS key`];
+}
+
+async function readTop(database: Database, values: SQL, prefix: string): Promise<string[]> {
+  const pattern = `${storableText(prefix).replaceAll(/[\\%_]/g, '\\$&')}%`;
+  const rows = await database.execute<{ value: string }>(sql`
+SELECT value FROM (${values}) AS found WHERE value <> '' AND value ILIKE ${pattern}
+GROUP BY value ORDER BY sum(events) DESC, value LIMIT ${fieldValuesMax}`);
+  return rows.map(({ value }) => value);
+}
+
+/** Whether an event has the whole value: terms find it wherever it is. */
+async function hasValue(database: Database, spaceId: string, query: FieldValueQuery): Promise<boolean> {
+  const filter = filterOf(query);
+  if (filter === undefined) return false;
+  const columns = { id: events.id, startTimeMs: events.startTimeMs };
+  const page = await readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 1 });
+  return page.rows.length > 0;
+}
+
+function filterOf({ field, key, prefix }: FieldValueQuery): EventFilter | undefined {
+  if (prefix === '') return undefined;
+  if (field !== 'attribute') return { [field]: prefix };
+  return key === undefined ? undefined : { attributes: [{ key, value: prefix }] };
+}
