@@ -32,6 +32,12 @@ export interface PasskeyEnrolment {
   remove(user: Enrollee, id: string): Promise<boolean>;
 }
 
+/**
+ * EdDSA, ES256 and RS256, which all authenticators have one of. The library's default adds ML-DSA, which Node supports only
+ * experimentally.
+ */
+const supportedAlgorithmIDs = [-8, -7, -257];
+
 export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number): PasskeyEnrolment {
   const challenges = openSealedState(seal, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
   return {
@@ -50,6 +56,7 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
         challenge: Uint8Array.from(Buffer.from(challenge, 'base64url')),
         timeout: passkeyTimeoutMs,
         attestationType: 'none',
+        supportedAlgorithmIDs,
         excludeCredentials: own.map(({ id }) => ({ id: id.toString('base64url') })),
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
@@ -64,6 +71,7 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
         expectedOrigin: origin,
         expectedRPID: rpId,
         requireUserVerification: true,
+        supportedAlgorithmIDs,
         // It throws at a wrong challenge, origin or site, and at malformed bytes.
       }).catch(() => undefined);
       if (verified?.verified !== true) return 'invalid';
