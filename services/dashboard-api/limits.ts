@@ -84,8 +84,11 @@ export const codeCharsMax = 60;
 /** Passkeys of a user. The list shows all of them without pages. */
 export const passkeysMax = 20;
 
-/** Limit of a member of an authenticator's answer, in characters: keys and signatures of post-quantum algorithms have some thousands. */
-export const base64urlCharsMax = 16_384;
+/** Limit of a member of an authenticator's answer, in characters: keys and signatures of RSA have some hundreds. */
+export const base64urlCharsMax = 8_192;
+
+/** Limit of a sealed filter, in characters: it is part of an address, and Node reads 16 KiB of headers. */
+export const sealedCharsMax = 14_000;
 
 /** Lifetime of an invitation: default and maximum. */
 export const invitationTtlHoursDefault = 7 * 24;

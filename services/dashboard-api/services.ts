@@ -67,6 +67,7 @@ export async function openServices(
     readKeys: openReadKeys(database, pepper),
     secondFactor,
     secondStep,
+    filterSeal: openSeal(pepper, 'filter'),
     findPasskeySite: (host) => findPasskeySite(config.DASHBOARD_PUBLIC_URL, host),
     arePasswordsAllowed,
     ssoName: config.OIDC_ISSUER === undefined ? undefined : config.OIDC_NAME,

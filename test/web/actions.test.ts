@@ -61,6 +61,28 @@ test('the events of a filter and the bytes of one event can be downloaded', asyn
   expect(text).toBe(JSON.stringify(first));
 });
 
+test('no call of the pages has a user id or a searched text in its address', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  await system.send(apiKey, demoEvents());
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  const addresses: string[] = [];
+  const marks = ['personal-id', 'searched-text'];
+  page.on('request', (request) => request.isNavigationRequest() || addresses.push(request.url()));
+  const query = `?userId=${marks[0]}&text=${marks[1]}`;
+  await page.goto(`/s/${spaceId}/events${query}`);
+  await page.getByRole('button', { name: 'Export' }).click();
+  const csv = await download(page, () => page.getByRole('menuitem', { name: 'Columns, CSV' }).click());
+  expect(csv.trimEnd().split('\r\n')).toHaveLength(1);
+  const streamed = page.waitForRequest(/live\.tail/);
+  await page.goto(`/s/${spaceId}/live${query}`);
+  await streamed;
+  await page.goto(`/s/${spaceId}/users?search=${marks[0]}`);
+  await page.getByRole('heading', { name: 'Users' }).waitFor();
+  expect(addresses.length).toBeGreaterThan(10);
+  expect(addresses.filter((address) => marks.some((mark) => address.includes(mark)))).toEqual([]);
+});
+
 test('an event opened from a trace has links to the previous and next event of the trace', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;

@@ -25,10 +25,11 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 /** Requests with node:http, which provides trailers. The body is not read yet. */
 async function ask(
   { spaceId, client }: TestSpace,
-  query: { format: string; filter?: object },
+  query: { format: string; filter?: object; sealed?: string },
 ): Promise<IncomingMessage> {
   const parameters = new URLSearchParams({ format: query.format });
   if (query.filter !== undefined) parameters.set('filter', JSON.stringify(query.filter));
+  if (query.sealed !== undefined) parameters.set('sealed', query.sealed);
   const headers = { cookie: client.cookie ?? '' };
   const [response] = await once(
     get(`${dashboard.url}/export/${spaceId}?${parameters}`, { headers }),
@@ -342,4 +343,17 @@ test('downloads and refusals are logged with user and address, and without the f
     expect.objectContaining({ msg: 'refused', path: 'apiKeys.list', code: 'FORBIDDEN', userId: asked.id }),
   );
   expect(dashboard.log()).not.toContain('secret-name');
+});
+
+test('a sealed filter exports the same events as the plain one', async () => {
+  const space = await dashboard.addSpace();
+  const filter = { userId: 'person@example.org' };
+  await addEvents(dashboard.sql, space.spaceId, [filter, { userId: 'other' }, filter]);
+  const { sealed } = await space.client.trpc.events.sealFilter.query(filter);
+  const plain = await readAll(await ask(space, { format: 'csv', filter }));
+  expect(plain.match(/person@example\.org/g)).toHaveLength(2);
+  expect(await readAll(await ask(space, { format: 'csv', sealed }))).toBe(plain);
+  const foreign = await ask(await dashboard.addSpace(), { format: 'csv', sealed });
+  expect(foreign.statusCode).toBe(400);
+  foreign.resume();
 });

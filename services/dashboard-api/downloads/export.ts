@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ExportedEvent, WholeExportedEvent } from '../events/export-rows.ts';
 import { downloadPageMsMax } from '../limits.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
+import { openFilter, sealed } from '../procedures/sealed-filter.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
 import { csvRecord } from './csv.ts';
 import {
@@ -48,12 +49,14 @@ const query = z.object({
       }
     })
     .pipe(z.strictObject(eventFilter)),
+  sealed: sealed.optional(),
 });
 
-type ExportQuery = z.infer<typeof query>;
+type ExportQuery = Omit<z.infer<typeof query>, 'sealed'>;
 
 /**
- * `GET /export/:space?format=…&filter=…`: all events of a filter, newest first, as an attachment. Pages are read as fast as the
+ * `GET /export/:space?format=…&filter=…`, or `sealed=` with a result of `events.sealFilter` in place of `filter`: all events of a
+ * filter, newest first, as an attachment. Pages are read as fast as the
  * client consumes them, and access is checked before each page. The response ends with the number of events; after an error the
  * connection is reset.
  */
@@ -67,7 +70,9 @@ export async function sendExport(
     const spaceId = parsePathId(url.pathname.slice(exportPath.length));
     const asking = { request, response, spaceId };
     const { actor, caller, checkAccess } = await checkDownload(services, asking, 'viewer');
-    const asked = parseQuery(url.searchParams);
+    const { sealed, ...plain } = parseQuery(url.searchParams);
+    const asked =
+      sealed === undefined ? plain : { ...plain, filter: openFilter(services.filterSeal, spaceId, sealed) };
     using _slot = slots.take(actor.id, spaceId);
     const store = services.openSpace(caller);
     const pages = await openPages(store, asked, response);
@@ -77,7 +82,7 @@ export async function sendExport(
   }
 }
 
-function parseQuery(parameters: URLSearchParams): ExportQuery {
+function parseQuery(parameters: URLSearchParams): z.infer<typeof query> {
   const parsed = query.safeParse(Object.fromEntries(parameters));
   if (parsed.success) return parsed.data;
   throw new TRPCError({ code: 'BAD_REQUEST', message: 'The query is not valid.', cause: parsed.error });

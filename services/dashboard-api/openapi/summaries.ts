@@ -12,6 +12,7 @@ export const summaries: Readonly<Record<string, string>> = {
   'events.list': 'A page of events, newest first',
   'events.neighbours': 'The events before and after an event: in a list, its thread and its trace',
   'events.search': 'A page of the events whose payload has a text, newest first',
+  'events.sealFilter': 'A filter as text for an address, which only Weir can read',
   'events.top': 'The slowest, largest or most expensive events of a filter',
   'invitations.list': 'The open invitations of the space',
   'live.since': 'The next events that were stored after a position',

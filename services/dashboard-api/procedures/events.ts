@@ -19,6 +19,7 @@ import { searchPage } from '../search/search.ts';
 import { parseSearchCursor } from '../search/search-cursor.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventCursor, eventFilter, timeMs } from './filter-input.ts';
+import { sealFilter } from './sealed-filter.ts';
 
 const page = z
   .object({
@@ -140,6 +141,15 @@ export const events = router({
       const found = await ctx.space.events.neighbours(id, filter);
       if (found !== undefined) return found;
       throw await notFound(ctx.space.events, id);
+    }),
+
+  /** The filter as text for an address, for `live.tail` and `/export/`: only Weir can read it. */
+  sealFilter: spaceProcedure('viewer')
+    .input(z.object(eventFilter).prefault({}))
+    .output(z.object({ sealed: z.string() }))
+    .query(({ ctx, input }) => {
+      const { spaceId, ...filter } = input as typeof input & { spaceId?: string };
+      return { sealed: sealFilter(ctx.filterSeal, ctx.space.spaceId, filter) };
     }),
 });
 

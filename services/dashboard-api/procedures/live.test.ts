@@ -50,6 +50,38 @@ test('a stream shows events stored after its beginning, in order, with a positio
   expect(sent).toContainEqual(listed.events[0]);
 });
 
+test('a sealed filter is read by Weir alone, selects as the plain one, and belongs to its space', async () => {
+  const [own, foreign] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const { trpc, cookie } = own.client;
+  const userId = 'person@example.org';
+  const { sealed } = await trpc.events.sealFilter.query({ userId, text: 'secret' });
+  expect(Buffer.from(sealed, 'base64url').includes('person')).toBe(false);
+  const { sealed: ofUser } = await trpc.events.sealFilter.query({ userId });
+  using tail = openTail(dashboard.url, cookie, { sealed: ofUser });
+  await tail.ready();
+  const [match, other] = [llmEvent({ context: { userId } }), llmEvent({ context: { userId: 'other' } })];
+  await store(own.spaceId, [other, match]);
+  await until(() => tail.eventIds().length > 0);
+  expect(tail.eventIds()).toEqual(idsOf([match]));
+  // It resumes after the last message, as with a plain filter.
+  const lastEventId = tail.messages.at(-1)?.id ?? '';
+  tail[Symbol.dispose]();
+  const later = llmEvent({ context: { userId } });
+  await store(own.spaceId, [later]);
+  using resumed = openTail(dashboard.url, cookie, { sealed: ofUser, lastEventId });
+  await until(() => resumed.eventIds().length > 0);
+  expect(resumed.eventIds()).toEqual(idsOf([later]));
+  for (const [client, text] of [
+    [foreign.client, ofUser],
+    [own.client, `${ofUser.slice(0, -4)}AAAA`],
+    [own.client, 'x'],
+  ] as const) {
+    using refused = openTail(dashboard.url, client.cookie, { sealed: text });
+    await until(() => refused.failure !== undefined);
+    expect(refused.failure).toMatchObject({ data: { code: 'BAD_REQUEST' } });
+  }
+});
+
 test('each stream gets the events of its own filter, also one that joins later', async () => {
   const other = await dashboard.addSpace();
   const { cookie } = other.client;

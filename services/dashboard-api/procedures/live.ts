@@ -11,6 +11,7 @@ import type { Context } from '../trpc/context.ts';
 import { classifyFailure } from '../trpc/failure.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
 import { eventFilter } from './filter-input.ts';
+import { openFilter, sealed } from './sealed-filter.ts';
 
 const least: Role = 'viewer';
 
@@ -24,6 +25,8 @@ const position = z.string().transform((text, context) => {
 const tailInput = z
   .object({
     ...eventFilter,
+    /** A result of `events.sealFilter`, in place of the other members: the input of a subscription is part of its address. */
+    sealed: sealed.optional(),
     /** The id of the last received message, to resume after it. tRPC's client sets it when it reconnects. */
     lastEventId: position.nullish(),
   })
@@ -52,10 +55,11 @@ export const live = router({
   tail: spaceProcedure(least)
     .input(tailInput)
     .output(liveMessages)
-    .subscription(async function* ({ ctx, input: { lastEventId, ...input }, signal }) {
+    .subscription(async function* ({ ctx, input: { lastEventId, sealed, ...input }, signal }) {
       const { spaceId, live: own } = ctx.space;
-      const { spaceId: _, ...filter } = input as typeof input & { spaceId?: string };
+      const { spaceId: _, ...plain } = input as typeof input & { spaceId?: string };
       try {
+        const filter = sealed === undefined ? plain : openFilter(ctx.filterSeal, spaceId, sealed);
         ctx.request.beginStream(ctx.openStreams);
         yield* own.tail({
           userId: ctx.user.userId,

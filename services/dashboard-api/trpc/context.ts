@@ -1,5 +1,6 @@
 import type { Actor } from '../../../lib/accounts/audit/audit.ts';
 import type { Caller } from '../../../lib/fair-limiter.ts';
+import type { Seal } from '../../../lib/seal.ts';
 import { requireCaller, type Caller as SpaceCaller } from '../access.ts';
 import type { FindAddress } from '../accounts/client-address.ts';
 import type { Invitations } from '../accounts/invitations.ts';
@@ -30,6 +31,8 @@ export interface Services {
   secondFactor: SecondFactor;
   /** The site of the dashboard's passkeys by the Host header; undefined when there can be none. */
   findPasskeySite: (host: string | undefined) => PasskeySite | undefined;
+  /** The seal of filters in addresses. */
+  filterSeal: Seal;
   invitations: Invitations;
   /** Whether passwords can be used and set; false with SSO_REQUIRED. */
   arePasswordsAllowed: boolean;

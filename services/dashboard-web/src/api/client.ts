@@ -17,7 +17,7 @@ const batchItemsMax = 20;
 const methodOverride = 'POST';
 
 /** The wait before a stream is opened again, in milliseconds. */
-const reconnectMs = 2_000;
+export const reconnectMs = 2_000;
 
 /** Calls whose response may be large or slow, and must not delay others of the same request. */
 const alonePaths = new Set([

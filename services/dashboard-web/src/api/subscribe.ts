@@ -1,6 +1,8 @@
 import type { Unsubscribable } from '@trpc/server/observable';
-import { client } from './client.ts';
+import { client, reconnectMs } from './client.ts';
+import { isTransient } from './failure.ts';
 import type { Input, Output } from './paths.ts';
+import { callQuery } from './query.ts';
 
 export interface StreamHandlers<Path extends 'live.tail'> {
   onStarted: () => void;
@@ -14,19 +16,54 @@ export interface StreamHandlers<Path extends 'live.tail'> {
 /** A message with its id: a later subscription continues after it. */
 type Message<Path extends string> = Output<Path> extends AsyncIterable<infer Item> ? Item : never;
 
-/** Opens a stream. tRPC reconnects automatically and continues after the last message. */
-export function subscribe<Path extends 'live.tail'>(
-  path: Path,
-  input: Input<Path>,
-  { onStarted, onConnecting, onData, onError }: StreamHandlers<Path>,
+type StreamInput = Extract<Input<'live.tail'>, object>;
+
+/**
+ * Opens a stream. tRPC reconnects automatically and continues after the last message. The address of a stream has its input, and proxies
+ * log addresses: the filter is sealed first, by a call that has it in its body.
+ */
+export function subscribe(
+  path: 'live.tail',
+  { spaceId, lastEventId, ...filter }: StreamInput,
+  { onStarted, onConnecting, onData, onError }: StreamHandlers<'live.tail'>,
 ): Unsubscribable {
-  return client.subscription(path, input, {
-    onStarted,
-    onConnectionStateChange: ({ state }) => {
-      if (state === 'connecting') onConnecting();
-      if (state === 'pending') onStarted();
+  const left = new AbortController();
+  let stream: Unsubscribable | undefined;
+  const open = (sealed: string) => {
+    stream = client.subscription(
+      path,
+      { spaceId, lastEventId, sealed },
+      {
+        onStarted,
+        onConnectionStateChange: ({ state }) => {
+          if (state === 'connecting') onConnecting();
+          if (state === 'pending') onStarted();
+        },
+        onData: (message) => onData(message as Message<'live.tail'>),
+        onError,
+      },
+    );
+  };
+  seal({ ...filter, spaceId }, left.signal).then(
+    (sealed) => !left.signal.aborted && open(sealed),
+    (error: unknown) => !left.signal.aborted && onError(error),
+  );
+  return {
+    unsubscribe() {
+      left.abort();
+      stream?.unsubscribe();
     },
-    onData: (message) => onData(message as Message<Path>),
-    onError,
-  });
+  };
+}
+
+/** Calls again while the API cannot be reached, as a stream reconnects. */
+async function seal(filter: Input<'events.sealFilter'>, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    try {
+      return (await callQuery('events.sealFilter', filter, signal)).sealed;
+    } catch (error) {
+      if (signal.aborted || !isTransient(error)) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+  }
 }

@@ -39,15 +39,6 @@ export function MenuItem({ onSelect, children }: { onSelect: () => void; childre
   );
 }
 
-/** An entry that downloads a file. */
-export function MenuDownload({ href, children }: { href: string; children: ReactNode }) {
-  return (
-    <Base.LinkItem className={item} href={href} download closeOnClick>
-      {children}
-    </Base.LinkItem>
-  );
-}
-
 export function MenuLabel({ children }: { children: ReactNode }) {
   return <div className="label px-2 pt-1.5 pb-1">{children}</div>;
 }

@@ -1,8 +1,11 @@
 import { Download } from 'lucide-react';
+import { describeFailure } from '../../api/failure.ts';
+import { callQuery } from '../../api/query.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
-import { Menu, MenuDownload, MenuLabel } from '../../ui/menu.tsx';
+import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
+import { useToast } from '../../ui/toasts.tsx';
 
 const formats = [
   { format: 'events', label: 'Events as sent, NDJSON' },
@@ -14,7 +17,15 @@ const formats = [
 /** Downloads all events of the list's filter, including those not loaded. */
 export function ExportMenu({ input }: { input: ListInput }) {
   const { id: spaceId } = useSpace();
-  const filter = encodeURIComponent(JSON.stringify(input));
+  const toast = useToast();
+  const download = async (format: string) => {
+    try {
+      const { sealed } = await callQuery('events.sealFilter', { ...input, spaceId });
+      followDownload(`/export/${spaceId}?format=${format}&sealed=${sealed}`);
+    } catch (error) {
+      toast(describeFailure(error).message);
+    }
+  };
   return (
     <Menu
       align="end"
@@ -27,10 +38,18 @@ export function ExportMenu({ input }: { input: ListInput }) {
     >
       <MenuLabel>All events of this filter</MenuLabel>
       {formats.map(({ format, label }) => (
-        <MenuDownload key={format} href={`/export/${spaceId}?format=${format}&filter=${filter}`}>
+        <MenuItem key={format} onSelect={() => void download(format)}>
           {label}
-        </MenuDownload>
+        </MenuItem>
       ))}
     </Menu>
   );
+}
+
+/** Downloads as a click on a link does: the browser streams into a file. */
+function followDownload(href: string): void {
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = '';
+  link.click();
 }
