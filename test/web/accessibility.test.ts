@@ -55,7 +55,20 @@ async function findViolations(page: Page, disabledRules: string[] = []): Promise
   );
 }
 
-test('no page, dialog or menu violates an accessibility rule in any theme', {
+/** What can be scrolled sideways in the window of a phone: the page, or a part of it. */
+async function findWide(page: Page): Promise<string[]> {
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await showTheme(page, 'light');
+  const wide = await page.evaluate<string[]>(`[...document.querySelectorAll('*')]
+    .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0)
+    .filter((node) => node === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(node).overflowX))
+    .map((node) => 'wide: ' + node.outerHTML.slice(0, 160))`);
+  if (size !== null) await page.setViewportSize(size);
+  return wide;
+}
+
+test('no page, dialog or menu violates an accessibility rule in any theme, and no page is wider than a phone', {
   timeout: 240_000,
 }, async () => {
   await using visitor = await system.visit();
@@ -68,7 +81,7 @@ test('no page, dialog or menu violates an accessibility rule in any theme', {
     const { page, spaceId } = isEmpty ? newcomer : visitor;
     await page.goto(path({ spaceId, events }));
     await ready(page);
-    found[name] = await findViolations(page);
+    found[name] = [...(await findViolations(page)), ...(await findWide(page))];
   }
   const { page, spaceId } = visitor;
   await page.goto(`/s/${spaceId}/members`);

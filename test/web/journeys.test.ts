@@ -114,6 +114,9 @@ test('users are listed with their events, and the link to the events keeps the t
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: user, exact: true }) });
   await row.getByRole('cell', { name: String(count), exact: true }).waitFor();
   await row.getByRole('link').click();
+  await page.waitForURL(`**/users/${user}?last=7d`);
+  await page.getByRole('table', { name: `Threads of ${user}` }).waitFor();
+  await page.getByRole('link', { name: 'Show events' }).click();
   await page.waitForURL(`**/events?last=7d&userId=${user}`);
   await page.locator(`[role=grid][aria-rowcount="${count + 1}"]`).waitFor();
 });

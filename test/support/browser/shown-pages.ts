@@ -115,6 +115,11 @@ export const shownPages: readonly ShownPage[] = [
     ready: (page) => page.getByRole('row').nth(2).waitFor(),
   },
   {
+    name: 'user',
+    path: ({ spaceId, events }) => `/s/${spaceId}/users/${failedTool(events)?.context.userId}`,
+    ready: (page) => page.getByRole('row').nth(1).waitFor(),
+  },
+  {
     name: 'live',
     path: ({ spaceId }) => `/s/${spaceId}/live`,
     ready: (page) => page.getByText('Waiting for events').waitFor(),

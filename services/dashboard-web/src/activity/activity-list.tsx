@@ -1,94 +1,131 @@
 import type { ReactNode } from 'react';
-import type { Output } from '../api/paths.ts';
 import { usePages } from '../api/use-pages.ts';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
-import { formatCompact, formatCount, formatDuration } from '../format/number.ts';
-import { formatTime, type Zone } from '../format/time.ts';
+import { formatCount } from '../format/number.ts';
+import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { useSpace } from '../space/space.ts';
+import { ShownText } from '../text/shown-text.tsx';
 import { Page } from '../ui/page.tsx';
 import { PagedTable } from '../ui/paged-table.tsx';
 import type { Column } from '../ui/table.tsx';
+import { useSort } from '../url/use-sort.ts';
+import { type Activity, activityColumns } from './activity-columns.tsx';
+import { SearchField } from './search-field.tsx';
 
-export type Activity = Output<'threads.list'>['items'][number];
-
-/** Threads or users, most recently active first, with counts of their events in the range of the address. */
-export function ActivityList({
+/** Threads or users of a page's query, sortable. */
+export function ActivityTable({
   procedure,
-  title,
-  subtitle,
-  nameTitle,
-  nameCell,
+  caption,
+  columns,
+  query,
   empty,
 }: {
   procedure: 'threads.list' | 'users.list';
-  title: string;
-  subtitle: string;
-  /** The title of the first column. */
-  nameTitle: string;
-  /** A cell of the first column: a link to the thread or user. */
-  nameCell: (activity: Activity) => ReactNode;
+  caption: string;
+  /** The columns before those that threads and users have in common. */
+  columns: readonly Column<Activity>[];
+  query: { from?: number | undefined; to?: number | undefined; search?: string | undefined; userId?: string };
   /** Shown when there are no rows. */
   empty: ReactNode;
 }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
+  const sort = useSort();
+  const pages = usePages(procedure, { spaceId, ...query });
+  const loaded = pages.data?.pages ?? [];
+  const rows = loaded.flatMap((page) => page.items);
+  const last = loaded.at(-1);
+  return (
+    <PagedTable
+      pages={pages}
+      caption={caption}
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[...columns, ...activityColumns(zone)]}
+      sort={sort}
+      empty={empty}
+      isEmpty={rows.length === 0 && last?.nextCursor === null}
+      note={
+        <Notes
+          texts={[
+            !loaded.every((page) => page.areCountsComplete) &&
+              'Counts cover the newest 400 requests. Choose a shorter range for complete counts.',
+            sort.by !== undefined &&
+              pages.hasNextPage &&
+              `Sorted among the ${formatCount(rows.length)} most recently active.`,
+            query.search !== undefined &&
+              last?.searchedUntilMs != null &&
+              `Searched back to ${formatTime(last.searchedUntilMs, zone)}.`,
+          ]}
+        />
+      }
+    />
+  );
+}
+
+function Notes({ texts }: { texts: readonly (string | false)[] }) {
+  const shown = texts.filter((text) => text !== false);
+  if (shown.length === 0) return null;
+  return (
+    <p role="status" className="mt-2 text-muted text-xs">
+      {shown.join(' ')}
+    </p>
+  );
+}
+
+/** A page of threads or users, most recently active first, with counts of their events in the range of the address. */
+export function ActivityPage({
+  procedure,
+  title,
+  subtitle,
+  searchLabel,
+  columns,
+  empty,
+}: {
+  procedure: 'threads.list' | 'users.list';
+  title: string;
+  subtitle: string;
+  searchLabel: string;
+  columns: readonly Column<Activity>[];
+  empty: ReactNode;
+}) {
   const { search, input, set } = useFilter();
   // Only the range of the filter applies here; the input's type is a union in which it has no common name.
   const { from, to }: { from?: number; to?: number } = typeof input === 'string' ? {} : input;
-  const pages = usePages(procedure, { spaceId, from, to });
-  const loaded = pages.data?.pages ?? [];
-  const areCountsComplete = loaded.every((page) => page.areCountsComplete);
+  const text = search.search === '' ? undefined : search.search;
   return (
-    <Page title={title} subtitle={subtitle} actions={<RangeField search={search} onChange={set} />}>
-      <PagedTable
-        pages={pages}
+    <Page
+      title={title}
+      subtitle={subtitle}
+      actions={
+        <>
+          <SearchField
+            label={searchLabel}
+            value={text ?? ''}
+            onSearch={(searched) => set({ search: searched })}
+          />
+          <RangeField search={search} onChange={set} />
+        </>
+      }
+    >
+      <ActivityTable
+        procedure={procedure}
         caption={title}
-        rows={loaded.flatMap((page) => page.items)}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: nameTitle, className: 'min-w-28 max-w-72', cell: nameCell },
-          ...activityColumns(zone),
-        ]}
-        empty={empty}
-        note={
-          !areCountsComplete && (
-            <p className="mt-2 text-muted text-xs">
-              Counts cover the newest 400 requests. Choose a shorter range for complete counts.
+        columns={columns}
+        query={{ from, to, search: text }}
+        empty={
+          text === undefined ? (
+            empty
+          ) : (
+            <p className="px-4 py-10 text-center text-muted text-sm">
+              Nothing found for “<ShownText text={text} />
+              ”.
             </p>
           )
         }
       />
     </Page>
   );
-}
-
-function activityColumns(zone: Zone): Column<Activity>[] {
-  return [
-    {
-      title: 'Last active',
-      cell: ({ lastStartMs }) => (
-        <span className="whitespace-nowrap text-muted">{formatTime(lastStartMs, zone)}</span>
-      ),
-    },
-    {
-      title: 'First to last',
-      isNumber: true,
-      cell: ({ firstStartMs, lastStartMs }) => formatDuration(lastStartMs - firstStartMs),
-    },
-    { title: 'Events', isNumber: true, cell: ({ events }) => formatCount(events) },
-    {
-      title: 'Errors',
-      isNumber: true,
-      cell: ({ errors }) => (
-        <span className={errors > 0 ? 'text-bad' : 'text-faint'}>{formatCount(errors)}</span>
-      ),
-    },
-    {
-      title: 'Tokens',
-      isNumber: true,
-      cell: ({ inputTokens, outputTokens }) => formatCompact(inputTokens + outputTokens),
-    },
-  ];
 }

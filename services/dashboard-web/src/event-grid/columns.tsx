@@ -1,8 +1,8 @@
 import { Bot, CircleX, TriangleAlert, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type ListedEvent, showPreview } from '../event/event-query.ts';
-import { FilterValue } from '../filter/filter-value.tsx';
-import { formatCount, formatDuration } from '../format/number.ts';
+import { type NamedField, NamedValue } from '../filter/named-value.tsx';
+import { formatCount, formatDuration, formatMoney } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
 import { ShownText } from '../text/shown-text.tsx';
 
@@ -12,6 +12,8 @@ export interface EventColumn {
   /** Default width in pixels. */
   width: number;
   isNumber?: boolean;
+  /** The parameter of the address that sorts by it, the largest first. */
+  sort?: 'duration' | 'tokens' | 'cost';
   cell: (event: ListedEvent, zone: Zone) => ReactNode;
 }
 
@@ -22,36 +24,47 @@ export const columns: readonly EventColumn[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 190,
+    width: 178,
     cell: (event, zone) => <span className="text-muted">{formatTime(event.startTimeMs, zone)}</span>,
   },
-  { id: 'name', title: 'Model or tool', width: 200, cell: (event) => <Name event={event} /> },
+  { id: 'name', title: 'Model or tool', width: 180, cell: (event) => <Name event={event} /> },
   {
     id: 'duration',
     title: 'Duration',
-    width: 78,
+    width: 84,
     isNumber: true,
+    sort: 'duration',
     cell: ({ durationMs }) => formatDuration(durationMs),
   },
   {
     id: 'tokens',
     title: 'Tokens',
-    width: 76,
+    width: 78,
     isNumber: true,
+    sort: 'tokens',
     cell: ({ totalTokens }) =>
       totalTokens === null ? <span className="text-faint">–</span> : formatCount(totalTokens),
   },
-  { id: 'user', title: 'User', width: 120, cell: ({ userId }) => <Value field="userId" value={userId} /> },
+  {
+    id: 'cost',
+    title: 'Cost',
+    width: 96,
+    isNumber: true,
+    sort: 'cost',
+    cell: ({ cost }) => (cost === null ? <span className="text-faint">–</span> : formatMoney(Number(cost))),
+  },
+  { id: 'user', title: 'User', width: 110, cell: (event) => <Value field="userId" event={event} /> },
   {
     id: 'thread',
     title: 'Thread',
-    width: 130,
-    cell: ({ threadId }) => <Value field="threadId" value={threadId} />,
+    width: 120,
+    cell: (event) => <Value field="threadId" event={event} />,
   },
-  { id: 'preview', title: 'Input → output', width: 320, cell: (event) => <Preview event={event} /> },
+  { id: 'preview', title: 'Input → output', width: 260, cell: (event) => <Preview event={event} /> },
 ];
 
-function Name({ event: { type, state, name, flags } }: { event: ListedEvent }) {
+function Name({ event }: { event: ListedEvent }) {
+  const { type, state, name, flags } = event;
   const Icon = type === 'llm' ? Bot : Wrench;
   return (
     <span className="flex min-w-0 items-center gap-1.5">
@@ -62,9 +75,7 @@ function Name({ event: { type, state, name, flags } }: { event: ListedEvent }) {
       {name === null ? (
         <span className="text-faint">unnamed</span>
       ) : (
-        <FilterValue field="name" value={name} className="font-medium">
-          <ShownText text={name} />
-        </FilterValue>
+        <NamedValue field="name" value={name} event={event} isFloating className="font-medium" />
       )}
       {state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
       {flags.length > 0 && (
@@ -74,17 +85,14 @@ function Name({ event: { type, state, name, flags } }: { event: ListedEvent }) {
   );
 }
 
-function Value({ field, value }: { field: string; value: string | null }) {
+function Value({ field, event }: { field: Exclude<NamedField, 'name'>; event: ListedEvent }) {
+  const value = event[field];
   if (value === null || value === '') return <span className="text-faint">–</span>;
-  return (
-    <FilterValue field={field} value={value} className="text-muted">
-      <ShownText text={value} />
-    </FilterValue>
-  );
+  return <NamedValue field={field} value={value} event={event} isFloating className="text-muted" />;
 }
 
 /** An error shows its message first: behind the input it would be cut off, and all rows of a failure would look alike. */
-function Preview({ event }: { event: ListedEvent }) {
+export function Preview({ event }: { event: ListedEvent }) {
   const { inputPreview, outputPreview, errorMessage, state } = event;
   const input = inputPreview === null ? undefined : oneLine(showPreview(inputPreview));
   if (state === 'error')

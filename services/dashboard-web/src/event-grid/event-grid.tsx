@@ -1,16 +1,22 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
-import { useSettings } from '../settings/settings.ts';
-import { classes } from '../ui/classes.ts';
 import { columns } from './columns.tsx';
-import { GridHeader } from './grid-header.tsx';
+import { EventCard } from './event-card.tsx';
+import { GridHeader, type GridSort } from './grid-header.tsx';
+import { GridRow } from './grid-row.tsx';
+import { type OpenMenu, RowMenu } from './row-menu.tsx';
 import { useColumnWidths } from './use-column-widths.ts';
+import { useIsNarrow } from './use-is-narrow.ts';
 
+/** The heights of a row and of a card, in pixels. */
 const rowHeight = 34;
+const cardHeight = 64;
 const overscan = 8;
+/** The widths of the box for comparing, and of the menu. */
+const edges = ['40px', '40px'] as const;
 
-/** The list as a grid of which only the visible rows are in the page. */
+/** The list as a grid of which only the visible rows are in the page; in a narrow window, rows are cards of two lines. */
 export function EventGrid({
   label = 'Events',
   events,
@@ -20,6 +26,7 @@ export function EventGrid({
   onLoadMore,
   onSelect,
   onOpen,
+  sort,
 }: {
   /** Its name for screen readers. */
   label?: string;
@@ -30,15 +37,22 @@ export function EventGrid({
   onLoadMore: () => void;
   onSelect: (event: ListedEvent) => void;
   onOpen: (event: ListedEvent) => void;
+  /** Without it the order is fixed. */
+  sort?: GridSort;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const { widths, template, setWidth } = useColumnWidths('events', columns);
+  const { widths, template: own, setWidth } = useColumnWidths('events', columns);
+  const template = [edges[0], own, edges[1]].join(' ');
+  const [menu, setMenu] = useState<OpenMenu>();
+  const isNarrow = useIsNarrow();
   const list = useVirtualizer({
     count: events.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: () => (isNarrow ? cardHeight : rowHeight),
     overscan,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: cards have another height than rows.
+  useEffect(() => list.measure(), [isNarrow]);
   const items = list.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -57,27 +71,31 @@ export function EventGrid({
       role="grid"
       aria-label={label}
       aria-rowcount={hasMore ? -1 : events.length + 1}
-      aria-colcount={columns.length}
+      aria-colcount={isNarrow ? undefined : columns.length + edges.length}
       tabIndex={0}
       className="min-h-0 flex-1 overflow-auto border-line border-t bg-surface focus-visible:outline-offset-[-2px]"
     >
-      <div role="presentation" className="min-w-max">
-        <GridHeader columns={columns} template={template} widths={widths} onWidth={setWidth} />
+      <div role="presentation" className="md:min-w-max">
+        {!isNarrow && (
+          <GridHeader columns={columns} template={template} widths={widths} onWidth={setWidth} sort={sort} />
+        )}
         <div role="presentation" className="relative" style={{ height: list.getTotalSize() }}>
           {items.map(({ index, start, key }) => {
             const event = events[index];
             if (event === undefined) return null;
-            return (
-              <GridRow
-                key={key}
-                event={event}
-                index={index}
-                top={start}
-                template={template}
-                isSelected={event.id === selectedId}
-                onSelect={onSelect}
-                onOpen={onOpen}
-              />
+            const row = {
+              event,
+              index,
+              top: start,
+              isSelected: event.id === selectedId,
+              onSelect,
+              onOpen,
+              onMenu: (anchor: Element) => setMenu({ event, anchor }),
+            };
+            return isNarrow ? (
+              <EventCard key={key} {...row} />
+            ) : (
+              <GridRow key={key} template={template} {...row} />
             );
           })}
         </div>
@@ -87,59 +105,7 @@ export function EventGrid({
           </p>
         )}
       </div>
-    </div>
-  );
-}
-
-function GridRow({
-  event,
-  index,
-  top,
-  template,
-  isSelected,
-  onSelect,
-  onOpen,
-}: {
-  event: ListedEvent;
-  index: number;
-  /** The position in the list, in pixels. */
-  top: number;
-  /** The widths of the columns. */
-  template: string;
-  isSelected: boolean;
-  onSelect: (event: ListedEvent) => void;
-  onOpen: (event: ListedEvent) => void;
-}) {
-  const { zone } = useSettings();
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and Enter do the same.
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div
-      role="row"
-      aria-rowindex={index + 2}
-      aria-selected={isSelected}
-      onClick={() => onSelect(event)}
-      onDoubleClick={() => onOpen(event)}
-      className={classes(
-        'absolute inset-x-0 grid h-[34px] cursor-default border-line border-b text-sm',
-        isSelected ? 'bg-accent-soft' : 'hover:bg-hover',
-      )}
-      style={{ top, gridTemplateColumns: template }}
-    >
-      {columns.map(({ id, isNumber, cell }, column) => (
-        // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-        <div
-          key={id}
-          role="gridcell"
-          aria-colindex={column + 1}
-          className={classes(
-            'flex min-w-0 items-center overflow-hidden px-3 whitespace-nowrap first:pl-4 last:pr-4 md:last:pr-6 md:first:pl-6',
-            isNumber && 'justify-end',
-          )}
-        >
-          {cell(event, zone)}
-        </div>
-      ))}
+      <RowMenu menu={menu} onClose={() => setMenu(undefined)} onOpen={onOpen} />
     </div>
   );
 }

@@ -1,6 +1,13 @@
 import type { KeyboardEvent, PointerEvent } from 'react';
 import { classes } from '../ui/classes.ts';
+import { SortTitle } from '../ui/sort-controls.tsx';
 import { type EventColumn, widthMin } from './columns.tsx';
+
+/** The order of the list, where it can be chosen: the largest first, or by time. */
+export interface GridSort {
+  by: EventColumn['sort'];
+  onSort: (by: EventColumn['sort']) => void;
+}
 
 const widthMax = 900;
 /** Pixels of one press of an arrow key. */
@@ -12,11 +19,13 @@ export function GridHeader({
   template,
   widths,
   onWidth,
+  sort,
 }: {
   columns: readonly EventColumn[];
   template: string;
   widths: readonly number[];
   onWidth: (id: string, width: number) => void;
+  sort: GridSort | undefined;
 }) {
   return (
     <div
@@ -26,18 +35,31 @@ export function GridHeader({
       className="sticky top-0 z-10 grid h-8 border-line border-b bg-sunken"
       style={{ gridTemplateColumns: template }}
     >
-      {columns.map(({ id, title, isNumber }, index) => (
+      <div role="columnheader" aria-colindex={1} tabIndex={-1}>
+        <span className="sr-only">Compare</span>
+      </div>
+      {columns.map(({ id, title, isNumber, sort: by }, index) => (
         <div
           key={id}
           role="columnheader"
           tabIndex={-1}
-          aria-colindex={index + 1}
-          className={classes(
-            'label relative flex min-w-0 items-center px-3 first:pl-4 last:pr-4 md:last:pr-6 md:first:pl-6',
-            isNumber && 'justify-end',
-          )}
+          aria-colindex={index + 2}
+          aria-sort={
+            by === undefined || sort === undefined ? undefined : sort.by === by ? 'descending' : 'none'
+          }
+          className={classes('label relative flex min-w-0 items-center px-3', isNumber && 'justify-end')}
         >
-          <span className="truncate">{title}</span>
+          {by !== undefined && sort !== undefined ? (
+            <SortTitle
+              title={title}
+              sort={{
+                by: sort.by === by ? title.toLowerCase() : undefined,
+                onSort: () => sort.onSort(sort.by === by ? undefined : by),
+              }}
+            />
+          ) : (
+            <span className="truncate">{title}</span>
+          )}
           {index < columns.length - 1 && (
             <Resizer
               title={title}
@@ -47,6 +69,9 @@ export function GridHeader({
           )}
         </div>
       ))}
+      <div role="columnheader" aria-colindex={columns.length + 2} tabIndex={-1}>
+        <span className="sr-only">Actions</span>
+      </div>
     </div>
   );
 }

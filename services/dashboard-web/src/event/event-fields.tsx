@@ -1,12 +1,11 @@
-import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { attributePrefix } from '../filter/fields.ts';
 import { FilterValue } from '../filter/filter-value.tsx';
+import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { formatDuration } from '../format/number.ts';
 import { formatTime, nameZone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { useSpace } from '../space/space.ts';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -20,7 +19,7 @@ const flagTexts: Record<WholeEvent['flags'][number], string> = {
   token_sum_mismatch: 'Input and output tokens do not add up to the total.',
 };
 
-/** The fields of an event beside its payload. A click on a value filters the list by it. */
+/** The fields of an event beside its payload. Names open what they name; a click on another value filters the list by it. */
 export function EventFields({ event, parts }: { event: WholeEvent; parts: EventText }) {
   const { zone } = useSettings();
   const values: [label: string, field: string, value: string | null][] = [
@@ -51,9 +50,7 @@ export function EventFields({ event, parts }: { event: WholeEvent; parts: EventT
       {values.map(
         ([label, field, value]) =>
           value !== null &&
-          value !== '' && (
-            <FilterField key={label} label={label} field={field} value={value} eventId={event.id} />
-          ),
+          value !== '' && <FilterField key={label} label={label} field={field} value={value} event={event} />,
       )}
       {parts.sourcePackage !== undefined && (
         <Field label="Package">
@@ -61,7 +58,7 @@ export function EventFields({ event, parts }: { event: WholeEvent; parts: EventT
         </Field>
       )}
       {parts.attributes.map(({ key, value }) => (
-        <FilterField key={key} label={key} field={attributePrefix + key} value={value} eventId={event.id} />
+        <FilterField key={key} label={key} field={attributePrefix + key} value={value} event={event} />
       ))}
       <Field label="Id">
         <span className="truncate font-mono text-xs">{event.id}</span>
@@ -70,8 +67,6 @@ export function EventFields({ event, parts }: { event: WholeEvent; parts: EventT
     </dl>
   );
 }
-
-const opener = 'shrink-0 rounded-sm px-1 text-accent text-xs leading-6 hover:underline';
 
 function Field({ label, children }: { label: string; children: ReactNode }) {
   return (
@@ -84,41 +79,35 @@ function Field({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
+const namedFields: readonly string[] = ['name', 'userId', 'threadId', 'traceId'] satisfies NamedField[];
+
+function isNamed(field: string): field is NamedField {
+  return namedFields.includes(field);
+}
+
 function FilterField({
   label,
   field,
   value,
-  eventId,
+  event,
 }: {
   label: string;
   field: string;
   value: string;
-  eventId: string;
+  event: WholeEvent;
 }) {
-  const { id: spaceId } = useSpace();
   return (
     <>
       <dt className="max-w-36 truncate text-muted leading-6" title={describeText(label)}>
         <ShownText text={label} />
       </dt>
-      <dd className="flex min-w-0 items-center gap-1.5">
-        <FilterValue field={field} value={value} className="min-h-6">
-          <ShownText text={value} />
-        </FilterValue>
-        {field === 'traceId' && (
-          <Link to="/s/$spaceId/traces/$traceId" params={{ spaceId, traceId: value }} className={opener}>
-            Open trace
-          </Link>
-        )}
-        {field === 'threadId' && (
-          <Link
-            to="/s/$spaceId/threads/$threadId"
-            params={{ spaceId, threadId: value }}
-            search={{ at: eventId }}
-            className={opener}
-          >
-            Open thread
-          </Link>
+      <dd className="flex min-w-0 items-center">
+        {isNamed(field) ? (
+          <NamedValue field={field} value={value} event={event} className="text-accent" />
+        ) : (
+          <FilterValue field={field} value={value} className="min-h-6">
+            <ShownText text={value} />
+          </FilterValue>
         )}
       </dd>
     </>

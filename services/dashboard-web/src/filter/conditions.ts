@@ -32,6 +32,13 @@ export function filterOf(search: Search): Search {
   return Object.fromEntries(Object.entries(search).filter(([name]) => isFilter(name)));
 }
 
+/** The parameters of an address that select a range of time. */
+export function rangeOf({ last, from, to }: Search): Search {
+  return Object.fromEntries(
+    Object.entries({ last, from, to }).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
 const limits = ['text', 'from', 'to', 'last', 'minDurationMs', 'maxDurationMs'];
 
 function isFilter(name: string): boolean {

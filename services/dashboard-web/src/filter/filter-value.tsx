@@ -1,12 +1,10 @@
-import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { describeText } from '../text/marks.ts';
 import { classes } from '../ui/classes.ts';
-import { withCondition } from './conditions.ts';
 import { labelOf } from './fields.ts';
-import { useFilter } from './use-filter.ts';
+import { useFilterBy } from './use-filter-by.ts';
 
-/** A value that filters the list on click; Alt-click excludes it. */
+/** A value that filters the list on click; Alt-click excludes it. For values that have no page of their own. */
 export function FilterValue({
   field,
   value,
@@ -18,9 +16,7 @@ export function FilterValue({
   children: ReactNode;
   className?: string;
 }) {
-  const { add } = useFilter();
-  const navigate = useNavigate();
-  const { spaceId = '', eventId } = useParams({ strict: false });
+  const filterBy = useFilterBy();
   const shown = describeText(value);
   return (
     <button
@@ -33,14 +29,7 @@ export function FilterValue({
       )}
       onClick={(click) => {
         click.stopPropagation();
-        const condition = { field, value, isExcluded: click.altKey };
-        // On an event's page the filter opens the list.
-        if (eventId === undefined) return add(condition);
-        void navigate({
-          to: '/s/$spaceId/events',
-          params: { spaceId },
-          search: withCondition({}, condition),
-        });
+        filterBy({ field, value, isExcluded: click.altKey });
       }}
     >
       {children}

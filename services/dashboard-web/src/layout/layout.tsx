@@ -1,6 +1,7 @@
-import { Outlet } from '@tanstack/react-router';
+import { Outlet, useParams } from '@tanstack/react-router';
 import { Menu as MenuIcon } from 'lucide-react';
 import { useState } from 'react';
+import { CompareBar } from '../compare/compare-bar.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Logo } from '../ui/logo.tsx';
@@ -13,6 +14,7 @@ import { usePageKeys } from './use-page-keys.ts';
 export function Layout() {
   const [isOpen, setOpen] = useState(false);
   usePageKeys();
+  const { spaceId } = useParams({ strict: false });
   return (
     <div className="flex h-full flex-col md:flex-row">
       <a
@@ -53,6 +55,7 @@ export function Layout() {
       <div className="min-h-0 min-w-0 flex-1 overflow-y-auto">
         <Outlet />
       </div>
+      {spaceId !== undefined && <CompareBar spaceId={spaceId} />}
       <KeyboardHelp />
       <PaletteKey />
     </div>

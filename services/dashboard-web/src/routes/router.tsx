@@ -174,6 +174,11 @@ const spaceSettings = createRoute({
   path: '/settings/space',
   component: page(() => import('../pages/space-settings/page.tsx'), 'SpaceSettingsPage'),
 });
+const user = createRoute({
+  getParentRoute: () => space,
+  path: '/users/$userId',
+  component: page(() => import('../pages/user/page.tsx'), 'UserPage'),
+});
 const users = createRoute({
   getParentRoute: () => space,
   path: '/users',
@@ -208,6 +213,7 @@ const routeTree = root.addChildren([
     trace,
     threads,
     thread,
+    user,
     users,
     live,
     charts,

@@ -2,6 +2,9 @@ import { Menu as Base } from '@base-ui/react/menu';
 import type { ReactElement, ReactNode } from 'react';
 import { classes } from './classes.ts';
 
+const popup =
+  'max-h-[60vh] min-w-44 animate-appear overflow-y-auto rounded-lg bg-raised p-1 shadow-pop outline-none';
+
 /** A button that opens a menu. `trigger` is the button, `label` its name when the button shows an icon only. */
 export function Menu({
   trigger,
@@ -17,7 +20,28 @@ export function Menu({
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner align={align} sideOffset={5} className="z-50 outline-none">
-          <Base.Popup className="max-h-[60vh] min-w-44 animate-appear overflow-y-auto rounded-lg bg-raised p-1 shadow-pop outline-none">
+          <Base.Popup className={popup}>{children}</Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** A menu at an element that opens it otherwise, such as a button of a row. It is open as long as it is rendered. */
+export function AnchoredMenu({
+  anchor,
+  onClose,
+  children,
+}: {
+  anchor: Element;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Base.Root modal={false} open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Base.Portal>
+        <Base.Positioner anchor={anchor} align="end" sideOffset={5} className="z-50 outline-none">
+          <Base.Popup className={popup} finalFocus={() => (anchor instanceof HTMLElement ? anchor : null)}>
             {children}
           </Base.Popup>
         </Base.Positioner>

@@ -3,6 +3,7 @@ import { Button } from './button.tsx';
 import { Card } from './page.tsx';
 import { FailureNotice, Loading } from './states.tsx';
 import { type Column, Table } from './table.tsx';
+import type { TableSort } from './table-sort.ts';
 
 /** What the table needs of a query that is loaded page by page. */
 interface Pages {
@@ -22,7 +23,9 @@ export function PagedTable<Row>({
   columns,
   rows,
   keyOf,
+  sort,
   empty,
+  isEmpty = rows.length === 0,
   note,
   more = 'Show more',
 }: {
@@ -33,8 +36,12 @@ export function PagedTable<Row>({
   /** The rows of all loaded pages. */
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** The order, where columns have `sortBy`. */
+  sort?: TableSort;
   /** Shown when there are no rows. */
   empty: ReactNode;
+  /** A search may have no rows yet, but further pages. */
+  isEmpty?: boolean;
   /** Shown below the table. */
   note?: ReactNode;
   /** The text of the button for the next page. */
@@ -47,10 +54,10 @@ export function PagedTable<Row>({
           <FailureNotice error={pages.error} onRetry={() => void pages.refetch()} isSmall />
         ) : pages.isPending ? (
           <Loading />
-        ) : rows.length === 0 ? (
+        ) : isEmpty ? (
           empty
         ) : (
-          <Table caption={caption} rows={rows} keyOf={keyOf} columns={columns} />
+          <Table caption={caption} rows={rows} keyOf={keyOf} columns={columns} {...(sort && { sort })} />
         )}
       </Card>
       {note}

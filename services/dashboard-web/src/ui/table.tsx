@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
+import { SortField, SortTitle } from './sort-controls.tsx';
+import { sortRows, sortState, type TableSort } from './table-sort.ts';
 
 export interface Column<Row> {
   title: string;
@@ -7,68 +9,106 @@ export interface Column<Row> {
   /** Right-aligned. */
   isNumber?: boolean;
   className?: string;
-  /** For buttons: stays visible where the table is wider than the window. */
+  /** For buttons: at the end of a card. */
   isPinned?: boolean;
   /** Hidden in narrow windows. */
   isExtra?: boolean;
+  /** The value that the rows can be sorted by. Rows without a value come last. */
+  sortBy?: (row: Row) => number | string | null;
 }
 
-const pinned = 'max-md:sticky max-md:right-0 max-md:border-line max-md:border-l max-md:bg-surface';
-
-/** A table of few rows, all of them in the page. */
+/**
+ * A table of few rows, all of them in the page. In a narrow window each row is a card: the first cell is its title, and the others
+ * follow with the titles of their columns, so that nothing has to be scrolled sideways.
+ */
 export function Table<Row>({
   caption,
   columns,
   rows,
   keyOf,
+  sort,
 }: {
   /** What the table holds, for screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** The order, where columns have `sortBy`. */
+  sort?: TableSort;
 }) {
+  const sorted = sort === undefined ? rows : sortRows(rows, columns, sort.by);
   return (
-    <table className="w-full border-collapse text-sm">
-      <caption className="sr-only">{caption}</caption>
-      <thead>
-        <tr className="border-line border-b">
-          {columns.map(({ title, isNumber, isExtra, isPinned }) => (
-            <th
-              key={title}
-              scope="col"
-              className={classes(
-                'label h-8 px-2 whitespace-nowrap first:pl-4 last:pr-4 md:px-4',
-                isNumber ? 'text-right' : 'text-left',
-                isExtra && 'max-md:hidden',
-                isPinned && pinned,
-              )}
-            >
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)} className="border-line border-b last:border-0 hover:bg-hover">
-            {columns.map(({ title, cell, isNumber, className, isExtra, isPinned }) => (
-              <td
-                key={title}
-                className={classes(
-                  'h-10 px-2 py-1.5 first:pl-4 last:pr-4 md:px-4',
-                  isNumber && 'text-right whitespace-nowrap',
-                  isExtra && 'max-md:hidden',
-                  isPinned && pinned,
-                  className,
-                )}
-              >
-                {cell(row)}
-              </td>
+    <>
+      {sort !== undefined && <SortField columns={columns} sort={sort} />}
+      <table className="w-full border-collapse text-sm max-md:block">
+        <caption className="sr-only">{caption}</caption>
+        <thead className="max-md:sr-only">
+          <tr className="border-line border-b">
+            {columns.map((column) => (
+              <HeadCell key={column.title} column={column} sort={sort} />
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody className="max-md:block">
+          {sorted.map((row) => (
+            <tr
+              key={keyOf(row)}
+              className="border-line border-b last:border-0 hover:bg-hover max-md:flex max-md:flex-wrap max-md:items-baseline max-md:gap-x-4 max-md:gap-y-0.5 max-md:px-4 max-md:py-2.5"
+            >
+              {columns.map((column) => (
+                <BodyCell key={column.title} column={column} row={row} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function HeadCell<Row>({ column, sort }: { column: Column<Row>; sort: TableSort | undefined }) {
+  const { title, isNumber, isExtra, sortBy } = column;
+  const isSortable = sort !== undefined && sortBy !== undefined;
+  return (
+    <th
+      scope="col"
+      aria-sort={isSortable ? directionOf(column, sort) : undefined}
+      className={classes(
+        'label h-8 whitespace-nowrap md:px-4',
+        isNumber ? 'text-right' : 'text-left',
+        isExtra && 'max-md:hidden',
+      )}
+    >
+      {isSortable ? <SortTitle title={title} sort={sort} /> : title}
+    </th>
+  );
+}
+
+function directionOf<Row>({ title, isNumber = false }: Column<Row>, { by }: TableSort) {
+  const state = sortState(title, by);
+  if (state === undefined) return 'none';
+  return (state === 'first') === isNumber ? 'descending' : 'ascending';
+}
+
+/** In a card a cell follows the title of its column; the first cell and the buttons need none. */
+const inCard =
+  'max-md:flex max-md:min-w-0 max-md:max-w-full max-md:flex-wrap max-md:items-baseline max-md:before:mr-1.5 max-md:before:text-faint max-md:before:text-xs max-md:before:content-[attr(data-title)] max-md:first:basis-full max-md:first:before:hidden';
+const cardButtons = 'max-md:mt-1 max-md:flex max-md:basis-full max-md:justify-end max-md:empty:hidden';
+
+function BodyCell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+  const { title, cell, isNumber, className, isExtra, isPinned } = column;
+  return (
+    <td
+      data-title={title}
+      className={classes(
+        'md:h-10 md:px-4 md:py-1.5',
+        isNumber && 'whitespace-nowrap md:text-right',
+        isExtra && 'max-md:hidden',
+        isPinned ? cardButtons : inCard,
+        className,
+      )}
+    >
+      {cell(row)}
+    </td>
   );
 }

@@ -8,6 +8,7 @@ import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
 import { useSearchTexts } from '../../url/use-search.ts';
 import { FindField } from './find-field.tsx';
+import { ThreadHead } from './thread-head.tsx';
 import { TurnList } from './turn-list.tsx';
 import { keyOf, useThread } from './use-thread.ts';
 
@@ -43,7 +44,7 @@ function Thread({ threadId }: { threadId: string }) {
   return (
     <Page
       title={describeText(threadId)}
-      subtitle="Thread"
+      subtitle={<ThreadHead threadId={threadId} turns={turns} />}
       isWide
       actions={
         <>

@@ -1,31 +1,42 @@
 import { Link } from '@tanstack/react-router';
 import { UserRound } from 'lucide-react';
-import { ActivityList } from '../../activity/activity-list.tsx';
+import { LastState } from '../../activity/activity-columns.tsx';
+import { ActivityPage } from '../../activity/activity-list.tsx';
+import { rangeOf } from '../../filter/conditions.ts';
 import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { useSearchTexts } from '../../url/use-search.ts';
 
-/** End users, most recently active first. A user links to their events in the same range of time. */
+/** End users, most recently active first. A user's page has the same range of time. */
 export function UsersPage() {
   const { id: spaceId } = useSpace();
   const search = useSearchTexts();
   return (
-    <ActivityList
+    <ActivityPage
       procedure="users.list"
       title="Users"
       subtitle="End users, most recently active first."
-      nameTitle="User"
-      nameCell={({ id }) => (
-        <Link
-          to="/s/$spaceId/events"
-          params={{ spaceId }}
-          search={{ ...search, userId: id }}
-          className="block truncate font-medium hover:underline"
-        >
-          <ShownText text={id} />
-        </Link>
-      )}
+      searchLabel="User id or its beginning"
+      columns={[
+        {
+          title: 'User',
+          className: 'md:min-w-28 md:max-w-72',
+          cell: ({ id, lastState }) => (
+            <span className="flex min-w-0 items-center gap-1.5">
+              <LastState state={lastState} />
+              <Link
+                to="/s/$spaceId/users/$userId"
+                params={{ spaceId, userId: id }}
+                search={rangeOf(search)}
+                className="truncate font-medium hover:underline"
+              >
+                <ShownText text={id} />
+              </Link>
+            </span>
+          ),
+        },
+      ]}
       empty={
         <Notice icon={UserRound} title="No users" isSmall>
           Events whose context has a user id appear here.

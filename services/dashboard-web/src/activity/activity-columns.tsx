@@ -1,0 +1,97 @@
+import { CircleCheck, CircleX } from 'lucide-react';
+import type { Output } from '../api/paths.ts';
+import { showPreview } from '../event/event-query.ts';
+import { formatCompact, formatCount, formatDuration, formatMoney } from '../format/number.ts';
+import { formatTime, type Zone } from '../format/time.ts';
+import { describeText } from '../text/marks.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import type { Column } from '../ui/table.tsx';
+
+export type Activity = Output<'threads.list'>['items'][number];
+
+/** The state of the last event of a thread or user. */
+export function LastState({ state }: { state: 'ok' | 'error' }) {
+  return state === 'error' ? (
+    <CircleX aria-label="The last event is an error" className="size-3.5 shrink-0 text-bad" />
+  ) : (
+    <CircleCheck aria-label="The last event is OK" className="size-3.5 shrink-0 text-good" />
+  );
+}
+
+/** What a conversation began with. */
+export function FirstInput({ text }: { text: string | null }) {
+  if (text === null) return <span className="text-faint">–</span>;
+  return (
+    <span dir="auto" className="line-clamp-1 text-muted">
+      <ShownText text={showPreview(text)} />
+    </span>
+  );
+}
+
+export function Models({ models }: { models: readonly string[] }) {
+  const [first, ...others] = models;
+  if (first === undefined) return <span className="text-faint">–</span>;
+  return (
+    <span className="flex items-baseline gap-1" title={models.map(describeText).join(', ')}>
+      <span className="max-w-36 truncate">
+        <ShownText text={first} />
+      </span>
+      {others.length > 0 && <span className="text-faint text-xs">+{others.length}</span>}
+    </span>
+  );
+}
+
+/** The columns that threads and users have in common. */
+export function activityColumns(zone: Zone): Column<Activity>[] {
+  return [
+    { title: 'Models', isExtra: true, cell: ({ models }) => <Models models={models} /> },
+    {
+      title: 'Last active',
+      sortBy: ({ lastStartMs }) => lastStartMs,
+      cell: ({ lastStartMs }) => (
+        <span className="whitespace-nowrap text-muted">{formatTime(lastStartMs, zone).slice(0, -4)}</span>
+      ),
+    },
+    {
+      title: 'Lasted',
+      isNumber: true,
+      isExtra: true,
+      sortBy: ({ firstStartMs, lastStartMs }) => lastStartMs - firstStartMs,
+      cell: ({ firstStartMs, lastStartMs }) => formatDuration(lastStartMs - firstStartMs),
+    },
+    {
+      title: 'Events',
+      isNumber: true,
+      sortBy: ({ events }) => events,
+      cell: ({ events }) => formatCount(events),
+    },
+    {
+      title: 'Errors',
+      isNumber: true,
+      sortBy: ({ errors }) => errors,
+      cell: ({ errors }) => (
+        <span className={errors > 0 ? 'text-bad' : 'text-faint'}>{formatCount(errors)}</span>
+      ),
+    },
+    {
+      title: 'Tokens',
+      isNumber: true,
+      sortBy: ({ inputTokens, outputTokens }) => inputTokens + outputTokens,
+      cell: ({ inputTokens, outputTokens }) => formatCompact(inputTokens + outputTokens),
+    },
+    {
+      title: 'Cost',
+      isNumber: true,
+      sortBy: ({ cost: { cost } }) => (cost === null ? null : Number(cost)),
+      cell: ({ cost: { cost, pricedTokens, tokens } }) => (
+        <span title={pricedTokens < tokens ? 'Some of the tokens have no price' : undefined}>
+          {cost === null ? (
+            <span className="text-faint">–</span>
+          ) : (
+            `${pricedTokens < tokens ? '≥ ' : ''}${formatMoney(Number(cost))}`
+          )}
+        </span>
+      ),
+    },
+  ];
+}

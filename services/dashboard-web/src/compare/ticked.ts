@@ -1,0 +1,34 @@
+import { useSyncExternalStore } from 'react';
+
+/** An event that is ticked to be compared. */
+export interface Ticked {
+  id: string;
+  startTimeMs: number;
+}
+
+/** At most two: a third replaces the first. They stay ticked on other pages, so that events of two lists can be compared. */
+let ticked: readonly Ticked[] = [];
+const listeners = new Set<() => void>();
+
+export function useTicked(): readonly Ticked[] {
+  return useSyncExternalStore(subscribe, () => ticked);
+}
+
+export function toggleTicked({ id, startTimeMs }: Ticked): void {
+  const others = ticked.filter((one) => one.id !== id);
+  setTicked(others.length < ticked.length ? others : [...ticked.slice(-1), { id, startTimeMs }]);
+}
+
+export function clearTicked(): void {
+  setTicked([]);
+}
+
+function setTicked(next: readonly Ticked[]): void {
+  ticked = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

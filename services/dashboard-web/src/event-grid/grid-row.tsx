@@ -1,0 +1,88 @@
+import { EllipsisVertical } from 'lucide-react';
+import { TickBox } from '../compare/tick-box.tsx';
+import type { ListedEvent } from '../event/event-query.ts';
+import { useSettings } from '../settings/settings.ts';
+import { IconButton } from '../ui/button.tsx';
+import { classes } from '../ui/classes.ts';
+import { columns } from './columns.tsx';
+
+/** What a row and a card of the list have in common. */
+export interface RowProps {
+  event: ListedEvent;
+  index: number;
+  /** The position in the list, in pixels. */
+  top: number;
+  isSelected: boolean;
+  onSelect: (event: ListedEvent) => void;
+  onOpen: (event: ListedEvent) => void;
+  onMenu: (anchor: Element) => void;
+}
+
+const cellClasses = 'flex min-w-0 items-center overflow-hidden px-3 whitespace-nowrap';
+
+/** An event in columns. @param props `template` has the widths of the columns. */
+export function GridRow({
+  event,
+  index,
+  top,
+  isSelected,
+  onSelect,
+  onOpen,
+  onMenu,
+  template,
+}: RowProps & { template: string }) {
+  const { zone } = useSettings();
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and Enter do the same.
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      onClick={() => onSelect(event)}
+      onDoubleClick={() => onOpen(event)}
+      className={classes(
+        'absolute inset-x-0 grid h-[34px] cursor-default border-line border-b text-sm',
+        isSelected ? 'bg-accent-soft' : 'hover:bg-hover',
+      )}
+      style={{ top, gridTemplateColumns: template }}
+    >
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the box has the focus. */}
+      <div role="gridcell" aria-colindex={1} className="grid place-items-center">
+        <TickBox event={event} />
+      </div>
+      {columns.map(({ id, isNumber, cell }, column) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+        <div
+          key={id}
+          role="gridcell"
+          aria-colindex={column + 2}
+          className={classes(cellClasses, isNumber && 'justify-end')}
+        >
+          {cell(event, zone)}
+        </div>
+      ))}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the button has the focus. */}
+      <div role="gridcell" aria-colindex={columns.length + 2} className="grid place-items-center">
+        <MenuButton onMenu={onMenu} />
+      </div>
+    </div>
+  );
+}
+
+/** Opens the menu of a row. */
+export function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
+  return (
+    <IconButton
+      label="Actions"
+      aria-haspopup="menu"
+      onClick={(click) => {
+        click.stopPropagation();
+        onMenu(click.currentTarget);
+      }}
+      onDoubleClick={(click) => click.stopPropagation()}
+    >
+      <EllipsisVertical aria-hidden />
+    </IconButton>
+  );
+}

@@ -1,0 +1,94 @@
+import { useNavigate } from '@tanstack/react-router';
+import { ArrowUpRight, GitCompareArrows, ListFilter, ListTree, MessagesSquare } from 'lucide-react';
+import { toggleTicked, useTicked } from '../compare/ticked.ts';
+import type { ListedEvent } from '../event/event-query.ts';
+import { type Field, labelOf } from '../filter/fields.ts';
+import { useFilterBy } from '../filter/use-filter-by.ts';
+import { useSpace } from '../space/space.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { AnchoredMenu, MenuItem } from '../ui/menu.tsx';
+
+/** The event whose menu is open, and the button that it is at. */
+export interface OpenMenu {
+  event: ListedEvent;
+  anchor: Element;
+}
+
+const filterFields = [
+  'name',
+  'userId',
+  'threadId',
+  'agentId',
+  'errorCode',
+] as const satisfies readonly Field[];
+
+/** What can be done with an event of a list. One menu for all rows: each row has a button only. */
+export function RowMenu({
+  menu,
+  onClose,
+  onOpen,
+}: {
+  menu: OpenMenu | undefined;
+  onClose: () => void;
+  onOpen: (event: ListedEvent) => void;
+}) {
+  const { id: spaceId } = useSpace();
+  const navigate = useNavigate();
+  const filterBy = useFilterBy();
+  const ticked = useTicked();
+  if (menu === undefined) return null;
+  const { event, anchor } = menu;
+  const { id, threadId, traceId } = event;
+  const values = filterFields.flatMap((field) => {
+    const value = event[field];
+    return value === null || value === '' ? [] : [{ field, value }];
+  });
+  return (
+    <AnchoredMenu anchor={anchor} onClose={onClose}>
+      <MenuItem onSelect={() => onOpen(event)}>
+        <ArrowUpRight aria-hidden />
+        Open event
+      </MenuItem>
+      {threadId !== null && threadId !== '' && (
+        <MenuItem
+          onSelect={() =>
+            void navigate({
+              to: '/s/$spaceId/threads/$threadId',
+              params: { spaceId, threadId },
+              search: { at: id },
+            })
+          }
+        >
+          <MessagesSquare aria-hidden />
+          Open thread
+        </MenuItem>
+      )}
+      {traceId !== null && (
+        <MenuItem
+          onSelect={() =>
+            void navigate({
+              to: '/s/$spaceId/traces/$traceId',
+              params: { spaceId, traceId },
+              search: { peek: id },
+            })
+          }
+        >
+          <ListTree aria-hidden />
+          Open trace
+        </MenuItem>
+      )}
+      <MenuItem onSelect={() => toggleTicked(event)}>
+        <GitCompareArrows aria-hidden />
+        {ticked.some((one) => one.id === id) ? 'Do not compare' : 'Tick to compare'}
+      </MenuItem>
+      {values.map(({ field, value }) => (
+        <MenuItem key={field} onSelect={() => filterBy({ field, value, isExcluded: false })}>
+          <ListFilter aria-hidden />
+          <span className="max-w-64 truncate">
+            Only {labelOf(field).toLowerCase()} <ShownText text={value} />
+          </span>
+        </MenuItem>
+      ))}
+    </AnchoredMenu>
+  );
+}

@@ -1,0 +1,138 @@
+import { Link } from '@tanstack/react-router';
+import { ListFilter } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useSpace } from '../space/space.ts';
+import { describeText } from '../text/marks.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { classes } from '../ui/classes.ts';
+import { type Field, labelOf } from './fields.ts';
+import { useFilterBy } from './use-filter-by.ts';
+
+/** What of an event its names open: charts of its type, and threads and traces at the event. */
+interface NamedEvent {
+  id: string;
+  type: 'llm' | 'tool';
+}
+
+/** Fields whose values have a page of their own. */
+export type NamedField = Extract<Field, 'name' | 'userId' | 'threadId' | 'traceId'>;
+
+/** The name of a model, tool, user, thread or trace: it opens what it names. A button beside it filters by it. */
+export function NamedValue({
+  field,
+  value,
+  event,
+  isFloating = false,
+  className,
+}: {
+  field: NamedField;
+  value: string;
+  event: NamedEvent;
+  /** The button appears over the end of the value, on hover and focus, for cells of a list. */
+  isFloating?: boolean;
+  className?: string;
+}) {
+  return (
+    <span className="group/named relative flex min-w-0 items-center gap-1">
+      <ValueLink field={field} value={value} event={event} className={className}>
+        <ShownText text={value} />
+      </ValueLink>
+      <FilterButton field={field} value={value} isFloating={isFloating} />
+    </span>
+  );
+}
+
+const verbs: Record<NamedField, string> = {
+  name: 'Charts of',
+  userId: 'Open user',
+  threadId: 'Open thread',
+  traceId: 'Open trace',
+};
+
+function ValueLink({
+  field,
+  value,
+  event,
+  className,
+  children,
+}: {
+  field: NamedField;
+  value: string;
+  event: NamedEvent;
+  className: string | undefined;
+  children: ReactNode;
+}) {
+  const { id: spaceId } = useSpace();
+  const shown = describeText(value);
+  const link = {
+    title: shown,
+    'aria-label': `${verbs[field]} ${shown}`,
+    className: classes('min-w-0 truncate rounded-sm hover:underline', className),
+    // A click on the row around it selects the event.
+    onClick: (click: { stopPropagation: () => void }) => click.stopPropagation(),
+    children,
+  };
+  switch (field) {
+    case 'name':
+      return (
+        <Link
+          to="/s/$spaceId/charts"
+          params={{ spaceId }}
+          search={{ type: event.type, name: value }}
+          {...link}
+        />
+      );
+    case 'userId':
+      return <Link to="/s/$spaceId/users/$userId" params={{ spaceId, userId: value }} {...link} />;
+    case 'threadId':
+      return (
+        <Link
+          to="/s/$spaceId/threads/$threadId"
+          params={{ spaceId, threadId: value }}
+          search={{ at: event.id }}
+          {...link}
+        />
+      );
+    case 'traceId':
+      return (
+        <Link
+          to="/s/$spaceId/traces/$traceId"
+          params={{ spaceId, traceId: value }}
+          search={{ peek: event.id }}
+          {...link}
+        />
+      );
+  }
+}
+
+function FilterButton({
+  field,
+  value,
+  isFloating,
+}: {
+  field: NamedField;
+  value: string;
+  isFloating: boolean;
+}) {
+  const filterBy = useFilterBy();
+  const shown = describeText(value);
+  return (
+    <button
+      type="button"
+      title="Click to show only these, Alt-click to exclude them."
+      aria-label={`Only events with ${labelOf(field)} ${shown}`}
+      onClick={(click) => {
+        click.stopPropagation();
+        filterBy({ field, value, isExcluded: click.altKey });
+      }}
+      className={classes(
+        'grid size-6 shrink-0 place-items-center rounded-md text-muted hover:text-accent',
+        isFloating
+          ? 'absolute right-0 bg-raised opacity-0 shadow-card group-hover/named:opacity-100 focus-visible:opacity-100'
+          : 'hover:bg-hover',
+      )}
+    >
+      <ListFilter aria-hidden className="size-3.5" />
+    </button>
+  );
+}

@@ -1,0 +1,87 @@
+import { Inbox, SearchX } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { ListedEvent } from '../../event/event-query.ts';
+import { Peek } from '../../event/peek.tsx';
+import { EventGrid } from '../../event-grid/event-grid.tsx';
+import { filterOf } from '../../filter/conditions.ts';
+import type { ListInput } from '../../filter/event-filter.ts';
+import { useFilter } from '../../filter/use-filter.ts';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { Histogram } from './histogram.tsx';
+import { readOrder } from './order.ts';
+import { useSelection } from './use-selection.ts';
+
+/** The list in any order, between the histogram and a note, with the selected event beside it. */
+export function ListFrame({
+  input,
+  events,
+  newestMs,
+  hasMore = false,
+  isLoadingMore = false,
+  onLoadMore = () => {},
+  pill,
+  note,
+}: {
+  input: ListInput;
+  events: readonly ListedEvent[];
+  /** The start of the newest event, where it is known. */
+  newestMs: number | undefined;
+  hasMore?: boolean;
+  isLoadingMore?: boolean;
+  onLoadMore?: () => void;
+  /** Shown over the list. */
+  pill?: ReactNode;
+  /** Shown below the list: how far the list goes. */
+  note: ReactNode;
+}) {
+  const { search, set } = useFilter();
+  const { select, open } = useSelection(events);
+  return (
+    <>
+      <div className="shrink-0 px-4 pb-2 md:px-6">
+        <Histogram input={input} newestMs={newestMs} />
+      </div>
+      <div className="relative flex min-h-0 flex-1">
+        <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
+          {pill}
+          {events.length === 0 && !hasMore ? (
+            <NoEvents />
+          ) : (
+            <EventGrid
+              events={events}
+              selectedId={search.peek}
+              hasMore={hasMore}
+              isLoadingMore={isLoadingMore}
+              onLoadMore={onLoadMore}
+              onSelect={select}
+              onOpen={open}
+              sort={{ by: readOrder(search.sort), onSort: (by) => set({ sort: by }) }}
+            />
+          )}
+          {note}
+        </div>
+        {search.peek !== undefined && search.peek !== '' && (
+          <Peek eventId={search.peek} filter={filterOf(search)} onClose={() => set({ peek: undefined })} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function NoEvents() {
+  const { search, clear } = useFilter();
+  if (Object.keys(filterOf(search)).length === 0)
+    return (
+      <Notice icon={Inbox} title="No events yet">
+        <p>New events appear here within a second.</p>
+      </Notice>
+    );
+  return (
+    <Notice icon={SearchX} title="No matching events">
+      <Button className="mt-3" onClick={clear}>
+        Clear the filter
+      </Button>
+    </Notice>
+  );
+}

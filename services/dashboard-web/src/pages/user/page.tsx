@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { MessagesSquare } from 'lucide-react';
+import { ActivityFacts } from '../../activity/activity-facts.tsx';
+import { ActivityTable } from '../../activity/activity-list.tsx';
+import { threadColumns } from '../../activity/thread-columns.tsx';
+import { apiQuery } from '../../api/query.ts';
+import { rangeOf } from '../../filter/conditions.ts';
+import { RangeField } from '../../filter/range-field.tsx';
+import { useFilter } from '../../filter/use-filter.ts';
+import { useSpace } from '../../space/space.ts';
+import { describeText } from '../../text/marks.ts';
+import { buttonClasses } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { FailureNotice, Notice } from '../../ui/states.tsx';
+
+/** An end user: totals of all time, and the threads of a range. */
+export function UserPage() {
+  const { userId = '' } = useParams({ strict: false });
+  const space = useSpace();
+  const { search, input, set } = useFilter();
+  const { from, to }: { from?: number; to?: number } = typeof input === 'string' ? {} : input;
+  const { data, error, refetch } = useQuery(apiQuery('users.get', { spaceId: space.id, userId }));
+  if (error !== null)
+    return (
+      <Page title="User">
+        <FailureNotice error={error} onRetry={() => void refetch()} />
+      </Page>
+    );
+  return (
+    <Page
+      title={describeText(userId)}
+      // Reserves the line, so that nothing moves when the totals arrive.
+      subtitle={data === undefined ? <span className="block h-5" /> : <ActivityFacts activity={data} />}
+      actions={
+        <>
+          <RangeField search={search} onChange={set} />
+          <CopyButton label="Copy the user id" text={userId} />
+          <Link
+            to="/s/$spaceId/events"
+            params={{ spaceId: space.id }}
+            search={{ ...rangeOf(search), userId }}
+            className={buttonClasses()}
+          >
+            Show events
+          </Link>
+        </>
+      }
+    >
+      <ActivityTable
+        procedure="threads.list"
+        caption={`Threads of ${describeText(userId)}`}
+        columns={threadColumns(space).filter(({ title }) => title !== 'User')}
+        query={{ userId, from, to }}
+        empty={
+          <Notice icon={MessagesSquare} title="No threads" isSmall>
+            Events of this user with a thread id appear here.
+          </Notice>
+        }
+      />
+    </Page>
+  );
+}

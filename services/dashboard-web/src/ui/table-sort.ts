@@ -1,0 +1,49 @@
+/** The order of a table. */
+export interface TableSort {
+  /** The title of a column in lower case, with a minus for the reverse order; undefined is the order of the rows. */
+  by: string | undefined;
+  onSort: (by: string | undefined) => void;
+}
+
+interface Sortable<Row> {
+  title: string;
+  sortBy?: (row: Row) => number | string | null;
+}
+
+/** Numbers begin with the largest, texts with the first of the alphabet. Rows without a value come last in both directions. */
+export function sortRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Sortable<Row>[],
+  by: string | undefined,
+): readonly Row[] {
+  const isReverse = by?.startsWith('-') === true;
+  const name = isReverse ? by?.slice(1) : by;
+  const sortBy = columns.find(({ title }) => nameOf(title) === name)?.sortBy;
+  if (name === undefined || sortBy === undefined) return rows;
+  return rows.toSorted((a, b) => {
+    const [one, other] = [sortBy(a), sortBy(b)];
+    if (one === null || other === null) return Number(one === null) - Number(other === null);
+    const order =
+      typeof one === 'number' && typeof other === 'number'
+        ? other - one
+        : String(one).localeCompare(String(other), 'en');
+    return isReverse ? -order : order;
+  });
+}
+
+/** The next order after a click on a title: its own, the reverse, then that of the rows. */
+export function nextSort(title: string, by: string | undefined): string | undefined {
+  const name = nameOf(title);
+  if (by === name) return `-${name}`;
+  return by === `-${name}` ? undefined : name;
+}
+
+/** Whether a column is the order, and in which direction. */
+export function sortState(title: string, by: string | undefined): 'first' | 'reverse' | undefined {
+  if (by === nameOf(title)) return 'first';
+  return by === `-${nameOf(title)}` ? 'reverse' : undefined;
+}
+
+export function nameOf(title: string): string {
+  return title.toLowerCase();
+}
