@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
@@ -13,16 +13,38 @@ const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 let stub: WeirStub;
 let directory: string;
 let archive: string;
+let files: string[];
+const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
 beforeAll(async () => {
   stub = await WeirStub.start();
   directory = mkdtempSync(join(tmpdir(), 'weir-test-package-'));
   // `npm pack` builds the package first, by its prepack script.
-  execFileSync('npm', ['pack', '--pack-destination', directory], { cwd: packageRoot, stdio: 'pipe' });
-  archive = join(directory, 'weir-sdk-0.1.0.tgz');
+  const args = ['pack', '--json', '--pack-destination', directory];
+  // The output of the build comes before the JSON.
+  const output = execFileSync('npm', args, { cwd: packageRoot, encoding: 'utf8', stdio: 'pipe' });
+  const packed: unknown = JSON.parse(output.slice(output.search(/^[[{]$/m)));
+  const [entry] = Array.isArray(packed) ? packed : Object.values(packed as object).flat();
+  archive = join(directory, entry.filename);
+  files = entry.files.map(({ path }: { path: string }) => path);
 });
 afterAll(async () => {
   await stub.close();
   rmSync(directory, { recursive: true });
+});
+
+test('the package has the build of each entry, its types and its licence, and nothing else', () => {
+  const targets = Object.values<string | Record<string, string>>(manifest.exports).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target),
+  );
+  expect(targets.length).toBeGreaterThan(20);
+  expect(files).toEqual(expect.arrayContaining(targets.map((target) => target.replace('./', ''))));
+  const others = files.filter((file) => !/^dist\/[\w/-]+(\.js|\.d\.ts)$/.test(file));
+  expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+});
+
+test('older TypeScript finds the types of each entry', () => {
+  const entries = Object.keys(manifest.exports).flatMap((entry) => /^\.\/([\w-]+)$/.exec(entry)?.[1] ?? []);
+  expect(Object.keys(manifest.typesVersions['*'])).toEqual(entries);
 });
 
 const programs = {

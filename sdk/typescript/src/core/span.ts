@@ -1,4 +1,11 @@
-import { type CallContext, currentScope, enterScope, runInScope, type SpanLevel } from '../event/context.ts';
+import {
+  type CallContext,
+  currentScope,
+  enterScope,
+  runInScope,
+  type Scope,
+  type SpanLevel,
+} from '../event/context.ts';
 import { createUuid } from '../event/uuid.ts';
 import { spanDepthMax, spanNameCharsMax } from '../limits.ts';
 
@@ -15,18 +22,24 @@ export interface Span extends SpanLevel {
 export function runSpan<R>(name: string, fn: (span: Span) => R, context: CallContext): R {
   const traceId = context.traceId ?? currentScope().traceId ?? createUuid();
   return runInScope({ ...context, traceId }, () => {
-    const outer = currentScope();
-    const level: SpanLevel = { id: createUuid().slice(-12), name: cleanName(name) };
-    // Deeper events belong to the deepest span that is kept: each level makes each event inside it longer.
-    const scope = { ...outer, spans: [...(outer.spans ?? []), level].slice(0, spanDepthMax) };
+    const level = createLevel(name);
+    const scope = addLevel(currentScope(), level);
     const run = <T>(inner: () => T) => enterScope(scope, () => bindGenerator(inner()));
     return run(() => fn({ ...level, traceId, run }));
   });
 }
 
-/** The name as a part of `span.path`, whose separator is ` > `. */
-function cleanName(name: string): string {
-  return String(name).replaceAll(' > ', '>').slice(0, spanNameCharsMax);
+/** The name may not contain the separator of `span.path`. */
+export function createLevel(name: string): SpanLevel {
+  return {
+    id: createUuid().slice(-12),
+    name: String(name).replaceAll(' > ', '>').slice(0, spanNameCharsMax),
+  };
+}
+
+/** The scope inside a span. Deeper events belong to the deepest span that is kept: each level makes each event longer. */
+export function addLevel(outer: Scope, level: SpanLevel): Scope {
+  return { ...outer, spans: [...(outer.spans ?? []), level].slice(0, spanDepthMax) };
 }
 
 /** Makes the body of a generator run in the current scope: it runs when the generator is iterated, which is later. */

@@ -1,5 +1,6 @@
 import { findBuiltin } from '../runtime/platform.ts';
 import type { WaitUntil } from '../runtime/serverless.ts';
+import { dropUndefined } from './drop-undefined.ts';
 import type { EventContext } from './event.ts';
 
 /** Fields of every event that is recorded while a function runs, across `await`. */
@@ -23,9 +24,11 @@ export interface Scope extends CallContext {
   /** Set while another part of the SDK records the same call: the HTTP layer then records nothing. */
   isSilent?: boolean;
   /** The spans around the running code, the outermost first. */
-  spans?: readonly SpanLevel[];
+  spans?: readonly SpanLevel[] | undefined;
   /** The event of the tool call that the running code belongs to. */
-  parentEventId?: string;
+  parentEventId?: string | undefined;
+  /** The id of the run of a framework that this scope was made for: code inside it has entered it already. */
+  runId?: string;
   /** The call of a provider's SDK that an HTTP attempt belongs to. */
   call?: {
     /** How often that SDK retries, if known. */
@@ -59,13 +62,11 @@ export function currentScope(): Scope {
  */
 export function runInScope<R>(changes: Scope, fn: () => R): R {
   const outer = currentScope();
-  const inner: Scope = { ...outer };
-  if (changes.traceId !== undefined && changes.traceId !== outer.traceId) {
-    delete inner.spans;
-    delete inner.parentEventId;
+  const inner: Scope = { ...outer, ...dropUndefined(changes) };
+  if (inner.traceId !== outer.traceId) {
+    inner.spans = changes.spans;
+    inner.parentEventId = changes.parentEventId;
   }
-  for (const [name, value] of Object.entries(changes))
-    if (value !== undefined) Reflect.set(inner, name, value);
   if (changes.additionalProperties) {
     inner.additionalProperties = { ...outer.additionalProperties, ...changes.additionalProperties };
   }
@@ -78,8 +79,22 @@ export function enterScope<R>(scope: Scope, fn: () => R): R {
   return findStorage().run(scope, fn);
 }
 
+/**
+ * Adds the scopes of a framework that keeps the running code's position itself.
+ *
+ * @param scopeOf returns the scope to use instead of the one that the SDK knows.
+ */
+export function extendScopes(scopeOf: (known: Scope | undefined) => Scope | undefined): void {
+  const storage = findStorage();
+  holder[key] = {
+    getStore: () => scopeOf(storage.getStore()),
+    run: (scope, fn) => storage.run(scope, fn),
+  };
+}
+
+const holder = globalThis as { [key]?: Storage };
+
 function findStorage(): Storage {
-  const holder = globalThis as { [key]?: Storage };
   holder[key] ??= createStorage();
   return holder[key];
 }

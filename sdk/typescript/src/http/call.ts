@@ -1,9 +1,9 @@
 import type { Recorder } from '../core/recorder.ts';
 import { currentScope, enterScope, type Scope } from '../event/context.ts';
-import { dropUndefined } from '../event/drop-undefined.ts';
 import type { EventError, LlmProperties } from '../event/event.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Adapter, LlmAnswer, LlmRequest } from '../wire/adapter.ts';
+import { composeLlm } from '../wire/llm.ts';
 import type { ObservedRequest } from './request.ts';
 import { sourceOf } from './source.ts';
 
@@ -72,21 +72,11 @@ export class Call {
   }
 
   #compose(answer: LlmAnswer | undefined): LlmProperties {
-    const request = this.#readRequest();
-    const { toolCalls = [], response = '', reasoning, otherResponses } = answer ?? {};
-    const mode = toolCalls.length > 0 ? 'tool_calls' : request?.isJson ? 'json' : 'text';
-    const members: Record<string, unknown> = {
-      model: answer?.model ?? request?.model,
-      input: request?.input,
-      output: answer && dropUndefined({ mode, response, reasoning, toolCalls, otherResponses }),
-      usage: answer?.usage,
-      finishReason: answer?.finishReason,
-      responseId: answer?.responseId,
+    return composeLlm(this.#readRequest(), answer, {
       requestId: this.requestId,
       timeToFirstChunkMs: this.#firstChunkMs,
-      retries: this.retries > 0 ? this.retries : undefined,
-    };
-    return dropUndefined(members);
+      retries: this.retries || undefined,
+    });
   }
 
   #readRequest(): LlmRequest | undefined {

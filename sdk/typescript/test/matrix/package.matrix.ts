@@ -46,6 +46,8 @@ const sizesMax: [entry: string, bytesMax: number][] = [
   ['mistral', 10 * 1024],
   ['ollama', 10 * 1024],
   ['google', 10 * 1024],
+  ['langchain', 10 * 1024],
+  ['openai-agents', 10 * 1024],
   ['spool', 10 * 1024],
   // The core, and the adapters of three APIs for whole responses and streams.
   ['index', 17 * 1024],
@@ -72,9 +74,12 @@ import { anthropicMiddleware } from '@weir/sdk/anthropic';
 import { observeMistral } from '@weir/sdk/mistral';
 import { observeOllama } from '@weir/sdk/ollama';
 import { observeGoogle } from '@weir/sdk/google';
+import { observeLangChain, weirCallbacks } from '@weir/sdk/langchain';
+import { weirTraceProcessor } from '@weir/sdk/openai-agents';
 import { fileSpool } from '@weir/sdk/spool';
 const weir: Recorder = new Weir({ mask: (event: WeirEvent) => event, spool: fileSpool({ directory: 'x' }) });
 export const parts = [weirTelemetry(weir), openaiFetch(weir), anthropicMiddleware(weir)];
+export const frameworks = [observeLangChain(weir, {}), weirCallbacks(weir), weirTraceProcessor(weir)];
 export const clients = [observeMistral(weir, {}), observeOllama(weir, {}), observeGoogle(weir, {})];
 // @ts-expect-error: there is no such type.
 weir.record({ type: 'other', properties: {} });

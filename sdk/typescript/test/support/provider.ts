@@ -20,8 +20,12 @@ const apis = {
   '/api/chat': 'ollama',
 } as const;
 
-/** A provider on loopback that implements the APIs of all providers. The model's name chooses the response: `provider-answers.ts`. */
-export async function startProvider(): Promise<Provider> {
+/**
+ * A provider on loopback that implements the APIs of all providers. The model's name chooses the response: `provider-answers.ts`.
+ *
+ * @param fallback the name for models that have no response. Default: such a request fails.
+ */
+export async function startProvider({ fallback = '' } = {}): Promise<Provider> {
   const requests: Provider['requests'] = [];
   const server = createServer(async (request, response) => {
     const text = (await buffer(request).catch(() => Buffer.alloc(0))).toString();
@@ -30,7 +34,7 @@ export async function startProvider(): Promise<Provider> {
     if (path.endsWith('/models')) return answerModels(response);
     const api = Object.entries(apis).find(([end]) => path.endsWith(end))?.[1];
     const body = readBody(text, path);
-    const answer = answers[body.model?.split(':')[0] ?? ''];
+    const answer = answers[body.model?.split(':')[0] ?? ''] ?? answers[fallback];
     if (api === undefined || answer === undefined) return void response.writeHead(404).end('{}');
     const attempt = Number(request.headers['x-stainless-retry-count'] ?? 0);
     response.setHeader(api === 'messages' ? 'request-id' : 'x-request-id', 'req_1');
