@@ -9,7 +9,7 @@ export interface Host {
   directory: string;
   stdin: Readable & { isTTY?: boolean };
   /** For programs: JSON. */
-  stdout: Writable & { isTTY?: boolean };
+  stdout: Writable & { isTTY?: boolean; columns?: number };
   /** For people: progress, summaries, errors. */
   stderr: Writable & { isTTY?: boolean };
 }

@@ -32,7 +32,8 @@ const mayImport: Record<string, readonly string[]> = {
   'services/dashboard-web': ['type:services/dashboard-api', 'examples/clients', 'examples/first-event'],
   'examples/clients': [],
   'examples/first-event': ['sdk/typescript'],
-  cli: ['lib', 'gen', 'operations'],
+  // It calls the dashboard API with the type of its router.
+  cli: ['lib', 'gen', 'operations', 'type:services/dashboard-api'],
   launcher: ['lib', 'gen'],
   // It checks the OpenAPI documents.
   'harness/check': [

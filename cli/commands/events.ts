@@ -1,93 +1,52 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Database } from '../../lib/db/database.ts';
 import { events } from '../../lib/db/schema.ts';
 import type { EventCursor } from '../../lib/read/event-cursor.ts';
 import { isEventStored } from '../../lib/read/event-existence.ts';
-import type { EventFilter } from '../../lib/read/event-filter.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
 import { type EventLocator, EventTextsTooLargeError, readEventTexts } from '../../lib/segment/read.ts';
-import {
-  collectAttributes,
-  parseDuration,
-  parseId,
-  parseTime,
-  parseTrace,
-  wholeNumber,
-} from '../arguments.ts';
+import { parseId, wholeNumber } from '../arguments.ts';
 import { requireSpace, withDatabase } from '../database.ts';
-import { type Host, printLine } from '../host.ts';
+import { CommandError, type Host, printLine } from '../host.ts';
 import { printedCharsMax, printedEventsPage } from '../limits.ts';
+import { eventColumns } from '../reads/event-columns.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../reads/filter-options.ts';
+import { listEvents } from '../reads/list-events.ts';
+import { addReadOptions, openReadApi, type ReadOptions } from '../reads/read-api.ts';
+import { printRows } from '../reads/table.ts';
 
 const limitDefault = 100;
 
-/** `events`: prints a space's events. */
+/** `events`: prints a space's events, read beside the database or with a read key. */
 export function addEventsCommand(program: Command, host: Host): void {
-  program
+  const command = program
     .command('events')
-    .description("print a space's events as they were sent, newest first, one per line")
-    .requiredOption('--space <id>', 'the space')
-    .option('--limit <n>', 'most events to print', wholeNumber(0), limitDefault)
-    .addOption(new Option('--type <type>', 'LLM calls or tool calls').choices(['llm', 'tool']))
-    .addOption(new Option('--state <state>', 'the outcome of the call').choices(['ok', 'error']))
-    .option('--name <name>', 'the model or the tool')
-    .option('--source <source>', 'the instrumented library')
-    .option('--trace <id>', 'the trace', parseTrace)
-    .option('--thread <id>', 'the thread')
-    .option('--agent <id>', 'the agent')
-    .option('--agent-group <id>', 'the agent group')
-    .option('--user <id>', 'the user')
-    .option('--error-code <code>', 'the code of the error')
-    .option('--attribute <key=value>', 'an additional property; may be repeated', collectAttributes)
-    .option('--from <time>', 'first start time: ISO 8601, or milliseconds since 1970', parseTime)
-    .option('--to <time>', 'end of the start times (exclusive)', parseTime)
-    .option('--min-duration <ms>', 'shortest duration', parseDuration)
-    .option('--max-duration <ms>', 'longest duration', parseDuration)
-    .option('--text <text>', 'text to find in the previews of input and output (their first characters)')
-    .action((options: EventOptions) =>
-      withDatabase(host, async (database) => {
-        const spaceId = parseId('space', options.space);
-        await requireSpace(database, spaceId);
-        for await (const line of readEventLines(database, spaceId, options)) {
-          await printLine(host, line);
-        }
-      }),
-    );
+    .description(
+      "print a space's events, newest first, one per line: with --space as they were sent, read from the database; with a read key their columns",
+    )
+    .option('--space <id>', 'the space; needs the database')
+    .option('--limit <n>', 'most events to print', wholeNumber(0), limitDefault);
+  addFilterOptions(addReadOptions(command)).action(async (options: EventsOptions) => {
+    if (options.space === undefined) return printListed(host, options);
+    const spaceId = parseId('space', options.space);
+    await withDatabase(host, async (database) => {
+      await requireSpace(database, spaceId);
+      for await (const line of readEventLines(database, spaceId, options)) await printLine(host, line);
+    });
+  });
 }
 
-interface EventOptions
-  extends Pick<EventFilter, 'type' | 'state' | 'name' | 'source' | 'errorCode' | 'from' | 'to' | 'text'> {
-  space: string;
+interface EventsOptions extends FilterOptions, ReadOptions {
+  space?: string;
   limit: number;
-  trace?: string;
-  thread?: string;
-  agent?: string;
-  agentGroup?: string;
-  user?: string;
-  attribute?: EventFilter['attributes'];
-  minDuration?: number;
-  maxDuration?: number;
 }
 
-function toFilter(options: EventOptions): EventFilter {
-  const { type, state, name, source, errorCode, from, to, text } = options;
-  return {
-    type,
-    state,
-    name,
-    source,
-    errorCode,
-    from,
-    to,
-    text,
-    traceId: options.trace,
-    threadId: options.thread,
-    agentId: options.agent,
-    agentGroupId: options.agentGroup,
-    userId: options.user,
-    attributes: options.attribute,
-    minDurationMs: options.minDuration,
-    maxDurationMs: options.maxDuration,
-  };
+async function printListed(host: Host, options: EventsOptions): Promise<void> {
+  if (!options.key && !host.env.WEIR_READ_KEY) {
+    throw new CommandError('Give --space to read from the database, or a read key: --key or WEIR_READ_KEY.');
+  }
+  const api = openReadApi(host, options);
+  await printRows(host, eventColumns, listEvents(api, toFilter(options), options.limit));
 }
 
 /**
@@ -97,7 +56,7 @@ function toFilter(options: EventOptions): EventFilter {
 async function* readEventLines(
   database: Database,
   spaceId: string,
-  options: EventOptions,
+  options: EventsOptions,
 ): AsyncGenerator<string> {
   const { id, startTimeMs, receivedAt, segmentId, segmentIndex } = events;
   const columns = { id, startTimeMs, receivedAt, segmentId, segmentIndex };

@@ -1,0 +1,88 @@
+import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
+import type { Command } from 'commander';
+import { readConnection } from '../../lib/local-system.ts';
+import type { AppRouter } from '../../services/dashboard-api/router.ts';
+import { parseApiKey, parseHttpUrl } from '../arguments.ts';
+import { CommandError, type Host } from '../host.ts';
+
+type Inputs = inferRouterInputs<AppRouter>;
+type Outputs = inferRouterOutputs<AppRouter>;
+
+/** The options of a command that reads through the dashboard API. */
+export interface ReadOptions {
+  url?: string;
+  key?: string;
+}
+
+/** The dashboard API, called with a read key. */
+export interface ReadApi {
+  /** @throws CommandError with the message of the API, or when it cannot be reached. */
+  query<Room extends keyof Outputs, Name extends string & keyof Outputs[Room]>(
+    room: Room,
+    name: Name,
+    input: Name extends keyof Inputs[Room] ? Inputs[Room][Name] : never,
+  ): Promise<Outputs[Room][Name]>;
+  /** Sends a GET request, for live streams and downloads. @throws CommandError as above. */
+  open(path: string, headers?: Record<string, string>): Promise<Response>;
+}
+
+export function addReadOptions(command: Command): Command {
+  return command
+    .option(
+      '--url <url>',
+      'the address of the dashboard (default: WEIR_URL, or the one of `npm start`)',
+      parseHttpUrl,
+    )
+    .option(
+      '--key <key>',
+      'a read key (default: WEIR_READ_KEY); `weir key create --read` creates one',
+      parseApiKey,
+    );
+}
+
+/** @throws CommandError without an address or a key. */
+export function openReadApi({ env }: Host, options: ReadOptions): ReadApi {
+  const url = options.url ?? (env.WEIR_URL || readConnection(env.WEIR_DATA_DIR || '.weir')?.dashboardUrl);
+  const key = options.key ?? env.WEIR_READ_KEY;
+  if (url === undefined)
+    throw new CommandError('Set WEIR_URL to the address of the dashboard, or give --url.');
+  if (!key)
+    throw new CommandError(
+      'Set WEIR_READ_KEY to a read key, or give --key. `weir key create --read` creates one.',
+    );
+  const send = (path: string, init: RequestInit) =>
+    request(new URL(path, url), { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+  return {
+    open: (path, headers = {}) => send(path, { headers }),
+    async query(room, name, input) {
+      const body = JSON.stringify(input);
+      const headers = { 'content-type': 'application/json' };
+      const response = await send(`/trpc/${String(room)}.${name}`, { method: 'POST', headers, body });
+      // The API validates its outputs against the types of its router.
+      return ((await response.json()) as { result: { data: never } }).result.data;
+    },
+  };
+}
+
+async function request(url: URL, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init).catch((error: unknown) => {
+    throw new CommandError(`${url.origin} does not answer (${reasonOf(error)}).`);
+  });
+  if (response.ok) return response;
+  throw new CommandError(await readFailure(url, response));
+}
+
+/** The message of a failed call, or of a failed download, which is plain text. */
+async function readFailure(url: URL, response: Response): Promise<string> {
+  const text = (await response.text()).trim();
+  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  const message = isJson ? (JSON.parse(text) as { error?: { message?: string } }).error?.message : text;
+  if (response.status === 404 && (message ?? '').includes('nothing at this path'))
+    return `${url.origin} is not a dashboard: WEIR_URL is the address of the dashboard, not of ingest.`;
+  return `${message ?? 'The call failed.'} (${response.status})`;
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+}
