@@ -15,6 +15,7 @@ const longest = [
   'services/dashboard-api/procedures/inputs.test.ts',
   'test/http/http2-abuse.test.ts',
   'test/erasure/erasure.test.ts',
+  'test/otlp/traces.test.ts',
   'test/http/http1-connection.test.ts',
   'sdk/typescript/test/core/process.test.ts',
   'lib/queue/cluster.test.ts',
