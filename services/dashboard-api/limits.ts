@@ -240,6 +240,9 @@ export const histogramSampleEvents = 100;
 /** Events shown of a trace. */
 export const traceEventsMax = 5_000;
 
+/** Spans of OpenTelemetry that are read of a trace: some 150 bytes each. */
+export const traceSpansMax = 10_000;
+
 /** Pages read for a trace: each examines at most 12,000 events. */
 export const tracePagesMax = 20;
 

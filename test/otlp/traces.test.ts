@@ -27,8 +27,9 @@ import { resolveTraces } from '../../lib/traces/resolve-traces.ts';
 import { storeNodes } from '../../lib/traces/store-nodes.ts';
 import { storeParts } from '../../lib/write/store.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
+import { readTrace } from '../../services/dashboard-api/traces/trace.ts';
 import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
-import { eventIdOf } from '../../services/ingest/otlp/mapping/ids.ts';
+import { eventIdOf, traceUuidOf } from '../../services/ingest/otlp/mapping/ids.ts';
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 
@@ -204,8 +205,32 @@ test.each([1, 2, 3, 4, 5])(
     expect((await readUsage(database, spaceId))?.events).toBe(expected.length);
     await expectFound(spaceId, expected);
     await expectStatistics(spaceId);
+    await expectTree(spaceId, spans);
   },
 );
+
+/** The page of the trace shows the tree of the spans, without links. */
+async function expectTree(spaceId: string, spans: readonly RandomSpan[]) {
+  const trace = await readTrace(database, spaceId, traceUuidOf(traceId));
+  const above = (number: number, isWanted: (at: number) => boolean) => {
+    let at = spans[number]?.parent;
+    while (at !== undefined && !isWanted(at)) at = spans[at]?.parent;
+    return at;
+  };
+  const isNode = (at: number) => spans[at]?.kind === 'agent' || spans[at]?.kind === 'chain';
+  const idIn = (at: number | undefined) =>
+    at === undefined ? null : isNode(at) ? idOf(at) : eventIdOf(traceId, idOf(at));
+  for (const [number] of spans.entries()) {
+    const nearest = idIn(above(number, (at) => isNode(at) || isCall(spans, at)));
+    if (isNode(number))
+      expect(trace?.spans.find(({ id }) => id === idOf(number))).toMatchObject({ above: nearest });
+    if (!isCall(spans, number)) continue;
+    const parentId = idIn(above(number, (at) => isCall(spans, at)));
+    const event = trace?.events.find(({ id }) => id === eventIdOf(traceId, idOf(number)));
+    expect(event).toMatchObject({ above: nearest, missingParentId: null });
+    expect(event?.parent?.id ?? null).toBe(parentId);
+  }
+}
 
 const inner = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'claude' };
 const outer = {

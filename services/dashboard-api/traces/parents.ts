@@ -31,13 +31,16 @@ export function namedParentOf({ attributes }: TraceRow): string | undefined {
  *
  * @param rows in time order.
  * @param toolCalls the names of the tools that each LLM event called, by event id.
+ * @param findNamed the parent that the client named; null when it is known that no event is above.
  */
 export function findParents(
   rows: readonly TraceRow[],
   toolCalls: ReadonlyMap<string, readonly string[]>,
+  findNamed: (row: TraceRow) => string | null | undefined = namedParentOf,
 ): Map<string, Parent> {
   const parents = new Map<string, Parent>();
   const ids = new Set(rows.map(({ id }) => id));
+  const roots = new Set<string>();
   const ancestors = new Map<string, string>();
   /** The root ancestor. Paths are compressed, so that chains of thousands of events cost little. */
   const findTop = (id: string): string => {
@@ -50,13 +53,14 @@ export function findParents(
     return top;
   };
   const link = (id: string, parentId: string, by: ParentSource) => {
-    if (parents.has(id) || findTop(parentId) === id) return;
+    if (parents.has(id) || (by !== 'otlp' && roots.has(id)) || findTop(parentId) === id) return;
     ancestors.set(id, parentId);
     parents.set(id, { id: parentId, by, isInferred: by !== 'otlp' });
   };
   for (const row of rows) {
-    const named = namedParentOf(row);
-    if (named !== undefined && ids.has(named)) link(row.id, named, 'otlp');
+    const named = findNamed(row);
+    if (named === null) roots.add(row.id);
+    else if (named !== undefined && ids.has(named)) link(row.id, named, 'otlp');
   }
   for (const [id, parentId] of matchToolCalls(rows, toolCalls)) link(id, parentId, 'tool_call');
   for (const [id, parentId] of findContaining(rows)) link(id, parentId, 'containment');

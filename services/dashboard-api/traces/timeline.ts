@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { traceIntervalsMax } from '../limits.ts';
+import type { TraceSpan } from './spans.ts';
 import { endOf, type TraceRow } from './trace-events.ts';
 
 /** The events of one agent and thread. */
@@ -10,6 +11,8 @@ export const lane = z
     threadId: z.string().nullable(),
     /** In time order. */
     eventIds: z.array(z.guid()),
+    /** Spans of OpenTelemetry that are no events, in time order. */
+    spanIds: z.array(z.string()),
     events: z.number(),
     errors: z.number(),
     startMs: z.number(),
@@ -31,36 +34,49 @@ export const overlap = interval
 export type Overlap = z.infer<typeof overlap>;
 
 /** The lanes of a trace: agent groups, their agents, and their threads, each ordered by first start. */
-export function findLanes(rows: readonly TraceRow[]): Lane[] {
+export function findLanes(rows: readonly TraceRow[], spans: readonly TraceSpan[] = []): Lane[] {
   const firsts = new Map<string, number>();
   const place = (...key: unknown[]) => {
     const text = JSON.stringify(key);
     firsts.set(text, firsts.get(text) ?? firsts.size);
     return firsts.get(text) ?? 0;
   };
-  const placed = rows.map((row) => {
-    const { agentGroupId, agentId, threadId } = row;
-    const group = place(agentGroupId);
-    const agent = place(agentGroupId, agentId);
-    return { row, places: [group, agent, place(agentGroupId, agentId, threadId)] as const };
-  });
+  const items: Item[] = [
+    ...rows,
+    ...spans.map((span) => ({ ...span, agentGroupId: null, isSpan: true as const })),
+  ];
+  const placed = items
+    .toSorted((a, b) => a.startTimeMs - b.startTimeMs)
+    .map((item) => {
+      const { agentGroupId, agentId, threadId } = item;
+      const group = place(agentGroupId);
+      const agent = place(agentGroupId, agentId);
+      return { item, places: [group, agent, place(agentGroupId, agentId, threadId)] as const };
+    });
   return [...Map.groupBy(placed, ({ places }) => places[2])]
-    .map(([, own]) => ({ places: own[0]?.places ?? [0, 0, 0], lane: toLane(own.map(({ row }) => row)) }))
+    .map(([, own]) => ({ places: own[0]?.places ?? [0, 0, 0], lane: toLane(own.map(({ item }) => item)) }))
     .toSorted(({ places: a }, { places: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
     .map(({ lane }) => lane);
 }
 
-function toLane(rows: readonly TraceRow[]): Lane {
-  const [first] = rows;
+type Item = (TraceRow & { isSpan?: never }) | (TraceSpan & { agentGroupId: null; isSpan: true });
+
+function toLane(items: readonly Item[]): Lane {
+  const [first] = items;
+  const rows = items.flatMap((item) => (item.isSpan ? [] : [item]));
   return {
     agentGroupId: first?.agentGroupId ?? null,
     agentId: first?.agentId ?? null,
     threadId: first?.threadId ?? null,
     eventIds: rows.map(({ id }) => id),
+    spanIds: items.flatMap((item) => (item.isSpan ? [item.id] : [])),
     events: rows.length,
     errors: rows.filter(({ state }) => state === 'error').length,
     startMs: first?.startTimeMs ?? 0,
-    endMs: rows.reduce((end, row) => Math.max(end, endOf(row)), Number.NEGATIVE_INFINITY),
+    endMs: items.reduce(
+      (end, item) => Math.max(end, item.isSpan ? item.endTimeMs : endOf(item)),
+      Number.NEGATIVE_INFINITY,
+    ),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
 import { traceEventsMax } from '../limits.ts';
 import { findParents, namedParentOf, parent } from './parents.ts';
+import { readSpanRelations, traceSpan } from './spans.ts';
 import { findGaps, findLanes, findOverlaps, interval, lane, overlap } from './timeline.ts';
 import { readToolCalls } from './tool-calls.ts';
 import { readTraceRows, type TraceRow } from './trace-events.ts';
@@ -10,8 +11,10 @@ import { readTraceRows, type TraceRow } from './trace-events.ts';
 const traceEvent = listedEvent
   .extend({
     parent: parent.nullable(),
-    /** The parent that the client named, if the trace does not have it (yet). */
+    /** The parent that the client named, if the trace does not have it (yet): an event, or a span of OpenTelemetry. */
     missingParentId: z.string().nullable(),
+    /** The event or span above it that OpenTelemetry tells: the id of either. */
+    above: z.string().nullable(),
   })
   .meta({ id: 'TraceEvent' });
 export type TraceEvent = z.infer<typeof traceEvent>;
@@ -20,6 +23,8 @@ export const trace = z
   .object({
     /** In time order: by start, longer events first. */
     events: z.array(traceEvent),
+    /** Spans of OpenTelemetry that are no events: agents, workflows, chains, retrievers and embeddings, in order of their start. */
+    spans: z.array(traceSpan),
     /** Limit of the events that are shown. */
     eventsMax: z.number(),
     /** False when the trace has more events: then the newest are shown. */
@@ -48,23 +53,34 @@ export async function readTrace(
     readToolCalls(database, spaceId, rows),
     showEvents(database, spaceId, rows.map(listedOf)),
   ]);
-  const parents = findParents(rows, toolCalls.names);
   const ids = new Set(rows.map(({ id }) => id));
+  const relations = await readSpanRelations(database, spaceId, { traceId, eventIds: ids });
+  const parents = findParents(rows, toolCalls.names, (row) => {
+    const known = relations.of(row.id);
+    // Null: OpenTelemetry tells that no event is above.
+    return known === undefined || known.missingSpanId !== undefined
+      ? (known?.parentEventId ?? namedParentOf(row))
+      : (known.parentEventId ?? null);
+  });
   const inner = new Set([...parents.values()].map(({ id }) => id));
   return {
     events: shown.map((event, place): TraceEvent => {
       const row = rows[place];
       const named = row && namedParentOf(row);
+      const known = relations.of(event.id);
+      const missing = named === undefined || ids.has(named) ? undefined : named;
       return {
         ...event,
         parent: parents.get(event.id) ?? null,
-        missingParentId: named === undefined || ids.has(named) ? null : named,
+        missingParentId: (known === undefined ? missing : known.missingSpanId) ?? null,
+        above: known?.above ?? null,
       };
     }),
+    spans: [...relations.spans],
     eventsMax: traceEventsMax,
     isComplete,
     areToolCallsComplete: toolCalls.isComplete,
-    lanes: findLanes(rows),
+    lanes: findLanes(rows, relations.spans),
     gaps: findGaps(rows),
     overlaps: findOverlaps(rows.filter(({ id }) => !inner.has(id))),
   };

@@ -189,11 +189,12 @@ function Warnings({ trace: { isComplete, eventsMax, areToolCallsComplete, events
 }
 
 /** Explains the colours of the bars and names in italics. */
-function Legend({ trace: { events } }: { trace: Trace }) {
+function Legend({ trace: { events, spans } }: { trace: Trace }) {
   const bars = [
     { label: 'LLM call', color: 'bg-llm-line' },
     { label: 'Tool call', color: 'bg-tool-line' },
     { label: 'Error', color: 'bg-bad-line' },
+    ...(spans.length > 0 ? [{ label: 'Agent, chain or retriever', color: 'bg-edge' }] : []),
   ];
   return (
     <p className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-1 border-line border-t px-4 py-1.5 text-faint text-xs md:px-6">

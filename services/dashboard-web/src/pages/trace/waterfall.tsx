@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Bot, CircleX, Users, Wrench } from 'lucide-react';
+import { Binary, Bot, CircleX, FileSearch, Link2, UserRound, Users, Workflow, Wrench } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatCounted, formatDuration } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -49,6 +49,8 @@ export function Waterfall({
           if (row === undefined) return null;
           const place = { top: start };
           if (row.kind === 'lane') return <LaneHead key={key} row={row} index={index} style={place} />;
+          if (row.kind === 'span')
+            return <SpanRow key={key} row={row} index={index} style={place} span={span} />;
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents: j and k do the same.
             // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
@@ -65,11 +67,67 @@ export function Waterfall({
               style={place}
             >
               <Name event={row.event} depth={row.depth} />
-              <Bar event={row.event} span={span} />
+              <Bar
+                item={row.event}
+                durationMs={row.event.durationMs}
+                color={colorOf(row.event)}
+                span={span}
+              />
             </div>
           );
         })}
       </div>
+    </div>
+  );
+}
+
+const spanKinds = {
+  agent: { Icon: UserRound, label: 'Agent run' },
+  workflow: { Icon: Workflow, label: 'Workflow' },
+  chain: { Icon: Link2, label: 'Chain' },
+  retriever: { Icon: FileSearch, label: 'Retriever' },
+  embedding: { Icon: Binary, label: 'Embedding' },
+} as const;
+
+/** A span of OpenTelemetry that is no event: it has no content, and cannot be opened. */
+function SpanRow({
+  row: { span: node, depth },
+  index,
+  style,
+  span,
+}: {
+  row: Extract<TraceRow, { kind: 'span' }>;
+  index: number;
+  style: { top: number };
+  span: { startMs: number; endMs: number };
+}) {
+  const { Icon, label } = spanKinds[node.kind];
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+    <div
+      role="row"
+      aria-rowindex={index + 1}
+      className="absolute inset-x-0 flex h-7 cursor-default items-center border-line border-b text-faint text-sm"
+      style={style}
+    >
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
+      <div
+        role="gridcell"
+        className="flex h-full w-[38%] max-w-80 shrink-0 items-center gap-1.5 border-line border-r pr-2 pl-4 md:pl-6"
+        title={label}
+      >
+        <Icon aria-label={label} className="size-3.5 shrink-0" style={{ marginLeft: depth * indentPx }} />
+        <span className="truncate">
+          <ShownText text={node.name} />
+        </span>
+        {node.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+      </div>
+      <Bar
+        item={node}
+        durationMs={node.endTimeMs - node.startTimeMs}
+        color={node.state === 'error' ? 'bg-bad-line' : 'bg-edge'}
+        span={span}
+      />
     </div>
   );
 }
@@ -137,28 +195,39 @@ function Name({ event, depth }: { event: TraceEvent; depth: number }) {
 /** Bars that end after this fraction of the width have the duration at their left. */
 const leftFrom = 0.75;
 
-function Bar({ event, span }: { event: TraceEvent; span: { startMs: number; endMs: number } }) {
+function colorOf({ state, type }: TraceEvent): string {
+  return state === 'error' ? 'bg-bad-line' : type === 'llm' ? 'bg-llm-line' : 'bg-tool-line';
+}
+
+function Bar({
+  item,
+  durationMs,
+  color,
+  span,
+}: {
+  item: { startTimeMs: number; endTimeMs: number };
+  durationMs: number;
+  color: string;
+  span: { startMs: number; endMs: number };
+}) {
   const totalMs = span.endMs - span.startMs;
   // Parts outside the span are cut off.
   const share = (ms: number) => Math.min(1, Math.max(0, (ms - span.startMs) / totalMs));
-  const left = share(event.startTimeMs);
-  const width = Math.max(0, share(event.endTimeMs) - left);
+  const left = share(item.startTimeMs);
+  const width = Math.max(0, share(item.endTimeMs) - left);
   const isLeft = left + width > leftFrom;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
     <div role="gridcell" className="relative mx-2 h-full flex-1">
       <div
-        className={classes(
-          'absolute top-2 h-3 min-w-[3px] rounded-xs',
-          event.state === 'error' ? 'bg-bad-line' : event.type === 'llm' ? 'bg-llm-line' : 'bg-tool-line',
-        )}
+        className={classes('absolute top-2 h-3 min-w-[3px] rounded-xs', color)}
         style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
       />
       <span
         className="absolute top-1.5 px-1.5 text-faint text-xs whitespace-nowrap"
         style={isLeft ? { right: `${(1 - left) * 100}%` } : { left: `${(left + width) * 100}%` }}
       >
-        {formatDuration(event.durationMs)}
+        {formatDuration(durationMs)}
       </span>
     </div>
   );

@@ -37,7 +37,7 @@ export function rowsWithin(rows: readonly TraceRow[], { startMs, endMs }: Span):
       head = row;
       continue;
     }
-    const { startTimeMs, endTimeMs } = row.event;
+    const { startTimeMs, endTimeMs } = row.kind === 'span' ? row.span : row.event;
     if (startTimeMs > endMs || Math.max(startTimeMs, endTimeMs) < startMs) continue;
     if (head !== undefined) kept.push(head);
     head = undefined;

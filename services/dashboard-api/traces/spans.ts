@@ -1,0 +1,126 @@
+import { and, asc, eq } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '../../../lib/db/database.ts';
+import { traceNodes } from '../../../lib/db/schema.ts';
+import { traceSpansMax } from '../limits.ts';
+
+const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as const;
+
+/** A span of OpenTelemetry that is no event (ADR 27). */
+export const traceSpan = z
+  .object({
+    /** The id of the span, in hexadecimal. */
+    id: z.string(),
+    kind: z.enum(shownKinds),
+    name: z.string(),
+    state: z.enum(traceNodes.state.enumValues),
+    startTimeMs: z.number(),
+    endTimeMs: z.number(),
+    agentId: z.string().nullable(),
+    threadId: z.string().nullable(),
+    /** The event or span above it: the id of either. */
+    above: z.string().nullable(),
+  })
+  .meta({ id: 'TraceSpan' });
+export type TraceSpan = z.infer<typeof traceSpan>;
+
+/** What the spans of a trace tell about its events. */
+export interface SpanRelations {
+  readonly spans: readonly TraceSpan[];
+  /** Of an event whose span is known: what is above it. */
+  of(eventId: string): EventPlace | undefined;
+}
+
+export interface EventPlace {
+  /** The nearest event above. */
+  readonly parentEventId: string | undefined;
+  /** The nearest event or shown span above: the id of either. */
+  readonly above: string | null;
+  /** The id of a span above that has not arrived. */
+  readonly missingSpanId: string | undefined;
+}
+
+type Node = Awaited<ReturnType<typeof readNodes>>[number];
+
+/** @param eventIds the events that are shown. */
+export async function readSpanRelations(
+  database: Database,
+  spaceId: string,
+  { traceId, eventIds }: { traceId: string; eventIds: ReadonlySet<string> },
+): Promise<SpanRelations> {
+  const nodes = await readNodes(database, spaceId, traceId);
+  return relateSpans(nodes, eventIds);
+}
+
+function readNodes(database: Database, spaceId: string, traceId: string) {
+  const { spanId, parentSpanId, kind, name, state, startTimeMs, endTimeMs } = traceNodes;
+  const { agentId, threadId, eventId } = traceNodes;
+  return database
+    .select({ spanId, parentSpanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId, eventId })
+    .from(traceNodes)
+    .where(and(eq(traceNodes.spaceId, spaceId), eq(traceNodes.traceId, traceId)))
+    .orderBy(asc(traceNodes.startTimeMs), asc(spanId))
+    .limit(traceSpansMax);
+}
+
+export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string>): SpanRelations {
+  const bySpan = new Map(nodes.map((node) => [node.spanId, node]));
+  const byEvent = new Map(
+    nodes.flatMap((node) => (node.eventId === null ? [] : [[node.eventId, node] as const])),
+  );
+  const known = new Map<string, EventPlace>();
+  /** What is above a span. Results are kept, so that long chains cost little. */
+  const placeOf = (start: Node): EventPlace => {
+    const path: Node[] = [];
+    const seen = new Set<string>();
+    let place: EventPlace = { parentEventId: undefined, above: null, missingSpanId: undefined };
+    for (let node = start; !seen.has(node.spanId); ) {
+      const found = known.get(node.spanId);
+      if (found !== undefined) {
+        place = found;
+        break;
+      }
+      seen.add(node.spanId);
+      path.push(node);
+      if (node.parentSpanId === null) break;
+      const above = bySpan.get(node.parentSpanId);
+      if (above === undefined) {
+        place = { ...place, missingSpanId: node.parentSpanId };
+        break;
+      }
+      node = above;
+    }
+    // From the top down: each span sees the one above it.
+    for (const node of path.toReversed()) {
+      const above = bySpan.get(node.parentSpanId ?? '');
+      if (above !== undefined && above !== node) {
+        const isEvent = above.eventId !== null && eventIds.has(above.eventId);
+        place = {
+          parentEventId: isEvent ? (above.eventId ?? undefined) : place.parentEventId,
+          above: isEvent ? above.eventId : isShown(above) ? above.spanId : place.above,
+          // What is above the nearest event concerns that event.
+          missingSpanId: isEvent ? undefined : place.missingSpanId,
+        };
+      }
+      known.set(node.spanId, place);
+    }
+    return place;
+  };
+  return {
+    spans: nodes.flatMap((node): TraceSpan[] => {
+      if (!isShown(node)) return [];
+      const { spanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId } = node;
+      const { above } = placeOf(node);
+      return [{ id: spanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId, above }];
+    }),
+    of(eventId) {
+      const node = byEvent.get(eventId);
+      return node && placeOf(node);
+    },
+  };
+}
+
+/** Links connect other spans; a span without a name was erased. */
+function isShown(node: Node): node is Node & { kind: TraceSpan['kind']; name: string } {
+  return node.name !== null && shownKinds.some((kind) => kind === node.kind);
+}
