@@ -4,6 +4,7 @@ import { events } from './procedures/events.ts';
 import { live } from './procedures/live.ts';
 import { me } from './procedures/me.ts';
 import { prices } from './procedures/prices.ts';
+import { senders } from './procedures/senders.ts';
 import { apiKeys } from './procedures/settings/api-keys.ts';
 import { audit } from './procedures/settings/audit.ts';
 import { erasures } from './procedures/settings/erasures.ts';
@@ -35,6 +36,7 @@ export const appRouter = router({
   charts,
   prices,
   usage,
+  senders,
   audit,
   quarantine,
   erasures,

@@ -18,6 +18,7 @@ import type { openQueue } from './commit/queue.ts';
 import { createJsonDecoder } from './ingest-events.ts';
 import { registerBudgetMetrics } from './metrics.ts';
 import { createSpanDecoders } from './otlp/decoders.ts';
+import { SenderLog } from './otlp/sender-log.ts';
 import { SpanCounter } from './otlp/span-counter.ts';
 import { createRpcDecoders } from './rpc/decoders.ts';
 import { openReaders } from './worker/readers.ts';
@@ -60,5 +61,6 @@ export function openBatchDependencies(options: {
     rpcDecoder: createRpcDecoders(readers, decodeBody),
     spanDecoders: createSpanDecoders(readers, decodeBody),
     spanCounter: resources.use(new SpanCounter(log)),
+    senderLog: resources.use(new SenderLog(database, log)),
   };
 }

@@ -93,6 +93,7 @@ export interface RequestKind<T> {
 }
 
 interface Ingested<T> {
+  readonly spaceId: string;
   readonly result: T;
   readonly eventCount: number;
   readonly headers: Record<string, string>;
@@ -134,7 +135,8 @@ async function checkAndCommit<T>(
   holdChars(held, nodes, budget);
   const committed = await commitAll(dependencies, { principal, receivedAtMs, batches, nodes });
   const eventCount = readBatches.reduce((sum, { projection }) => sum + projection.eventCount, 0);
-  return { result, eventCount, headers: { ...batchIdHeader(committed), ...quotaHeaders(quotaView) } };
+  const headers = { ...batchIdHeader(committed), ...quotaHeaders(quotaView) };
+  return { spaceId: principal.spaceId, result, eventCount, headers };
 }
 
 /** Counts texts against the budget. @throws IngestError `ingest_unavailable` when it has no room. */

@@ -2,11 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
+import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { changeSpace } from '../../lib/accounts/spaces.ts';
+import { listSenders } from '../../lib/senders/senders.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { demoEvents } from '../support/browser/demo-events.ts';
 import { sendRefusedEvents } from '../support/browser/refused-events.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
+import { postTraces } from '../support/otlp/otlp-http.ts';
 import { countRows, until } from '../support/wait.ts';
 
 const system = useBrowser();
@@ -101,6 +104,44 @@ test('an invited viewer joins with a password, can read, and is offered no chang
   expect(await owner.page.getByRole('button', { name: `Remove ${owner.email}` }).count()).toBe(0);
   await page.goto(`/s/${owner.spaceId}/settings/api-keys`);
   await page.getByRole('button', { name: 'Create key' }).waitFor();
+});
+
+test('the senders of spans appear with what became of their spans, and can be filtered', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId } = visitor;
+  await page.goto(`/s/${spaceId}/senders`);
+  await page.getByText('OTEL_EXPORTER_OTLP_HEADERS').waitFor();
+  const chat = { 'gen_ai.operation.name': 'chat' };
+  const requests = [
+    {
+      resource: { 'service.name': 'planner', 'telemetry.sdk.language': 'python' },
+      scope: { name: 'library-a', version: '1.2' },
+      spans: [{ spanId: '0000000000000001', attributes: chat }, { spanId: '0000000000000002' }],
+    },
+    { scope: { name: 'library-b' }, spans: [{ spanId: 'abcd', attributes: chat }] },
+  ];
+  const body = toProtobuf(...requests);
+  await postTraces(system.pipeline, visitor, { type: 'application/x-protobuf', body });
+  const { database } = system.pipeline;
+  await until(async () => (await listSenders(database, spaceId)).length === 2);
+  await page.reload();
+  const planner = page.getByRole('row').filter({ hasText: 'planner' });
+  await planner.waitFor();
+  expect((await planner.getByRole('cell').allTextContents()).slice(0, 6)).toEqual([
+    'plannerlibrary-a 1.2python',
+    '2',
+    '1',
+    '0',
+    '1',
+    '0',
+  ]);
+  await page.getByRole('row').filter({ hasText: 'A span has no valid span id.' }).waitFor();
+  await page.getByRole('button', { name: 'With refused spans' }).click();
+  await planner.waitFor({ state: 'detached' });
+  await page.getByRole('searchbox').fill('library-c');
+  await page.getByText('No sender matches').waitFor();
+  await page.getByRole('button', { name: 'Show all senders' }).click();
+  await planner.waitFor();
 });
 
 test('an event in quarantine shows its reason, is replayed after the cause is removed, and appears in the list', async () => {

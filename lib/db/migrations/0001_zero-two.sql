@@ -108,3 +108,20 @@ CREATE TABLE used_challenges (
   challenge bytea PRIMARY KEY,
   expires_at timestamptz NOT NULL
 );
+
+-- Senders of spans (ADR 32).
+
+CREATE TABLE senders (
+  space_id uuid NOT NULL,
+  service text NOT NULL,
+  scope text NOT NULL,
+  version text NOT NULL,
+  sdk text NOT NULL,
+  stored bigint NOT NULL,
+  merged bigint NOT NULL,
+  left_out bigint NOT NULL,
+  refused bigint NOT NULL,
+  refusal text,
+  last_seen_at timestamptz NOT NULL,
+  CONSTRAINT senders_space_id_service_scope_version_pk PRIMARY KEY (space_id, service, scope, version)
+) WITH (fillfactor = 70);

@@ -17,6 +17,7 @@ const may = (privileges: string, ...tables: readonly PgTable[]): Right[] =>
 
 /** It looks up keys and quotas, and cannot read events. */
 const ingestRights: readonly Right[] = [
+  ...may('SELECT, INSERT, UPDATE, DELETE', schema.senders),
   ...may('SELECT', apiKeys, spaces, usageDays, usageMonths),
   { table: apiKeys, privileges: sql`UPDATE (${nameOf(apiKeys.lastUsedAt)})` },
   { table: usageDays, privileges: sql`INSERT, UPDATE (${nameOf(usageDays.repeats)})` },
@@ -27,7 +28,7 @@ const ingestRights: readonly Right[] = [
  * of the audit log.
  */
 const dashboardRights: readonly Right[] = [
-  ...may('SELECT', schema.listPrices),
+  ...may('SELECT', schema.listPrices, schema.senders),
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
   ...may('SELECT', schema.erasures),
   // A writer erases what is requested.

@@ -7,6 +7,7 @@ import {
   removePrice,
   setPrice,
 } from '../../../lib/prices/prices.ts';
+import { listSenders, type Sender } from '../../../lib/senders/senders.ts';
 import { type ChartReader, openChartReader } from '../charts/chart-reader.ts';
 import { withCostRates } from '../charts/cost-rates.ts';
 import { type EventReader, openEventReader, type SharedReader } from '../events/event-reader.ts';
@@ -30,6 +31,7 @@ export interface SpaceStore {
   readonly prices: SpacePrices;
   /** @returns undefined when the space was deleted meanwhile. */
   readUsage(): Promise<Usage | undefined>;
+  listSenders(): Promise<Sender[]>;
 }
 
 /** The model prices that apply to the space. Users can only change the space's own prices. */
@@ -58,5 +60,6 @@ export function openSpaceStore(shared: SharedReader & { streams: LiveStreams }, 
       remove: (actor, price) => removePrice(database, { spaceId, actor }, price),
     },
     readUsage: () => readUsage(database, spaceId),
+    listSenders: () => listSenders(database, spaceId),
   };
 }

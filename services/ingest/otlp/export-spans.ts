@@ -3,10 +3,12 @@ import { authenticateExporter } from '../admit/authenticate.ts';
 import { type BatchDependencies, ingestRequest, type RequestDecoder } from '../ingest-batch.ts';
 import type { Protocol } from '../metrics.ts';
 import type { SpanBatch } from './batch/span-batch.ts';
+import type { SenderLog } from './sender-log.ts';
 import type { SpanCounter } from './span-counter.ts';
 
 export interface ExportDependencies extends BatchDependencies {
   spanCounter: SpanCounter;
+  senderLog: SenderLog;
 }
 
 /** The response to a durable request. */
@@ -26,13 +28,18 @@ export async function exportSpans(
   request: IncomingMessage,
   kind: { decoder: RequestDecoder<SpanBatch>; protocol: Protocol },
 ): Promise<ExportReceipt> {
-  const { result: batch, headers } = await ingestRequest(dependencies, request, {
+  const {
+    spaceId,
+    result: batch,
+    headers,
+  } = await ingestRequest(dependencies, request, {
     ...kind,
     batchesOf: ({ parts }) => parts,
     nodesOf: ({ nodes }) => nodes,
     authenticate: authenticateExporter,
   });
   dependencies.spanCounter.add(batch.counts);
+  dependencies.senderLog.add(spaceId, batch.senders);
   return { batch, headers: { ...headers, ...countHeaders(batch) } };
 }
 

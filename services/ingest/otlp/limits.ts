@@ -33,3 +33,12 @@ export const spanCountsLogMs = 10_000;
 
 /** Most bytes of JSON that one request's events may have. Real requests produce about as many bytes as they have. */
 export const eventsBytesMax = 2 * otlpBodyBytesMax;
+
+/** Most senders that one request's spans are counted for. A program has one service and some libraries; a Collector some services. */
+export const sendersPerRequestMax = 100;
+
+/** The counts of senders are written at most once in this time. */
+export const senderFlushMs = 5_000;
+
+/** Most senders of all spaces whose counts are held while Postgres is away. Each takes some 500 bytes. */
+export const sendersHeldMax = 10_000;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { changeSpace } from '../../../lib/accounts/spaces.ts';
+import { recordSenders } from '../../../lib/senders/senders.ts';
 import type { DemoEvent } from './demo-events.ts';
 import { sendRefusedEvents } from './refused-events.ts';
 import type { BrowserSystem, SpaceVisitor } from './use-browser.ts';
@@ -26,9 +27,45 @@ export async function furnishSpace(
   await mutate(visitor, 'invitations.create', { spaceId, email: 'lena@spoke.example', role: 'viewer' });
   await mutate(visitor, 'invitations.create', { spaceId, email: 'omar@spoke.example', role: 'admin' });
   await sendRefusedEvents(system, visitor, 2);
+  await recordSenders(system.pipeline.database, spaceId, senders);
   await system.send(visitor.apiKey, [...events, ...callsOfOwnModel(events)]);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
 }
+
+const sdk = 'python opentelemetry 1.45.2';
+const senders = [
+  {
+    service: 'shop-assistant',
+    scope: 'openinference.instrumentation.langchain',
+    version: '0.1.80',
+    sdk,
+    stored: 1_840,
+    merged: 912,
+    leftOut: 3_107,
+    refused: 2,
+    refusal: 'The event of a span is larger than 4194304 bytes (4 MiB).',
+  },
+  {
+    service: 'shop-assistant',
+    scope: 'opentelemetry.instrumentation.httpx',
+    version: '0.66b1',
+    sdk,
+    stored: 0,
+    merged: 0,
+    leftOut: 4_211,
+    refused: 0,
+  },
+  {
+    service: 'mechanic',
+    scope: 'ai',
+    version: '',
+    sdk: 'nodejs opentelemetry 2.12.0',
+    stored: 77,
+    merged: 0,
+    leftOut: 39,
+    refused: 0,
+  },
+];
 
 /** A call of a model that no price list has. */
 function callsOfOwnModel(events: readonly DemoEvent[]): DemoEvent[] {

@@ -145,6 +145,17 @@ export const shownPages: readonly ShownPage[] = [
     ready: (page) => page.getByRole('table', { name: 'Models without a price' }).waitFor(),
   },
   {
+    name: 'senders',
+    path: ({ spaceId }) => `/s/${spaceId}/senders`,
+    ready: (page) => page.getByRole('row').nth(1).waitFor(),
+  },
+  {
+    name: 'senders-none',
+    isEmpty: true,
+    path: ({ spaceId }) => `/s/${spaceId}/senders`,
+    ready: (page) => page.getByText('No spans yet').waitFor(),
+  },
+  {
     name: 'audit-log',
     path: ({ spaceId }) => `/s/${spaceId}/audit-log`,
     ready: (page) => page.getByRole('row').nth(1).waitFor(),

@@ -5,6 +5,7 @@ import { someEvents } from '../../../../harness/fixtures/events.ts';
 import { dayOf, monthOf } from '../../../../lib/accounts/month.ts';
 import { changeSpace } from '../../../../lib/accounts/spaces.ts';
 import { readUsage } from '../../../../lib/accounts/usage.ts';
+import { recordSenders, sendersPerSpaceMax } from '../../../../lib/senders/senders.ts';
 import { insertParts } from '../../../../lib/write/store.ts';
 import {
   addEvents,
@@ -45,6 +46,47 @@ test('an owner sets a retention, and the preview says before what it deletes', a
   expect(await trpc.spaces.setRetention.mutate({ retentionDays: 30 })).toMatchObject({ retentionDays: 30 });
   const { rows } = await trpc.audit.list.query();
   expect(rows[0]).toMatchObject({ action: 'space.change', details: { retentionDays: 30 } });
+});
+
+test('counts of senders add up, and new senders beyond the limit share a row', async () => {
+  const { client, spaceId } = await dashboard.addSpace();
+  const { database } = dashboard;
+  const counts = { scope: 'lib', version: '1', sdk: 'go', stored: 2, merged: 1, leftOut: 4, refused: 0 };
+  await recordSenders(database, spaceId, [{ ...counts, service: 'a' }]);
+  await recordSenders(database, spaceId, [{ ...counts, service: 'a', refused: 1, refusal: 'Too large.' }]);
+  await recordSenders(database, spaceId, [{ ...counts, service: 'a', sdk: 'python' }]);
+  const { trpc } = client;
+  expect(await trpc.senders.list.query()).toEqual([
+    {
+      ...counts,
+      service: 'a',
+      sdk: 'python',
+      stored: 6,
+      merged: 3,
+      leftOut: 12,
+      refused: 1,
+      refusal: 'Too large.',
+      lastSeenAt: expect.any(String),
+    },
+  ]);
+  const many = Array.from({ length: sendersPerSpaceMax + 10 }, (_, index) => ({
+    ...counts,
+    service: `s-${index}`,
+  }));
+  await recordSenders(database, spaceId, many);
+  await recordSenders(database, spaceId, many);
+  const listed = await trpc.senders.list.query();
+  expect(listed).toHaveLength(sendersPerSpaceMax + 1);
+  expect(listed.find(({ service }) => service === 'other')).toMatchObject({ scope: '', stored: 2 * 11 * 2 });
+
+  // Senders that were not seen for a long time make room.
+  await dashboard.sql`UPDATE senders SET last_seen_at = now() - interval '91 days' WHERE service LIKE 's-1%'`;
+  await recordSenders(database, spaceId, [{ ...counts, service: 'new' }]);
+  const services = (await trpc.senders.list.query()).map(({ service }) => service);
+  expect(services).toContain('new');
+  expect(services.filter((service) => service.startsWith('s-1'))).toEqual([]);
+  const other = await dashboard.addSpace();
+  expect(await other.client.trpc.senders.list.query()).toEqual([]);
 });
 
 test('an owner creates a space with the limit of new spaces, renames it, and switches between both', async () => {

@@ -1,4 +1,5 @@
 import {
+  Antenna,
   ChartSpline,
   CircleDollarSign,
   Gauge,
@@ -25,6 +26,7 @@ export interface NavigationEntry {
     | '/s/$spaceId/threads'
     | '/s/$spaceId/users'
     | '/s/$spaceId/live'
+    | '/s/$spaceId/senders'
     | '/s/$spaceId/usage'
     | '/s/$spaceId/settings/api-keys'
     | '/s/$spaceId/settings/prices'
@@ -56,6 +58,7 @@ const navigation: readonly NavigationGroup[] = [
       { to: '/s/$spaceId/users', label: 'Users', icon: UserRound, key: 's' },
       { to: '/s/$spaceId/live', label: 'Live', icon: Radio, key: 'l' },
       { to: '/s/$spaceId/charts', label: 'Charts', icon: ChartSpline, key: 'c' },
+      { to: '/s/$spaceId/senders', label: 'Senders', icon: Antenna, key: 'n' },
     ],
   },
   {

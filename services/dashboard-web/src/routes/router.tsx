@@ -184,6 +184,11 @@ const users = createRoute({
   path: '/users',
   component: page(() => import('../pages/users/page.tsx'), 'UsersPage'),
 });
+const senders = createRoute({
+  getParentRoute: () => space,
+  path: '/senders',
+  component: page(() => import('../pages/senders/page.tsx'), 'SendersPage'),
+});
 const audit = createRoute({
   getParentRoute: () => space,
   path: '/audit-log',
@@ -221,6 +226,7 @@ const routeTree = root.addChildren([
     apiKeys,
     prices,
     members,
+    senders,
     audit,
     quarantine,
     spaceSettings,

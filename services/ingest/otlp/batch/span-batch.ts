@@ -1,4 +1,5 @@
 import type { Projection } from '../../../../lib/event/projection.ts';
+import type { SenderCounts } from '../../../../lib/senders/senders.ts';
 import type { FilterReason } from '../mapping/role.ts';
 
 /** The events of one request of spans. */
@@ -7,6 +8,7 @@ export interface SpanBatch {
   /** The spans as nodes of their traces: JSON arrays for weir.queue.v1.TraceNodes. */
   readonly nodes: readonly string[];
   readonly counts: SpanCounts;
+  readonly senders: readonly SenderCounts[];
   /** Why the first of the rejected spans cannot be stored; undefined when none was rejected. */
   readonly rejection: string | undefined;
 }

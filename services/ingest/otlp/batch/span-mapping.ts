@@ -12,13 +12,14 @@ import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { nodeKindOf } from '../mapping/node-kind.ts';
 import { mapSource } from '../mapping/otel-rest.ts';
-import { type FilterReason, findRole, type Role } from '../mapping/role.ts';
+import { findRole, type Role } from '../mapping/role.ts';
 import { readContext } from '../mapping/span-context.ts';
 import { toEvent } from '../mapping/span-to-event.ts';
 import { type SpanRequest, type SpanSource, UnstorableError } from '../spans/span.ts';
 import { NodeBuilder } from './node-builder.ts';
 import { eventBytesMax, PartBuilder } from './part-builder.ts';
-import type { SpanBatch, SpanCounts } from './span-batch.ts';
+import type { SpanBatch } from './span-batch.ts';
+import { SpanTally } from './span-tally.ts';
 
 interface MappingOptions {
   vendor: string;
@@ -39,16 +40,16 @@ interface Candidate extends SpanNode {
 export class SpanMapping {
   readonly #request: SpanRequest;
   readonly #options: MappingOptions;
-  readonly #counts: SpanCounts = { stored: 0, rejected: 0, filtered: {} };
+  readonly #tally: SpanTally;
   /** The JSON of each source; undefined when it is too large. */
   readonly #sources = new Map<SpanSource, JsonObject | undefined>();
   readonly #parts = new PartBuilder();
   readonly #nodes = new NodeBuilder();
-  #rejection: string | undefined;
   #madeBytes = 0;
 
   constructor(request: SpanRequest, options: MappingOptions) {
     this.#request = request;
+    this.#tally = new SpanTally(request);
     this.#options = options;
   }
 
@@ -62,9 +63,13 @@ export class SpanMapping {
     ];
     // Sort by the order of the request.
     groups.sort(([a], [b]) => (a?.innermost.index ?? 0) - (b?.innermost.index ?? 0));
-    for (const group of groups) this.#attempt(() => this.#addCall(group, tree));
+    for (const group of groups) {
+      const index = group[0]?.innermost.index ?? 0;
+      this.#attempt(index, () => this.#addCall(group, tree));
+    }
     const nodes = encodeNodes(this.#nodes.finish((node) => tree.contextOf(node)));
-    return { parts: this.#parts.finish(), nodes, counts: this.#counts, rejection: this.#rejection };
+    const { counts, rejection } = this.#tally;
+    return { parts: this.#parts.finish(), nodes, counts, senders: this.#tally.senders(), rejection };
   }
 
   /** Counts the spans that do not become events. */
@@ -74,11 +79,11 @@ export class SpanMapping {
       const outcome = tree.outcomeOf(candidate);
       const { role } = candidate;
       if (outcome === 'call') calls.llm.push({ innermost: candidate, outer: tree.outerOf(candidate) });
-      else if (outcome === 'aggregate') this.#count('aggregate');
+      else if (outcome === 'aggregate') this.#tally.filter(candidate.index, 'aggregate');
       // Spans that are merged are counted with their call.
       else if (outcome === 'merged') continue;
       else if (role.kind === 'tool') calls.tool.push(candidate);
-      else this.#count('reason' in role ? role.reason : 'agent');
+      else this.#tally.filter(candidate.index, 'reason' in role ? role.reason : 'agent');
     }
     return calls;
   }
@@ -118,14 +123,10 @@ export class SpanMapping {
     return readCallTraits(this.#request.readSpan(index), role.by, scope);
   }
 
-  #count(reason: FilterReason): void {
-    this.#counts.filtered[reason] = (this.#counts.filtered[reason] ?? 0) + 1;
-  }
-
   #readCandidates(): Candidate[] {
     const candidates: Candidate[] = [];
     for (let index = 0; index < this.#request.count; index++) {
-      this.#attempt(() => {
+      this.#attempt(index, () => {
         const span = this.#request.readSpan(index);
         const { traceId, spanId, parentSpanId } = span;
         const role = findRole(span);
@@ -148,13 +149,14 @@ export class SpanMapping {
     const merged: OtherEvent[] = [];
     for (const other of others) {
       // A span that cannot be stored does not stop the others of its call.
-      this.#attempt(() => {
+      this.#attempt(other.index, () => {
         merged.push({ event: this.#readEvent(other, tree), spanId: other.spanId });
-        this.#count('merged');
+        this.#tally.filter(other.index, 'merged');
       });
     }
     const whole = mergeEvents(event, merged);
     this.#addToPart(whole);
+    this.#tally.store(call.innermost.index);
     this.#nodes.setEvent(call.innermost, whole);
   }
 
@@ -190,7 +192,6 @@ export class SpanMapping {
     this.#madeBytes += bytes;
     if (bytes > eventBytesMax) throw tooLarge();
     this.#parts.add(event, json, bytes);
-    this.#counts.stored += 1;
   }
 
   #mapSource(source: SpanSource): JsonObject {
@@ -205,14 +206,13 @@ export class SpanMapping {
   }
 
   /** Runs a step for one span. A span that cannot be stored is counted, and does not stop the others. */
-  #attempt(step: () => void): void {
+  #attempt(index: number, step: () => void): void {
     try {
       step();
     } catch (error) {
       const isTooCostlyAlone = error instanceof CostlyBatchError && this.#options.isUnlimited;
       if (!(error instanceof UnstorableError) && !isTooCostlyAlone) throw error;
-      this.#counts.rejected += 1;
-      this.#rejection ??= isTooCostlyAlone ? 'A span has too many values.' : (error as Error).message;
+      this.#tally.reject(index, isTooCostlyAlone ? 'A span has too many values.' : (error as Error).message);
     }
   }
 }
