@@ -5,11 +5,14 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
+import { events } from '../../lib/db/schema.ts';
+import { readEventPage } from '../../lib/read/event-page.ts';
 import { Weir } from '../../sdk/typescript/src/index.ts';
 import { llmEvent } from '../../sdk/typescript/test/support/events.ts';
 import { startProgram } from '../../sdk/typescript/test/support/program.ts';
 import { type Provider, startProvider } from '../../sdk/typescript/test/support/provider.ts';
 import { bigInteger } from '../../sdk/typescript/test/support/provider-bodies.ts';
+import { readTrace } from '../../services/dashboard-api/traces/trace.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { startService } from '../support/service-process.ts';
 import { until } from '../support/wait.ts';
@@ -66,6 +69,45 @@ test('calls of the real SDKs reach Postgres once each, with their costs', async 
     ['tool', 'ok', null],
   ]);
   expect(new Set(rows.map(({ threads }) => threads))).toEqual(new Set(['thread-1']));
+});
+
+test('the page of a trace shows the spans and tools that its events name, and filters find their dimensions', async () => {
+  const tenant = await pipeline.createTenant();
+  const weir = new Weir({ url: pipeline.url, apiKey: tenant.apiKey, flushOnExit: false, release: '1.2.3' });
+  const named = (model: string) => ({ ...llmEvent(), properties: { llm: { model } } });
+  const research = weir.tool('research', () => weir.span('rank', () => weir.record(named('inner'))));
+  const { innerId, traceId } = weir.span('plan', ({ traceId: ownTraceId }) => {
+    weir.record(named('outer'));
+    return { innerId: research(), traceId: ownTraceId };
+  });
+  await weir.shutdown();
+  await untilStored(tenant, 3);
+  const shown = await readTrace(pipeline.database, tenant.spaceId, traceId);
+  const [plan, rank] = ['plan', 'rank'].map((name) => shown?.spans.find((span) => span.name === name));
+  const tool = shown?.events.find(({ type }) => type === 'tool');
+  expect(tool).toMatchObject({ name: 'research', above: plan?.id });
+  expect(rank).toMatchObject({ kind: 'span', above: tool?.id });
+  expect(shown?.events.find(({ id }) => id === innerId)).toMatchObject({
+    above: rank?.id,
+    parent: { id: tool?.id, isInferred: false },
+    missingParentId: null,
+  });
+  const found = await readEventPage(
+    pipeline.database,
+    tenant.spaceId,
+    { id: events.id, startTimeMs: events.startTimeMs },
+    {
+      filter: {
+        attributes: [
+          { key: 'release', value: '1.2.3' },
+          { key: 'span.path', value: 'plan > rank' },
+        ],
+      },
+      after: undefined,
+      limit: 10,
+    },
+  );
+  expect(found.rows.map(({ id }) => id)).toEqual([innerId]);
 });
 
 test('a client killed while ingest is down and started again delivers each event once', async () => {

@@ -6,16 +6,17 @@ import { traceSpansMax } from '../limits.ts';
 
 const shownKinds = ['agent', 'workflow', 'chain', 'retriever', 'embedding'] as const;
 
-/** A span of OpenTelemetry that is no event (ADR 27). */
+/** A span that is no event: of OpenTelemetry (ADR 27), or, with the kind `span`, one that events name (ADR 17). */
 export const traceSpan = z
   .object({
     /** The id of the span, in hexadecimal. */
     id: z.string(),
-    kind: z.enum(shownKinds),
+    kind: z.enum([...shownKinds, 'span']),
     name: z.string(),
     state: z.enum(traceNodes.state.enumValues),
     startTimeMs: z.number(),
     endTimeMs: z.number(),
+    agentGroupId: z.string().nullable(),
     agentId: z.string().nullable(),
     threadId: z.string().nullable(),
     /** The event or span above it: the id of either. */
@@ -111,7 +112,8 @@ export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string
       if (!isShown(node)) return [];
       const { spanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId } = node;
       const { above } = placeOf(node);
-      return [{ id: spanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId, above }];
+      const lane = { agentGroupId: null, agentId, threadId };
+      return [{ id: spanId, kind, name, state, startTimeMs, endTimeMs, ...lane, above }];
     }),
     of(eventId) {
       const node = byEvent.get(eventId);
@@ -121,6 +123,6 @@ export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string
 }
 
 /** Links connect other spans; a span without a name was erased. */
-function isShown(node: Node): node is Node & { kind: TraceSpan['kind']; name: string } {
+function isShown(node: Node): node is Node & { kind: (typeof shownKinds)[number]; name: string } {
   return node.name !== null && shownKinds.some((kind) => kind === node.kind);
 }

@@ -11,7 +11,7 @@ export const lane = z
     threadId: z.string().nullable(),
     /** In time order. */
     eventIds: z.array(z.guid()),
-    /** Spans of OpenTelemetry that are no events, in time order. */
+    /** Spans that are no events, in time order. */
     spanIds: z.array(z.string()),
     events: z.number(),
     errors: z.number(),
@@ -41,10 +41,7 @@ export function findLanes(rows: readonly TraceRow[], spans: readonly TraceSpan[]
     firsts.set(text, firsts.get(text) ?? firsts.size);
     return firsts.get(text) ?? 0;
   };
-  const items: Item[] = [
-    ...rows,
-    ...spans.map((span) => ({ ...span, agentGroupId: null, isSpan: true as const })),
-  ];
+  const items: Item[] = [...rows, ...spans.map((span) => ({ ...span, isSpan: true as const }))];
   const placed = items
     .toSorted((a, b) => a.startTimeMs - b.startTimeMs)
     .map((item) => {
@@ -59,7 +56,7 @@ export function findLanes(rows: readonly TraceRow[], spans: readonly TraceSpan[]
     .map(({ lane }) => lane);
 }
 
-type Item = (TraceRow & { isSpan?: never }) | (TraceSpan & { agentGroupId: null; isSpan: true });
+type Item = (TraceRow & { isSpan?: never }) | (TraceSpan & { isSpan: true });
 
 function toLane(items: readonly Item[]): Lane {
   const [first] = items;

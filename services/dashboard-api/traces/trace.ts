@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
 import { listedEvent, showEvents } from '../events/listed-event.ts';
 import { traceEventsMax } from '../limits.ts';
+import { findNamedSpans } from './named-spans.ts';
 import { findParents, namedParentOf, parent } from './parents.ts';
 import { readSpanRelations, traceSpan } from './spans.ts';
 import { findGaps, findLanes, findOverlaps, interval, lane, overlap } from './timeline.ts';
@@ -13,7 +14,7 @@ const traceEvent = listedEvent
     parent: parent.nullable(),
     /** The parent that the client named, if the trace does not have it (yet): an event, or a span of OpenTelemetry. */
     missingParentId: z.string().nullable(),
-    /** The event or span above it that OpenTelemetry tells: the id of either. */
+    /** The event or span above it that the client named: the id of either. */
     above: z.string().nullable(),
   })
   .meta({ id: 'TraceEvent' });
@@ -23,7 +24,7 @@ export const trace = z
   .object({
     /** In time order: by start, longer events first. */
     events: z.array(traceEvent),
-    /** Spans of OpenTelemetry that are no events: agents, workflows, chains, retrievers and embeddings, in order of their start. */
+    /** Spans that are no events: agents, workflows, chains, retrievers and embeddings of OpenTelemetry, and spans that events name. */
     spans: z.array(traceSpan),
     /** Limit of the events that are shown. */
     eventsMax: z.number(),
@@ -62,25 +63,27 @@ export async function readTrace(
       ? (known?.parentEventId ?? namedParentOf(row))
       : (known.parentEventId ?? null);
   });
+  const named = findNamedSpans(rows);
+  const spans = [...relations.spans, ...named.spans];
   const inner = new Set([...parents.values()].map(({ id }) => id));
   return {
     events: shown.map((event, place): TraceEvent => {
       const row = rows[place];
-      const named = row && namedParentOf(row);
+      const parentId = row && namedParentOf(row);
       const known = relations.of(event.id);
-      const missing = named === undefined || ids.has(named) ? undefined : named;
+      const missing = parentId === undefined || ids.has(parentId) ? undefined : parentId;
       return {
         ...event,
         parent: parents.get(event.id) ?? null,
         missingParentId: (known === undefined ? missing : known.missingSpanId) ?? null,
-        above: known?.above ?? null,
+        above: known?.above ?? named.above.get(event.id) ?? null,
       };
     }),
-    spans: [...relations.spans],
+    spans,
     eventsMax: traceEventsMax,
     isComplete,
     areToolCallsComplete: toolCalls.isComplete,
-    lanes: findLanes(rows, relations.spans),
+    lanes: findLanes(rows, spans),
     gaps: findGaps(rows),
     overlaps: findOverlaps(rows.filter(({ id }) => !inner.has(id))),
   };

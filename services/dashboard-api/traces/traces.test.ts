@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findContaining } from './containment.ts';
+import { findNamedSpans } from './named-spans.ts';
 import { findParents } from './parents.ts';
 import { findGaps, findLanes, findOverlaps } from './timeline.ts';
 import { compareInTime, endOf, type TraceRow } from './trace-events.ts';
@@ -193,4 +194,56 @@ test('in gaps no event runs, in overlaps at least two, and lanes have each event
     }),
     { numRuns: 300 },
   );
+});
+
+/** The additional properties of an event inside these spans, as the SDK sends them: `id:name`. */
+const inside = (path: string, parentId?: string) => ({
+  'span.path': path.replaceAll(/\w+:/g, '').replaceAll('/', ' > '),
+  'span.ids': path.replaceAll(/:\w+/g, ''),
+  ...(parentId !== undefined && { 'otel.parent_event_id': parentId }),
+});
+
+test('the spans that events name are above them, and last from the first to the last event', () => {
+  const rows = [
+    row({ id: 'first', startTimeMs: 0, endTimeMs: 5, agentId: 'a', attributes: inside('1:plan') }),
+    row({ id: 'deep', startTimeMs: 10, endTimeMs: 40, attributes: inside('1:plan/2:step') }),
+    row({ id: 'again', startTimeMs: 20, endTimeMs: 30, attributes: inside('1:plan/3:step') }),
+    row({ id: 'outside', startTimeMs: 50 }),
+  ];
+  const { spans, above } = findNamedSpans(rows);
+  expect(spans).toMatchObject([
+    { id: '1', kind: 'span', name: 'plan', startTimeMs: 0, endTimeMs: 40, agentId: 'a', above: null },
+    { id: '2', name: 'step', startTimeMs: 10, endTimeMs: 40, above: '1' },
+    { id: '3', name: 'step', startTimeMs: 20, endTimeMs: 30, above: '1' },
+  ]);
+  expect(Object.fromEntries(above)).toEqual({ first: '1', deep: '2', again: '3' });
+});
+
+test('a tool is between the spans around it and those inside it', () => {
+  const rows = [
+    row({ id: 'tool', type: 'tool', startTimeMs: 0, endTimeMs: 90, attributes: inside('1:plan') }),
+    row({ id: 'direct', startTimeMs: 10, attributes: inside('1:plan', 'tool') }),
+    row({ id: 'deep', startTimeMs: 20, attributes: inside('1:plan/2:rank', 'tool') }),
+    row({ id: 'orphan', startTimeMs: 30, attributes: inside('1:plan/3:late', 'absent') }),
+  ];
+  const { spans, above } = findNamedSpans(rows);
+  expect(spans.map(({ id, above: upper }) => [id, upper])).toEqual([
+    ['1', null],
+    ['2', 'tool'],
+    ['3', '1'],
+  ]);
+  expect(Object.fromEntries(above)).toEqual({ tool: '1', direct: 'tool', deep: '2', orphan: '3' });
+});
+
+test('a path that does not match its ids names no span', () => {
+  const odd: TraceRow['attributes'][] = [
+    { 'span.path': 'a > b', 'span.ids': '1' },
+    { 'span.path': 'a' },
+    { 'span.path': 'a', 'span.ids': '' },
+    { 'span.path': 1, 'span.ids': 2 },
+  ];
+  expect(findNamedSpans(odd.map((attributes) => row({ attributes })))).toEqual({
+    spans: [],
+    above: new Map(),
+  });
 });

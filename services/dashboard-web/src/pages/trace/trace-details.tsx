@@ -194,7 +194,7 @@ function Legend({ trace: { events, spans } }: { trace: Trace }) {
     { label: 'LLM call', color: 'bg-llm-line' },
     { label: 'Tool call', color: 'bg-tool-line' },
     { label: 'Error', color: 'bg-bad-line' },
-    ...(spans.length > 0 ? [{ label: 'Agent, chain or retriever', color: 'bg-edge' }] : []),
+    ...(spans.length > 0 ? [{ label: 'Agent, chain or span', color: 'bg-edge' }] : []),
   ];
   return (
     <p className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-1 border-line border-t px-4 py-1.5 text-faint text-xs md:px-6">

@@ -6,7 +6,7 @@ export type TraceEvent = Trace['events'][number];
 export type TraceSpan = Trace['spans'][number];
 export type Lane = Trace['lanes'][number];
 
-/** A row of the waterfall: a lane header, or an event or a span of OpenTelemetry, with its depth below its parents. */
+/** A row of the waterfall: a lane header, or an event or a span, with its depth below its parents. */
 export type TraceRow =
   | { kind: 'lane'; lane: Lane }
   | { kind: 'event'; event: TraceEvent; depth: number }

@@ -1,5 +1,16 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Binary, Bot, CircleX, FileSearch, Link2, UserRound, Users, Workflow, Wrench } from 'lucide-react';
+import {
+  Binary,
+  Bot,
+  CircleX,
+  FileSearch,
+  Layers,
+  Link2,
+  UserRound,
+  Users,
+  Workflow,
+  Wrench,
+} from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatCounted, formatDuration } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
@@ -87,9 +98,10 @@ const spanKinds = {
   chain: { Icon: Link2, label: 'Chain' },
   retriever: { Icon: FileSearch, label: 'Retriever' },
   embedding: { Icon: Binary, label: 'Embedding' },
+  span: { Icon: Layers, label: 'Span' },
 } as const;
 
-/** A span of OpenTelemetry that is no event: it has no content, and cannot be opened. */
+/** A span that is no event: it has no content, and cannot be opened. */
 function SpanRow({
   row: { span: node, depth },
   index,
