@@ -26,6 +26,13 @@ export interface TestDashboard extends AsyncDisposable {
   log(): string;
   /** Creates a space with one member, and a client that is signed in as that member. */
   addSpace(options?: { role?: Role }): Promise<TestSpace>;
+  /** Creates a user as `addSpace` does, who is a member of another space as well. */
+  addMember(space: Pick<TestSpace, 'spaceId'>, role: Role): Promise<TestMember>;
+}
+
+/** A member of another user's space. `spaceId` is their own. */
+export interface TestMember extends TestSpace {
+  userId: string;
 }
 
 export interface TestSpace {
@@ -90,6 +97,7 @@ export async function openDashboard(
     database,
     log: () => entries.join(''),
     addSpace: (space) => addSpace({ url, database }, space?.role ?? 'owner'),
+    addMember: ({ spaceId }, role) => addMember({ url, database }, spaceId, role),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
@@ -105,6 +113,17 @@ async function addSpace(
   const client = openClient(url);
   await client.trpc.auth.signIn.mutate({ email, password });
   return { spaceId, email, password, client };
+}
+
+async function addMember(
+  { url, database }: Pick<TestDashboard, 'url' | 'database'>,
+  spaceId: string,
+  role: Role,
+): Promise<TestMember> {
+  const member = await addSpace({ url, database }, 'owner');
+  const { user } = await member.client.trpc.me.query();
+  await setRole(database, spaceId, { userId: user.id, role });
+  return { ...member, userId: user.id };
 }
 
 /**

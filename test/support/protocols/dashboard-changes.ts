@@ -19,7 +19,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     trpc.invitations.create.mutate({ spaceId, email, role: 'viewer' });
   const createKey = () => trpc.apiKeys.create.mutate({ spaceId, name: 'k' });
   const price = { model: 'm', validFrom: '2026-01-01', input: '1', output: '2' };
-  const addMember = () => addMemberOf(dashboard, spaceId);
+  const addMember = async () => (await dashboard.addMember(space, 'viewer')).userId;
   const signInAgain = async () => {
     const { trpc: other } = openClient(dashboard.url);
     await other.auth.signIn.mutate(space);
@@ -65,16 +65,6 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
     'spaces.setRetention': async () => own({ retentionDays: 30 }),
     'spaces.switch': async () => own({}),
   };
-}
-
-/** Adds a viewer to the space. @returns the user id. */
-async function addMemberOf(dashboard: TestDashboard, spaceId: string): Promise<string> {
-  const { spaceId: other } = await dashboard.addSpace();
-  await dashboard.sql`
-    INSERT INTO memberships (space_id, user_id, role)
-    SELECT ${spaceId}, user_id, 'viewer' FROM memberships WHERE space_id = ${other}`;
-  const [row] = await dashboard.sql`SELECT user_id FROM memberships WHERE space_id = ${other}`;
-  return row?.user_id;
 }
 
 /** Adds an undecodable quarantine entry, whose replay fails. @returns its id. */

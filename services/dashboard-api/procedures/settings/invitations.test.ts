@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeRole, setRole } from '../../../../lib/accounts/memberships.ts';
-import type { Role } from '../../../../lib/accounts/role.ts';
 import { hashToken } from '../../../../lib/accounts/secret-token.ts';
 import {
   openClient,
@@ -18,13 +17,34 @@ afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const code = (value: string) => ({ data: { code: value } });
 
-/** Another user who is also a member of the space. */
-async function addMember({ spaceId }: TestSpace, role: Role) {
-  const member = await dashboard.addSpace();
-  const { user } = await member.client.trpc.me.query();
-  await setRole(dashboard.database, spaceId, { userId: user.id, role });
-  return { ...member, userId: user.id };
-}
+test('demoting or removing an admin revokes exactly their open invitations to the space', async () => {
+  const { spaceId, client } = await dashboard.addSpace();
+  const [first, second] = [
+    await dashboard.addMember({ spaceId }, 'admin'),
+    await dashboard.addMember({ spaceId }, 'admin'),
+  ];
+  const invite = (one: TestSpace['client'], email: string) =>
+    one.trpc.invitations.create.mutate({ spaceId, email, role: 'viewer' });
+  const open = async () => (await client.trpc.invitations.list.query()).map(({ email }) => email).toSorted();
+  await invite(client, 'owner@example.org');
+  await invite(first.client, 'admin-0@example.org');
+  await invite(second.client, 'admin-1@example.org');
+  // Also in a space that they own.
+  await first.client.trpc.invitations.create.mutate({
+    spaceId: first.spaceId,
+    email: 'elsewhere@example.org',
+    role: 'viewer',
+  });
+  await client.trpc.members.setRole.mutate({ userId: first.userId, role: 'admin' });
+  expect(await open()).toEqual(['admin-0@example.org', 'admin-1@example.org', 'owner@example.org']);
+  await client.trpc.members.setRole.mutate({ userId: first.userId, role: 'member' });
+  expect(await open()).toEqual(['admin-1@example.org', 'owner@example.org']);
+  await client.trpc.members.remove.mutate({ userId: second.userId });
+  expect(await open()).toEqual(['owner@example.org']);
+  expect((await client.trpc.audit.list.query({ action: 'invitation.revoke' })).rows).toHaveLength(2);
+  const elsewhere = await first.client.trpc.invitations.list.query({ spaceId: first.spaceId });
+  expect(elsewhere).toHaveLength(1);
+});
 
 test('a person has at most one open invitation to a space: the newest', async () => {
   const { client } = await dashboard.addSpace();
@@ -72,7 +92,7 @@ const losses: [string, (space: TestSpace, userId: string) => Promise<unknown>, b
 test.each(losses)('an owner who is %s cannot return through an invitation', async (_, lose, endsAll) => {
   const space = await dashboard.addSpace();
   const { spaceId } = space;
-  const lost = await addMember(space, 'owner');
+  const lost = await dashboard.addMember(space, 'owner');
   const { trpc } = lost.client;
   const owner = await trpc.invitations.create.mutate({ spaceId, email: 'o@example.org', role: 'owner' });
   const viewer = await trpc.invitations.create.mutate({ spaceId, email: 'v@example.org', role: 'viewer' });
@@ -94,7 +114,7 @@ test.each(losses)('an owner who is %s cannot return through an invitation', asyn
 test('an invitation is invalid while its creator lacks the role for it, even if no revocation caught it', async () => {
   const space = await dashboard.addSpace();
   const { spaceId } = space;
-  const maker = await addMember(space, 'owner');
+  const maker = await dashboard.addMember(space, 'owner');
   const email = 'unseen@example.org';
   const { token } = await maker.client.trpc.invitations.create.mutate({ spaceId, email, role: 'owner' });
   await dashboard.sql`UPDATE memberships SET role = 'admin' WHERE space_id = ${spaceId} AND user_id = ${maker.userId}`;
