@@ -88,10 +88,14 @@ export function openSecondStep({
     check,
     findFactors,
     async start(user, client, method) {
-      const factors = await findFactors(user.id);
-      if (!factors.totp && !factors.passkey) {
+      let factors = await findFactors(user.id);
+      if (!hasAny(factors)) {
         const token = await sessions.open(user, client, method);
-        return token === undefined ? undefined : { token };
+        if (token === undefined) return undefined;
+        // A factor that is added meanwhile is seen here, or adding it ends this session.
+        factors = await findFactors(user.id);
+        if (!hasAny(factors)) return { token };
+        await sessions.close(token, client.address);
       }
       const passwordHash = user.passwordHash ?? (await findUser(user.id))?.passwordHash;
       const step = { userId: user.id, method, digest: digestOf(passwordHash) };
@@ -130,6 +134,10 @@ function openCodeCheck(useCode: UseCode, now: () => number): SecondStep['check']
     limits.clear(attempt);
     return { kind };
   };
+}
+
+function hasAny({ totp, passkey }: SecondFactors): boolean {
+  return totp || passkey;
 }
 
 function digestOf(passwordHash: string | null | undefined): string {

@@ -1,4 +1,5 @@
 import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
+import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { runAudited } from '../../../lib/accounts/audit/audit.ts';
@@ -38,6 +39,12 @@ export interface PasskeyEnrolment {
  */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
+/**
+ * What browsers send when no attestation is asked for. The others have certificates, whose revocation lists the library would fetch
+ * from an address in them.
+ */
+const formats = ['none', 'packed'];
+
 export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => number): PasskeyEnrolment {
   const challenges = openSealedState(seal, { shape: z.string(), ttlMs: enrolmentTtlMs, now });
   return {
@@ -62,20 +69,12 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
       });
       return { creation: passkeyCreation.parse(options), proposal: challenges.seal(challenge, sessionId) };
     },
-    async add({ origin, rpId }, user, { proposal, name, answer, isFirst }) {
+    async add(site, user, { proposal, name, answer, isFirst }) {
       const challenge = challenges.open(proposal, user.sessionId);
       if (challenge === undefined) return 'invalid';
-      const verified = await verifyRegistrationResponse({
-        response: { ...answer, clientExtensionResults: {} },
-        expectedChallenge: challenge,
-        expectedOrigin: origin,
-        expectedRPID: rpId,
-        requireUserVerification: true,
-        supportedAlgorithmIDs,
-        // It throws at a wrong challenge, origin or site, and at malformed bytes.
-      }).catch(() => undefined);
-      if (verified?.verified !== true) return 'invalid';
-      const { id, publicKey, counter } = verified.registrationInfo.credential;
+      const created = await verifyAttestation(site, challenge, answer).catch(() => undefined);
+      if (created === undefined) return 'invalid';
+      const { id, publicKey, counter } = created;
       const credential = {
         id: Buffer.from(id, 'base64url'),
         publicKey: Buffer.from(publicKey),
@@ -88,6 +87,25 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
     },
     remove: (user, id) => remove(database, user, id),
   };
+}
+
+/** @throws Error at a wrong challenge, origin or site, and at malformed bytes. */
+async function verifyAttestation(
+  { origin, rpId }: PasskeySite,
+  challenge: string,
+  answer: PasskeyAttestation,
+) {
+  const attestation = Buffer.from(answer.response.attestationObject, 'base64url');
+  if (!formats.includes(decodeAttestationObject(Uint8Array.from(attestation)).get('fmt'))) return undefined;
+  const { registrationInfo } = await verifyRegistrationResponse({
+    response: { ...answer, clientExtensionResults: {} },
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: rpId,
+    requireUserVerification: true,
+    supportedAlgorithmIDs,
+  });
+  return registrationInfo?.credential;
 }
 
 async function store(

@@ -1,7 +1,10 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSignInLink } from '../../../../lib/accounts/sign-in-links.ts';
 import { setDisabled } from '../../../../lib/accounts/users.ts';
+import { openSeal } from '../../../../lib/seal.ts';
 import {
+  dashboardPepper,
   openClient,
   openDashboard,
   type TestDashboard,
@@ -13,6 +16,8 @@ import {
   addPasskey,
   answerPasskey,
 } from '../../../../test/support/protocols/second-factor/second-factor-changes.ts';
+import { openSecondStep } from '../../accounts/second-step.ts';
+import { openSessions } from '../../accounts/session.ts';
 import { codeAttemptsMax } from '../../limits.ts';
 
 let dashboard: TestDashboard;
@@ -340,4 +345,35 @@ test('passkeys are refused at an address where browsers offer none, and with SSO
   expect(await client.trpc.auth.methods.query()).toMatchObject({ password: true, passkey: false });
   await expect(client.trpc.auth.askPasskey.query()).rejects.toMatchObject(code('PRECONDITION_FAILED'));
   expect(await openClient(dashboard.url).trpc.auth.methods.query()).toMatchObject({ passkey: true });
+});
+
+test('a second factor that is added while a session opens is asked for, and the session ends', async () => {
+  const { client, spaceId, email } = await dashboard.addSpace();
+  const { user } = await client.trpc.me.query();
+  const { database, sql } = dashboard;
+  const sessions = openSessions(database, { isSecondFactorRequired: false });
+  const secondStep = openSecondStep({
+    database,
+    sessions: {
+      ...sessions,
+      open: async (...args) => {
+        const token = await sessions.open(...args);
+        await sql`INSERT INTO totp_secrets (user_id, secret, last_step) VALUES (${user.id}, '\\x00'::bytea, 0)`;
+        return token;
+      },
+    },
+    seal: openSeal(dashboardPepper, 'test'),
+    useCode: async () => undefined,
+    arePasswordsAllowed: true,
+    log: pino({ level: 'silent' }),
+    now: () => 0,
+  });
+  const browser = { address: '127.0.0.1', userAgent: null };
+  const outcome = await secondStep.start({ id: user.id }, browser, 'link');
+  expect(outcome).toEqual({ step: expect.any(String), factors: { totp: true, passkey: false } });
+  expect(await sql`SELECT id FROM sessions WHERE user_id = ${user.id}`).toHaveLength(1);
+  expect(await lastActions({ client, spaceId, email, password: '' }, 2)).toMatchObject([
+    ['session.close', {}],
+    ['session.open', { method: 'link' }],
+  ]);
 });

@@ -52,7 +52,7 @@ function AddAppForm({ onClose, onAdded }: Outcome) {
         </Suspense>
       </div>
       <div className="flex items-center gap-2">
-        <code className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs break-all">
+        <code className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs">
           {secret.replace(/(.{4})(?=.)/g, '$1 ')}
         </code>
         <CopyButton label="Copy the secret" text={secret}>
