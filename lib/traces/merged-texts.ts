@@ -37,8 +37,10 @@ export function mergeStored(first: JsonObject, others: readonly OtherEvent[]): M
   for (const event of merged) dropParent(event, ids);
   const event = mergeEvents(first, others);
   let text = JSON.stringify(event);
-  const bytes = Buffer.byteLength(text);
-  if (bytes > bodyBytesMax && shortenEvent(event, bytes, bodyBytesMax)) text = JSON.stringify(event);
+  if (Buffer.byteLength(text) > bodyBytesMax) {
+    shortenEvent(event, bodyBytesMax);
+    text = JSON.stringify(event);
+  }
   // Valid events make a valid event: each member comes from one of them.
   return { event: event as unknown as IngestEvent, text };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { digitsOf } from '../json/exact-json.ts';
 import type { Json, JsonObject } from '../json/json-value.ts';
+import { storeTextsOnce } from './texts-once.ts';
 
 /** Shorter texts are not replaced: the replacement would be as long. */
 const shortenedBytesMin = 256;
@@ -14,26 +15,27 @@ interface Place {
 }
 
 /**
- * Replaces the largest texts of an event that is too large by `{ truncated, bytes, sha256 }`, as the SDK does. Rejecting the
- * span instead would go unnoticed: exporters do not show rejected spans to their users.
+ * Shortens an event that is too large: first each text is stored once (texts-once.ts), which loses nothing; then the largest texts are
+ * replaced by `{ truncated, bytes, sha256 }`, as the SDK does. Rejecting the span instead would go unnoticed: exporters do not show
+ * rejected spans to their users.
  *
- * @param bytes the size of the event's JSON.
- * @returns whether anything was replaced; the event may still be too large.
+ * @returns the size of its JSON then; the event may still be too large.
  */
-export function shortenEvent(event: JsonObject, bytes: number, bytesMax: number): boolean {
+export function shortenEvent(event: JsonObject, bytesMax: number): number {
+  storeTextsOnce(event);
+  const bytes = Buffer.byteLength(JSON.stringify(event));
+  if (bytes <= bytesMax) return bytes;
   const places: Place[] = [];
   collect(event.properties ?? null, places, (key) => stringFields.has(key));
   for (const part of ['status', 'additionalProperties']) collect(event[part] ?? null, places, () => true);
   places.sort((a, b) => b.bytes - a.bytes);
   let left = bytes;
-  let isShortened = false;
   for (const place of places) {
     if (left <= bytesMax || place.bytes < shortenedBytesMin) break;
     place.replace();
-    isShortened = true;
     left -= place.bytes - shortenedBytesMin;
   }
-  return isShortened;
+  return left;
 }
 
 /** @param isString whether the replacement of a member of this name has to be a string. */

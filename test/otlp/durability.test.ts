@@ -11,6 +11,7 @@ import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { pauseTree } from '../../harness/system/process-tree.ts';
 import { postTraces } from '../support/otlp/otlp-http.ts';
 import { startPipeline } from '../support/pipeline.ts';
+import { startService } from '../support/service-process.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 
 test('success is sent only when the events are durable; a retry after an outage stores each span once', async () => {
@@ -68,4 +69,44 @@ test('the log counts the spans of a request by the reason for which they were le
     { stored: 1, rejected: 1, filtered: { embeddings: 1, not_genai: 1 } },
   ]);
   expect(pipeline.ingest.log()).not.toContain('canary');
+});
+
+test('spans in requests of their own are one event a call, also when the writer is killed between them', async () => {
+  await using pipeline = await startPipeline();
+  const tenant = await pipeline.createTenant();
+  const idOf = (number: number) => number.toString(16).padStart(16, '0');
+  const run = {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': 'planner',
+    'user.id': 'user-1',
+  };
+  const spans = Array.from({ length: 20 }, (_, at) => at * 4).flatMap((first) => [
+    { spanId: idOf(first + 1), attributes: run },
+    { spanId: idOf(first + 2), parentSpanId: idOf(first + 1), attributes: { 'http.route': '/plan' } },
+    {
+      spanId: idOf(first + 3),
+      parentSpanId: idOf(first + 2),
+      attributes: { 'openinference.span.kind': 'LLM', 'llm.model_name': 'm', 'session.id': 'thread-1' },
+    },
+    {
+      spanId: idOf(first + 4),
+      parentSpanId: idOf(first + 3),
+      attributes: { 'gen_ai.operation.name': 'chat' },
+    },
+  ]);
+  // Parents first, then children first, and half of them twice.
+  const order = [...spans.slice(0, 40), ...spans.slice(40).reverse(), ...spans.slice(20, 60)];
+  for (const [place, span] of order.entries()) {
+    const body = toProtobuf({ spans: [span] });
+    expect((await postTraces(pipeline, tenant, { type: 'application/x-protobuf', body })).status).toBe(200);
+    if (place % 60 !== 12) continue;
+    await pipeline.writer.stop('SIGKILL');
+    pipeline.writer = await startService('writer', pipeline.variables);
+  }
+  await untilDrained(pipeline);
+  const { sql } = pipeline;
+  const rows = await sql`
+    SELECT agent_id, user_id, thread_id, count(*)::integer FROM events WHERE space_id = ${tenant.spaceId} GROUP BY 1, 2, 3`;
+  expect([...rows]).toEqual([{ agent_id: 'planner', user_id: 'user-1', thread_id: 'thread-1', count: 20 }]);
+  expect(await countUsage(pipeline, tenant.spaceId)).toBe(20);
 });

@@ -19,9 +19,6 @@ export const spanBytesMax = 8 * 1024 * 1024;
 /** Deepest nesting of lists and objects in an attribute. Protobuf libraries stop at 100 messages, which are 50 levels. */
 export const attributeDepthMax = 64;
 
-/** Deepest nesting of JSON text in an attribute that is stored as JSON. Deeper JSON is stored as text. */
-export const embeddedDepthMax = 256;
-
 /**
  * Largest description of a resource or a scope, in characters of JSON. It is stored with each of its events: a few large
  * ones would turn one request into gigabytes.

@@ -185,7 +185,8 @@ export class SpanMapping {
     }
     let json = JSON.stringify(event);
     let bytes = Buffer.byteLength(json);
-    if (bytes > eventBytesMax && shortenEvent(event, bytes, eventBytesMax)) {
+    if (bytes > eventBytesMax) {
+      shortenEvent(event, eventBytesMax);
       json = JSON.stringify(event);
       bytes = Buffer.byteLength(json);
     }
