@@ -1,6 +1,8 @@
+import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from 'vitest';
 import { demoEvents } from '../support/browser/demo-events.ts';
 import { passwordOfTests, useBrowser } from '../support/browser/use-browser.ts';
+import { until } from '../support/wait.ts';
 
 const system = useBrowser();
 
@@ -99,6 +101,57 @@ test('a failing tool call is found among many events by typing, and links to its
   await page.keyboard.press('e');
   await page.waitForURL((url) => url.searchParams.get('peek') === failed.id);
   await peek.getByText('somebody else holds the lock').waitFor();
+});
+
+test('the search field completes fields and values, asks about a wrong field, and compares numbers', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const events = demoEvents();
+  await system.send(apiKey, events);
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  await page.goto(`/s/${spaceId}/events`);
+  const grid = page.getByRole('grid');
+  await grid.waitFor();
+  await page.keyboard.press('/');
+  const field = page.getByRole('combobox', { name: /Search in previews/ });
+  await field.pressSequentially('mod');
+  await page.getByRole('option', { name: 'model:' }).waitFor();
+  const { violations } = await new AxeBuilder({ page }).include('search').analyze();
+  expect(violations).toEqual([]);
+  // Tab completes, the arrows choose a value of the space, Enter takes it and then searches.
+  await page.keyboard.press('Tab');
+  const option = page.getByRole('option', { name: 'mistral-large-latest' });
+  await option.waitFor();
+  while ((await option.getAttribute('aria-selected')) !== 'true') await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  expect(await field.inputValue()).toBe('model:mistral-large-latest ');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.searchParams.get('name') === 'mistral-large-latest');
+  await page.getByRole('button', { name: 'Clear' }).click();
+
+  await field.fill('usr:cus');
+  await page.keyboard.press('Enter');
+  await page.getByText('There is no field “usr”. Did you mean user:?').waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  await page.getByRole('button', { name: 'Search user:' }).click();
+  await page.waitForURL((url) => url.searchParams.get('userId') === 'cus');
+  await page.getByRole('button', { name: 'Clear' }).click();
+
+  const slow = events.filter(({ durationMs }) => durationMs > 2_000);
+  expect(slow.length).toBeGreaterThan(0);
+  await field.fill('took:>2s');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Remove: Duration >2s' }).waitFor();
+  await until(async () => (await grid.getAttribute('aria-rowcount')) === String(slow.length + 1));
+  await page.getByRole('button', { name: 'Clear' }).click();
+  // Costs are compared in a range, at list prices.
+  await field.fill('cost:>0.0001');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.searchParams.get('last') === '30d');
+  await grid.getByRole('row').nth(1).waitFor();
+  await field.fill('cost:cheap');
+  await page.keyboard.press('Enter');
+  await page.getByText(/“cheap” is no comparison/).waitFor();
 });
 
 test('users are listed with their events, and the link to the events keeps the time range', async () => {

@@ -1,5 +1,5 @@
 import type { Search } from '../url/search.ts';
-import { attributePrefix, type Condition, fieldNames, isField, notPrefix } from './fields.ts';
+import { attributePrefix, type Condition, fieldNames, isField, isMeasure, notPrefix } from './fields.ts';
 
 /** The conditions of an address, in field order. Unknown fields are ignored. */
 export function readConditions(search: Search): Condition[] {
@@ -47,7 +47,11 @@ function isFilter(name: string): boolean {
 }
 
 function isCondition(field: string): boolean {
-  return isField(field) || (field.startsWith(attributePrefix) && field.length > attributePrefix.length);
+  return (
+    isField(field) ||
+    isMeasure(field) ||
+    (field.startsWith(attributePrefix) && field.length > attributePrefix.length)
+  );
 }
 
 function rank({ field }: Condition): number {

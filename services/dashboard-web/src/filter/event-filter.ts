@@ -1,7 +1,8 @@
 import type { Input } from '../api/paths.ts';
 import type { Search } from '../url/search.ts';
+import { type Comparison, parseComparison } from './comparison.ts';
 import { readConditions } from './conditions.ts';
-import { attributePrefix, isField } from './fields.ts';
+import { attributePrefix, isField, isMeasure } from './fields.ts';
 import { isRecentRange, recentRanges } from './recent-range.ts';
 
 export type ListInput = NonNullable<Input<'events.list'>>;
@@ -17,7 +18,14 @@ export function toEventFilter(search: Search, nowMs: number): ListInput | string
   const filter: Record<string, unknown> = {};
   const attributes: { key: string; value: string }[] = [];
   const not: object[] = [];
+  const comparisons: Comparison[] = [];
   for (const { field, value, isExcluded } of readConditions(search)) {
+    if (isMeasure(field)) {
+      const compared = parseComparison(field, value);
+      if (typeof compared === 'string') return compared;
+      comparisons.push(...compared);
+      continue;
+    }
     const problem = findProblem(field, value);
     if (problem !== undefined) return problem;
     const key = field.slice(attributePrefix.length);
@@ -27,6 +35,7 @@ export function toEventFilter(search: Search, nowMs: number): ListInput | string
   }
   if (attributes.length > 0) filter.attributes = attributes;
   if (not.length > 0) filter.not = not;
+  if (comparisons.length > 0) filter.comparisons = comparisons;
   if (search.text) filter.text = search.text;
   for (const name of ['minDurationMs', 'maxDurationMs', 'from', 'to']) {
     const value = Number(search[name]);

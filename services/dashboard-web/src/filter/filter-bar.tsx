@@ -1,12 +1,10 @@
-import { Search as SearchIcon, X } from 'lucide-react';
-import { type FormEvent, useRef } from 'react';
-import { useShortcuts } from '../settings/shortcuts.ts';
+import { X } from 'lucide-react';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
-import { readConditions, withCondition } from './conditions.ts';
-import { type Condition, labelOf } from './fields.ts';
-import { parseQueryText } from './query-text.ts';
+import { readConditions } from './conditions.ts';
+import { type Condition, isMeasure, labelOf } from './fields.ts';
+import { QueryField } from './query-field.tsx';
 import { RangeField } from './range-field.tsx';
 import { type Filter, useFilter } from './use-filter.ts';
 
@@ -19,41 +17,6 @@ export function FilterBar() {
       <RangeField search={filter.search} onChange={filter.set} />
       <Chips filter={filter} />
     </search>
-  );
-}
-
-function QueryField({ filter: { search, set } }: { filter: Filter }) {
-  const field = useRef<HTMLInputElement>(null);
-  useShortcuts({ '/': () => field.current?.focus() });
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    const typed = parseQueryText(field.current?.value ?? '');
-    const next = typed.conditions.reduce(withCondition, search);
-    set({
-      ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
-      ...next,
-      text: typed.text,
-    });
-    if (field.current !== null) field.current.value = typed.text;
-  };
-  return (
-    <form onSubmit={onSubmit} className="relative min-w-56 flex-1">
-      <SearchIcon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
-      <input
-        ref={field}
-        // A new address resets the text.
-        key={search.text ?? ''}
-        defaultValue={search.text ?? ''}
-        aria-label="Search in previews, or filter by field:value"
-        placeholder="Search, or user:mia -model:gpt-4o attr.plan:pro"
-        spellCheck={false}
-        autoComplete="off"
-        enterKeyHint="search"
-        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
-        className="h-8 w-full rounded-md border border-edge bg-surface pr-9 pl-8 text-sm placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0"
-      />
-      <kbd className="pointer-events-none absolute top-[7px] right-2 max-md:hidden">/</kbd>
-    </form>
   );
 }
 
@@ -72,7 +35,7 @@ function Chips({ filter }: { filter: Filter }) {
         <Chip
           key={condition.field + condition.isExcluded}
           label={<ConditionLabel {...condition} />}
-          name={`${labelOf(condition.field)} ${condition.isExcluded ? 'is not' : 'is'} ${condition.value}`}
+          name={[labelOf(condition.field), relationOf(condition), condition.value].filter(Boolean).join(' ')}
           onRemove={() => remove(condition)}
         />
       ))}
@@ -93,15 +56,20 @@ function Chips({ filter }: { filter: Filter }) {
   );
 }
 
-function ConditionLabel({ field, value, isExcluded }: Condition) {
+/** A comparison has its own relation. */
+function relationOf({ field, isExcluded }: Condition): string {
+  if (isMeasure(field)) return '';
+  return isExcluded ? 'is not' : 'is';
+}
+
+function ConditionLabel(condition: Condition) {
+  const { field, value, isExcluded } = condition;
   return (
     <>
       <span className="text-muted">
         <ShownText text={labelOf(field)} />
       </span>{' '}
-      <span className={isExcluded ? 'font-semibold text-bad' : 'text-faint'}>
-        {isExcluded ? 'is not' : 'is'}
-      </span>{' '}
+      <span className={isExcluded ? 'font-semibold text-bad' : 'text-faint'}>{relationOf(condition)}</span>{' '}
       <span className="font-medium">
         <ShownText text={value} />
       </span>

@@ -1,36 +1,71 @@
-import { attributePrefix, type Condition, isField } from './fields.ts';
+import { parseComparison } from './comparison.ts';
+import { attributePrefix, type Condition, isMeasure } from './fields.ts';
+import { fieldNamed, findSimilar } from './typed-fields.ts';
+
+/** Why a typed query is not searched, and what may have been meant. */
+export interface QueryProblem {
+  message: string;
+  /** The whole query, corrected in the ways that are offered. */
+  fixes: { label: string; query: string }[];
+}
+
+export interface ParsedQuery {
+  conditions: Condition[];
+  text: string;
+  /** Set when the query has a wrong field or comparison: searching it as text would be slow, and find nothing. */
+  problem?: QueryProblem;
+}
 
 /**
- * Parses the search field: `field:value`, `-field:value`, quoted values with spaces. Other words are a text search.
+ * Parses the search field: `field:value`, `-field:value`, quoted values with spaces, comparisons such as `took:>10s`. Other words, and
+ * texts in quotes, are a text search.
  */
-export function parseQueryText(text: string): { conditions: Condition[]; text: string } {
+export function parseQueryText(query: string): ParsedQuery {
   const conditions: Condition[] = [];
   const words: string[] = [];
-  for (const [whole, minus, name = '', quoted, plain] of text.matchAll(tokens)) {
-    const field = fieldNamed(name);
+  for (const match of query.matchAll(tokens)) {
+    const [whole, minus, name = '', quoted, plain, phrase] = match;
     const value = quoted ?? plain ?? '';
-    if (field === undefined || value === '') words.push(whole);
-    else conditions.push({ field, value, isExcluded: minus === '-' });
+    const field = fieldNamed(name);
+    if (phrase !== undefined) words.push(phrase);
+    else if (field !== undefined && value !== '') {
+      const isExcluded = minus === '-';
+      if (isMeasure(field)) {
+        const compared = isExcluded
+          ? `A comparison cannot be excluded: write the opposite of ${name}:${value}.`
+          : parseComparison(field, value);
+        if (typeof compared === 'string') return failed(compared, []);
+      }
+      conditions.push({ field, value, isExcluded });
+    } else if (isLikeField(name, value)) return failed(...explainField(query, match));
+    else words.push(whole);
   }
   return { conditions, text: words.join(' ') };
 }
 
-const tokens = /(-)?([\w.]+):(?:"([^"]*)"|(\S+))|\S+/g;
+const tokens = /(-)?([\p{L}_][\p{L}\p{N}_.]*):(?:"([^"]*)"|(\S+))|"([^"]+)"|\S+/gu;
 
-/** Aliases of fields. */
-const aliases: Record<string, string> = {
-  model: 'name',
-  tool: 'name',
-  user: 'userId',
-  thread: 'threadId',
-  trace: 'traceId',
-  agent: 'agentId',
-  group: 'agentGroupId',
-  error: 'errorCode',
-};
+function failed(message: string, fixes: QueryProblem['fixes']): ParsedQuery {
+  return { conditions: [], text: '', problem: { message, fixes } };
+}
 
-function fieldNamed(name: string): string | undefined {
-  if (isField(name)) return name;
-  if (Object.hasOwn(aliases, name)) return aliases[name];
-  return name.startsWith(attributePrefix) && name.length > attributePrefix.length ? name : undefined;
+/** Not the scheme of a URL, and not the drive of a path. */
+function isLikeField(name: string, value: string): boolean {
+  return name.length > 1 && value !== '' && !value.startsWith('//') && name !== 'mailto';
+}
+
+function explainField(query: string, match: RegExpExecArray): [string, QueryProblem['fixes']] {
+  const [whole, minus = '', name = ''] = match;
+  const replaceBy = (text: string) =>
+    query.slice(0, match.index) + text + query.slice(match.index + whole.length);
+  const rest = whole.slice(minus.length + name.length);
+  const similar = findSimilar(name);
+  const names = [...(similar === undefined ? [] : [similar]), `${attributePrefix}${name}`];
+  return [
+    `There is no field “${name}”.${similar === undefined ? '' : ` Did you mean ${similar}:?`}`,
+    [
+      ...names.map((one) => ({ label: `Search ${one}:`, query: replaceBy(`${minus}${one}${rest}`) })),
+      { label: 'Search the text', query: replaceBy(`"${whole.replaceAll('"', '')}"`) },
+    ],
+  ];
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { SearchHelp } from '../filter/search-help.tsx';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { useSpace } from '../space/space.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -68,7 +69,7 @@ export function KeyboardHelp() {
     <Dialog
       isOpen={isOpen}
       onClose={() => setOpen(false)}
-      title="Keyboard shortcuts"
+      title="Keyboard shortcuts and search"
       width="wide"
       description="Single keys can be turned off in your profile."
     >
@@ -91,6 +92,7 @@ export function KeyboardHelp() {
           </section>
         ))}
       </div>
+      <SearchHelp />
     </Dialog>
   );
 }

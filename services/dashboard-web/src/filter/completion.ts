@@ -1,0 +1,104 @@
+import { comparisonExamples } from './comparison.ts';
+import { attributePrefix, isMeasure } from './fields.ts';
+import { completeField, fieldNamed } from './typed-fields.ts';
+
+/** What can be completed at the cursor of the search field. */
+export interface Completion {
+  /** The part of the text that an option replaces. */
+  start: number;
+  end: number;
+  /** Options that are known without asking. */
+  options: readonly CompletionOption[];
+  /** Values to ask the API for. */
+  asked?: AskedValues;
+}
+
+export interface CompletionOption {
+  /** What replaces the part. */
+  insert: string;
+  label: string;
+  detail?: string;
+  /** Whether a value follows, which is completed next. */
+  isOpen: boolean;
+}
+
+export interface AskedValues {
+  field: 'name' | 'source' | 'agentId' | 'agentGroupId' | 'userId' | 'threadId' | 'errorCode' | 'attribute';
+  key?: string;
+  prefix: string;
+}
+
+const fixedValues: Record<string, readonly string[]> = { type: ['llm', 'tool'], state: ['ok', 'error'] };
+
+const askedFields: ReadonlySet<string> = new Set<AskedValues['field']>([
+  'name',
+  'source',
+  'agentId',
+  'agentGroupId',
+  'userId',
+  'threadId',
+  'errorCode',
+]);
+
+/** @returns undefined when nothing can be completed. */
+export function completeAt(text: string, cursor: number): Completion | undefined {
+  const before = text.slice(0, cursor);
+  const token = /(?:^|\s)((?:[^\s"]|"[^"]*(?:"|$))*)$/.exec(before)?.[1] ?? '';
+  const end = cursor + (/^[^\s"]*/.exec(text.slice(cursor))?.[0].length ?? 0);
+  const [, minus = '', name, quote, value = ''] = /^(-?)([\p{L}\p{N}_.]+):("?)([^"]*)$/u.exec(token) ?? [];
+  const tokenStart = cursor - token.length;
+  if (name !== undefined) {
+    const field = fieldNamed(name);
+    const start = tokenStart + minus.length + name.length + 1;
+    return field === undefined || (quote !== '' && end !== cursor)
+      ? undefined
+      : { start, end, ...completeValue(field, value) };
+  }
+  const [, typedMinus = '', prefix] = /^(-?)([\p{L}\p{N}_.]*)$/u.exec(token) ?? [];
+  if (prefix === undefined) return undefined;
+  const start = tokenStart + typedMinus.length;
+  if (prefix.startsWith(attributePrefix)) {
+    const asked: AskedValues = { field: 'attribute', prefix: prefix.slice(attributePrefix.length) };
+    return { start, end, options: [], asked };
+  }
+  const options = completeField(prefix).map(({ name, label }) => ({
+    insert: name,
+    label: name,
+    detail: label,
+    isOpen: true,
+  }));
+  return options.length === 0 ? undefined : { start, end, options };
+}
+
+function completeValue(field: string, value: string): Pick<Completion, 'options' | 'asked'> {
+  const fixed = fixedValues[field] ?? (isMeasure(field) ? comparisonExamples[field] : undefined);
+  if (fixed !== undefined) {
+    return { options: fixed.filter((one) => one.startsWith(value) && one !== value).map(valueOption) };
+  }
+  if (askedFields.has(field)) {
+    return { options: [], asked: { field: field as AskedValues['field'], prefix: value } };
+  }
+  if (!field.startsWith(attributePrefix)) return { options: [] };
+  return {
+    options: [],
+    asked: { field: 'attribute', key: field.slice(attributePrefix.length), prefix: value },
+  };
+}
+
+/** The options for values of the API. Values that cannot be typed are left out. */
+export function toOptions({ field, key }: AskedValues, values: readonly string[]): CompletionOption[] {
+  const isKey = field === 'attribute' && key === undefined;
+  if (!isKey) return values.filter((value) => !/["\r\n]/.test(value)).map(valueOption);
+  return values
+    .filter((name) => /^[\p{L}\p{N}_.]+$/u.test(name))
+    .map((name) => ({
+      insert: `${attributePrefix}${name}:`,
+      label: `${attributePrefix}${name}:`,
+      isOpen: true,
+    }));
+}
+
+function valueOption(value: string): CompletionOption {
+  const insert = /\s/.test(value) ? `"${value}" ` : `${value} `;
+  return { insert, label: value, isOpen: false };
+}

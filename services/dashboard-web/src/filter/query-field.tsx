@@ -1,0 +1,140 @@
+import { Search as SearchIcon } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { useShortcuts } from '../settings/shortcuts.ts';
+import { Button } from '../ui/button.tsx';
+import { type CompletionOption, completeAt } from './completion.ts';
+import { CompletionList, optionId } from './completion-list.tsx';
+import { withCondition } from './conditions.ts';
+import { type ParsedQuery, parseQueryText, type QueryProblem } from './query-text.ts';
+import { useCompletion } from './use-completion.ts';
+import type { Filter } from './use-filter.ts';
+
+/** The range in which costs are compared when none was chosen: they need one. */
+const costRange = '30d';
+
+/** The search field of a filter, with completion of fields and values. */
+export function QueryField({ filter: { search, set } }: { filter: Filter }) {
+  const onQuery = ({ conditions, text }: ParsedQuery) => {
+    const next = conditions.reduce(withCondition, search);
+    const hasRange = next.from !== undefined || next.last !== undefined;
+    set({
+      ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+      ...next,
+      ...(next.cost !== undefined && !hasRange && { last: costRange }),
+      text,
+    });
+  };
+  // A new address resets the text.
+  return <QueryInput key={search.text ?? ''} initial={search.text ?? ''} onQuery={onQuery} />;
+}
+
+function QueryInput({ initial, onQuery }: { initial: string; onQuery: (query: ParsedQuery) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  const listId = useId();
+  const [text, setText] = useState(initial);
+  const [cursor, setCursor] = useState<number>();
+  const [active, setActive] = useState(-1);
+  const [problem, setProblem] = useState<QueryProblem>();
+  useShortcuts({ '/': () => field.current?.focus() });
+  const completion = cursor === undefined ? undefined : completeAt(text, cursor);
+  const options = useCompletion(completion);
+  const isOpen = completion !== undefined && options.length > 0;
+  const close = () => {
+    setCursor(undefined);
+    setActive(-1);
+  };
+  const search = (query: string) => {
+    const parsed = parseQueryText(query);
+    close();
+    setProblem(parsed.problem);
+    setText(parsed.problem === undefined ? parsed.text : query);
+    if (parsed.problem === undefined) onQuery(parsed);
+  };
+  const accept = (option: CompletionOption) => {
+    if (completion === undefined) return;
+    const before = text.slice(0, completion.start) + option.insert;
+    const after = text.slice(completion.end);
+    setText(before + (option.isOpen ? after : after.trimStart()));
+    setActive(-1);
+    setCursor(option.isOpen ? before.length : undefined);
+    // After React has drawn the new text.
+    requestAnimationFrame(() => field.current?.setSelectionRange(before.length, before.length));
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      if (!isOpen) return setCursor(event.currentTarget.selectionStart ?? text.length);
+      const count = options.length + 1;
+      return setActive(((active + 1 + step + count) % count) - 1);
+    }
+    if (event.key === 'Escape') return isOpen ? close() : event.currentTarget.blur();
+    // Tab completes what was begun; in an empty field it goes on to the next control.
+    const isTab = event.key === 'Tab' && !event.shiftKey && text.trim() !== '';
+    const option = options[isTab ? Math.max(0, active) : active];
+    if (!isOpen || option === undefined || !(isTab || event.key === 'Enter')) return;
+    event.preventDefault();
+    accept(option);
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    search(text);
+  };
+  return (
+    <form onSubmit={onSubmit} className="relative min-w-56 flex-1">
+      <SearchIcon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
+      <input
+        ref={field}
+        role="combobox"
+        aria-autocomplete="list"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? listId : undefined}
+        aria-activedescendant={isOpen && active >= 0 ? optionId(listId, active) : undefined}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : `${listId}-problem`}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setCursor(event.target.selectionStart ?? event.target.value.length);
+          setActive(-1);
+          setProblem(undefined);
+        }}
+        onClick={(event) => setCursor(event.currentTarget.selectionStart ?? text.length)}
+        onBlur={close}
+        onKeyDown={onKeyDown}
+        aria-label="Search in previews, or filter by field:value"
+        placeholder="Search, or user:mia -model:gpt-4o took:>10s"
+        spellCheck={false}
+        autoComplete="off"
+        enterKeyHint="search"
+        className="h-8 w-full rounded-md border border-edge bg-surface pr-9 pl-8 text-sm placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0"
+      />
+      <kbd className="pointer-events-none absolute top-[7px] right-2 max-md:hidden">/</kbd>
+      {isOpen && <CompletionList id={listId} options={options} active={active} onAccept={accept} />}
+      {problem !== undefined && <Problem id={`${listId}-problem`} problem={problem} onFix={search} />}
+    </form>
+  );
+}
+
+function Problem({
+  id,
+  problem: { message, fixes },
+  onFix,
+}: {
+  id: string;
+  problem: QueryProblem;
+  onFix: (query: string) => void;
+}) {
+  return (
+    <div role="alert" className="mt-1.5 flex flex-wrap items-center gap-2 text-sm">
+      <span id={id} className="text-bad">
+        {message}
+      </span>
+      {fixes.map(({ label, query }) => (
+        <Button key={label} size="small" onClick={() => onFix(query)}>
+          {label}
+        </Button>
+      ))}
+    </div>
+  );
+}
