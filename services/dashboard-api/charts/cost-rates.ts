@@ -68,7 +68,8 @@ async function readRates(
   const [set, changes] = await Promise.all([listPrices(database, spaceId), readListChanges(database)]);
   const priceOf = await openPriceBook(database, spaceId, models, set);
   const days = [...set.map(({ validFrom }) => validFrom), ...changes].map(dayOf);
-  const starts = [...new Set([-timeMsMax, ...days])].toSorted((a, b) => a - b);
+  // The first price of a model holds from 1970 on.
+  const starts = [...new Set([0, ...days])].toSorted((a, b) => a - b);
   return models.flatMap((model) =>
     starts.flatMap((fromMs, place): CostRate[] => {
       const price = priceOf(model, fromMs);

@@ -201,7 +201,6 @@ test('lists, histograms and live reads compare durations, tokens and costs, with
   ];
   const after = (await trpc.live.since.query({})).cursor;
   await insertParts(dashboard.database, [partOf(spaceId, events)]);
-  await trpc.prices.set.mutate({ model: 'house', input: '10', output: '0' });
   const from = start - 3_600_000;
   type Comparisons = NonNullable<Extract<ListInput, object>['comparisons']>;
   const find = async (...comparisons: Comparisons) => {
@@ -216,6 +215,8 @@ test('lists, histograms and live reads compare durations, tokens and costs, with
   };
   expect(await find({ measure: 'duration', operator: '>', value: 500 })).toEqual([1, 2]);
   expect(await find({ measure: 'tokens', operator: '>=', value: 100_000 })).toEqual([0, 1, 3]);
+  expect(await find({ measure: 'cost', operator: '>', value: 0.2 })).toEqual([0]);
+  await trpc.prices.set.mutate({ model: 'house', input: '10', output: '0' });
   expect(await find({ measure: 'cost', operator: '>', value: 0.2 })).toEqual([0, 2]);
   expect(
     await find(

@@ -12,7 +12,7 @@ import { type Filter, useFilter } from './use-filter.ts';
 export function FilterBar() {
   const filter = useFilter();
   return (
-    <search className="flex flex-wrap items-center gap-2">
+    <search className="flex flex-wrap items-start gap-2">
       <QueryField filter={filter} />
       <RangeField search={filter.search} onChange={filter.set} />
       <Chips filter={filter} />
