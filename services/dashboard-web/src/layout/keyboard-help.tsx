@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { SearchHelp } from '../filter/search-help.tsx';
+import { SearchHelp } from '../search/search-help.tsx';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { useSpace } from '../space/space.ts';
 import { Dialog } from '../ui/dialog.tsx';

@@ -1,9 +1,9 @@
 import { SearchX } from 'lucide-react';
 import { useCallback } from 'react';
 import type { ListInput } from '../../filter/event-filter.ts';
-import { FilterBar } from '../../filter/filter-bar.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
+import { FilterBar } from '../../search/filter-bar.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';

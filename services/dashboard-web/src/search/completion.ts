@@ -1,5 +1,5 @@
-import { comparisonExamples } from './comparison.ts';
-import { attributePrefix, isMeasure } from './fields.ts';
+import { comparisonExamples } from '../filter/comparison.ts';
+import { attributePrefix, isMeasure } from '../filter/fields.ts';
 import { completeField, fieldNamed } from './typed-fields.ts';
 
 /** What can be completed at the cursor of the search field. */

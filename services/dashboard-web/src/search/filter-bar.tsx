@@ -1,12 +1,12 @@
 import { X } from 'lucide-react';
+import { readConditions } from '../filter/conditions.ts';
+import { type Condition, isMeasure, labelOf } from '../filter/fields.ts';
+import { RangeField } from '../filter/range-field.tsx';
+import { type Filter, useFilter } from '../filter/use-filter.ts';
 import { describeText } from '../text/marks.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { Button } from '../ui/button.tsx';
-import { readConditions } from './conditions.ts';
-import { type Condition, isMeasure, labelOf } from './fields.ts';
 import { QueryField } from './query-field.tsx';
-import { RangeField } from './range-field.tsx';
-import { type Filter, useFilter } from './use-filter.ts';
 
 /** The search field, the time range, and a chip for each condition. */
 export function FilterBar() {

@@ -1,5 +1,5 @@
-import { parseComparison } from './comparison.ts';
-import { attributePrefix, type Condition, isMeasure } from './fields.ts';
+import { parseComparison } from '../filter/comparison.ts';
+import { attributePrefix, type Condition, isMeasure } from '../filter/fields.ts';
 import { fieldNamed, findSimilar } from './typed-fields.ts';
 
 /** Why a typed query is not searched, and what may have been meant. */

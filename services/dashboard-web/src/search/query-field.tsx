@@ -1,13 +1,13 @@
 import { Search as SearchIcon } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { withCondition } from '../filter/conditions.ts';
+import type { Filter } from '../filter/use-filter.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
 import { Button } from '../ui/button.tsx';
 import { type CompletionOption, completeAt } from './completion.ts';
 import { CompletionList, optionId } from './completion-list.tsx';
-import { withCondition } from './conditions.ts';
 import { type ParsedQuery, parseQueryText, type QueryProblem } from './query-text.ts';
 import { useCompletion } from './use-completion.ts';
-import type { Filter } from './use-filter.ts';
 
 /** The range in which costs are compared when none was chosen: they need one. */
 const costRange = '30d';
