@@ -42,6 +42,22 @@ test('a key that was tried before it existed is accepted within a second of its 
   await untilAnswered(tenant, 202);
 });
 
+test('a read key cannot send events', async () => {
+  const { spaceId } = await pipeline.createTenant();
+  const read = await issueApiKey(pipeline.database, spaceId, {
+    name: 'read',
+    pepper,
+    scope: 'administration',
+  });
+  expect((await post({ spaceId, ...read })).status).toBe(401);
+  // Neither one that has the shape of other keys: the scope decides.
+  const apiKey = createApiKey();
+  await pipeline.database
+    .insert(apiKeys)
+    .values({ spaceId, name: 'forged', hash: hashApiKey(apiKey, pepper), lastFour: '', scope: 'events' });
+  expect((await post({ spaceId, keyId: '', apiKey })).status).toBe(401);
+});
+
 test('a key is rejected when it has expired', async () => {
   const tenant = await pipeline.createTenant();
   expect((await post(tenant)).status).toBe(202);

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { withTimeout } from '../../../lib/timeout.ts';
+import { TimeoutError, withTimeout } from '../../../lib/timeout.ts';
 import { dashboardBodyBytesMax, dashboardCallTimeoutMs } from '../limits.ts';
 import { logFailure } from '../request-log.ts';
 import { appRouter } from '../router.ts';
@@ -22,6 +24,7 @@ const version = '1';
 
 export interface McpDependencies {
   services: Services;
+  answerAfterBody: AnswerAfterBody;
   publicUrl: string | undefined;
   log: Logger;
 }
@@ -31,47 +34,48 @@ export interface McpDependencies {
  * of another site could use it.
  */
 export async function answerMcp(
-  { services, publicUrl, log }: McpDependencies,
+  dependencies: McpDependencies,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const left = new AbortController();
-  response.once('close', () => left.abort());
+  const { services, answerAfterBody, publicUrl, log } = dependencies;
   const asked = readRequest(request, response, services.findAddress);
+  const note = (error: TRPCError, name = mcpPath) => logFailure(log, name, { error, sender: asked.sender });
   try {
     if (!isAllowedOrigin(request, publicUrl))
       throw new TRPCError({ code: 'FORBIDDEN', message: 'This request comes from another site.' });
-    const body = await withTimeout(dashboardCallTimeoutMs, readBody(request));
+    const body = await readBody(request);
+    refuseBatch(body);
+    if (asked.readKey === undefined) throw noKey();
+    const left = new AbortController();
+    response.once('close', () => left.abort());
     const context = openContext(services, { ...asked, token: undefined });
-    if (asked.readKey === undefined)
-      throw new TRPCError({
-        code: 'UNAUTHORIZED',
-        message: 'Send a read key: Authorization: Bearer weir_read_…',
-      });
     const { currentSpaceId } = await context.findReadKey();
     const call = appRouter.createCaller(context, { signal: left.signal });
     const server = createMcpServer(
       { call, spaceId: currentSpaceId ?? '' },
-      {
-        version,
-        onFailure: (error, name) => logFailure(log, `mcp ${name}`, { error, sender: asked.sender }),
-      },
+      { version, onFailure: (error, name) => note(error, `mcp ${name}`) },
     );
-    // Without sessionIdGenerator the transport has no sessions.
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    await server.connect(transport);
-    try {
-      const answered = transport.handleRequest(toWebRequest(request, body));
-      const answer = await withTimeout(mcpTimeoutMs, answered).catch((late: unknown) => {
-        throw unavailable(late);
-      });
-      response.writeHead(answer.status, { ...headers, ...contentType(answer) }).end(await answer.text());
-    } finally {
-      await server.close();
-    }
+    const answer = await answerOf(server, toWebRequest(request, body));
+    response.writeHead(answer.status, { ...headers, ...contentType(answer) }).end(await answer.text());
   } catch (thrown) {
-    if (!response.destroyed)
-      sendFailure(response, thrown, (error) => logFailure(log, mcpPath, { error, sender: asked.sender }));
+    const error = classifyFailure(getTRPCErrorFromUnknown(thrown));
+    note(error);
+    answerAfterBody(request, response, () => sendFailure(response, error)).catch(() => request.destroy());
+  }
+}
+
+/** @throws TRPCError SERVICE_UNAVAILABLE when the server has no answer in time. */
+async function answerOf(server: McpServer, request: Request): Promise<Response> {
+  // Without sessionIdGenerator the transport has no sessions.
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await withTimeout(mcpTimeoutMs, transport.handleRequest(request)).catch((late: unknown) => {
+      throw unavailable(late);
+    });
+  } finally {
+    await server.close();
   }
 }
 
@@ -83,32 +87,52 @@ function contentType(answer: Response): Record<string, string> {
   return type === null ? {} : { 'Content-Type': type };
 }
 
-function sendFailure(response: ServerResponse, thrown: unknown, note: (error: TRPCError) => void): void {
-  const error = classifyFailure(getTRPCErrorFromUnknown(thrown));
-  note(error);
+function sendFailure(response: ServerResponse, error: TRPCError): void {
   const status = getHTTPStatusCodeFromError(error);
   const challenge = status === 401 ? { 'WWW-Authenticate': 'Bearer realm="weir"' } : {};
   const body = { jsonrpc: '2.0', id: null, error: { code: -32_000, message: publicMessage(error) } };
-  // The rest of a body that is too long is not read.
-  const closing = status === 413 && response.req.httpVersionMajor === 1 ? { Connection: 'close' } : {};
   response
-    .writeHead(status, { ...headers, ...challenge, ...closing, 'Content-Type': 'application/json' })
+    .writeHead(status, { ...headers, ...challenge, 'Content-Type': 'application/json' })
     .end(JSON.stringify(body));
 }
 
-/** @throws TRPCError PAYLOAD_TOO_LARGE */
+function noKey(): TRPCError {
+  const message = 'Send a read key: Authorization: Bearer weir_read_…';
+  return new TRPCError({ code: 'UNAUTHORIZED', message });
+}
+
+/**
+ * Newer versions of the protocol have no batches, and a batch could cancel its own request, which then has no answer.
+ *
+ * @throws TRPCError BAD_REQUEST
+ */
+function refuseBatch(body: Buffer): void {
+  if (!/^\s*\[/.test(body.toString('latin1'))) return;
+  throw new TRPCError({ code: 'BAD_REQUEST', message: 'Send one message in a request, not a batch.' });
+}
+
+/** @throws TRPCError PAYLOAD_TOO_LARGE, TIMEOUT, or CLIENT_CLOSED_REQUEST when the client leaves. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > dashboardBodyBytesMax) {
-      const message = `The body is longer than ${dashboardBodyBytesMax} bytes.`;
-      throw new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message });
+  const read = async () => {
+    // The rest of a body that is too long is discarded by answerAfterBody.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > dashboardBodyBytesMax) {
+        const message = `The body is longer than ${dashboardBodyBytesMax} bytes.`;
+        throw new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message });
+      }
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+    return Buffer.concat(chunks);
+  };
+  return withTimeout(dashboardCallTimeoutMs, read()).catch((cause: unknown) => {
+    if (cause instanceof TRPCError) throw cause;
+    throw cause instanceof TimeoutError
+      ? new TRPCError({ code: 'TIMEOUT', message: 'The body did not arrive in time.', cause })
+      : new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
+  });
 }
 
 /** The headers that the transport reads. */

@@ -236,7 +236,11 @@ test('pages of other sites, long bodies and bad messages are refused', async () 
   for (const origin of ['http://evil.example', 'null', 'http://127.0.0.1:1'])
     expect([origin, await status({ origin })]).toEqual([origin, 403]);
   expect(await status({}, 'x'.repeat(dashboardBodyBytesMax + 1))).toBe(413);
+  expect(await status({}, 'x'.repeat(50 * dashboardBodyBytesMax))).toBe(413);
   expect(await status({}, '{')).toBe(400);
+  // A batch could cancel its own request, which then has no answer.
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+  expect(await status({}, JSON.stringify([JSON.parse(message), cancelled]))).toBe(400);
   // There is no stream to open.
   expect((await fetch(`${dashboard.url}/mcp`, { headers: { authorization } })).status).toBe(405);
 });

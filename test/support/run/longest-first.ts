@@ -13,6 +13,7 @@ const longest = [
   'services/ingest/worker/readers.test.ts',
   'test/web/complaints.test.ts',
   'services/dashboard-api/procedures/inputs.test.ts',
+  'services/dashboard-api/accounts/read-keys.test.ts',
   'test/http/http2-abuse.test.ts',
   'test/erasure/erasure.test.ts',
   'test/otlp/traces.test.ts',

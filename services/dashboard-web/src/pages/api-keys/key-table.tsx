@@ -96,7 +96,7 @@ function keyColumns(zone: Zone): Column<ApiKey>[] {
     },
     {
       title: 'Events, 30 days',
-      cell: ({ scope, days }) => scope === 'ingest' && <KeyDays days={days} />,
+      cell: ({ scope, days }) => (scope === 'ingest' ? <KeyDays days={days} /> : '—'),
     },
   ];
 }
