@@ -1,5 +1,6 @@
 import type { Recorder } from './core/recorder.ts';
-import { observeClient } from './http/observe-client.ts';
+import { isObserved, markObserved } from './http/marker.ts';
+import { warnUnknown } from './http/observe-client.ts';
 import { type Fetch, type ObserveOptions, Observer } from './http/observed-fetch.ts';
 import { chat, generate } from './ollama/answers.ts';
 
@@ -22,5 +23,12 @@ export function observeOllama<T extends object>(
   client: T,
   options: ObserveOptions = {},
 ): T {
-  return observeClient(new Observer({ ...options, recorder, adapters }), client);
+  const parts = client as { fetch?: Fetch };
+  if (isObserved(client)) return client;
+  if (parts.fetch === undefined) {
+    warnUnknown(client);
+    return client;
+  }
+  parts.fetch = ollamaFetch(recorder, options, parts.fetch);
+  return markObserved(client);
 }

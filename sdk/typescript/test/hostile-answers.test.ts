@@ -211,7 +211,17 @@ test('a client that observe() does not know is returned unchanged, with one warn
   const client = new Unknown();
   expect(weir.observe(client)).toBe(client);
   weir.observe(new Unknown());
-  expect(warn.mock.calls).toEqual([[expect.stringContaining('does not know Unknown')]]);
+  // A client of another API, such as Ollama's, may have a fetch.
+  class Other {
+    fetch = fetch;
+  }
+  const other = new Other();
+  expect(weir.observe(other)).toBe(other);
+  expect(other.fetch).toBe(fetch);
+  expect(warn.mock.calls).toEqual([
+    [expect.stringContaining('does not know Unknown')],
+    [expect.stringContaining('does not know Other')],
+  ]);
   warn.mockRestore();
 });
 

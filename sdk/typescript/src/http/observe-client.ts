@@ -6,6 +6,7 @@ import type { Fetch, Observer } from './observed-fetch.ts';
 /** The members that the clients of OpenAI and Anthropic share. In some versions their types declare them private. */
 interface ClientParts {
   fetch?: Fetch;
+  baseURL?: string;
   middleware?: unknown[];
   /** Converts requests for another backend, such as Bedrock: the fetch below gets no requests of Anthropic's API. */
   backendMiddleware?: () => unknown[];
@@ -20,7 +21,8 @@ interface ClientParts {
 export function observeClient<T extends object>(observer: Observer, client: T): T {
   const parts = client as ClientParts;
   if (isObserved(client)) return client;
-  if (typeof parts.fetch !== 'function') {
+  // Clients of other APIs may have a fetch, too: Ollama's.
+  if (!(parts.fetch && parts.baseURL)) {
     warnUnknown(client);
     return client;
   }
