@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError, parseConfig } from './config.ts';
 
@@ -7,6 +10,22 @@ test('an empty variable counts as unset, and every mistake is listed at once', (
   expect(parse).toThrow(ConfigError);
   expect(parse).toThrow(/mistakes:\n {2}INGEST_PORT: .*\n {2}WEIR_VENDOR: .*/);
 });
+
+test('a secret may be in a file; the variable itself wins, and a file that cannot be read is one of the mistakes', () => {
+  using file = temporaryFile('pepper-from-a-file\n');
+  expect(parseConfig({ API_KEY_PEPPER_FILE: file.path }).API_KEY_PEPPER).toBe('pepper-from-a-file');
+  const both = { API_KEY_PEPPER_FILE: file.path, API_KEY_PEPPER: 'pepper-of-the-tests-only' };
+  expect(parseConfig(both).API_KEY_PEPPER).toBe('pepper-of-the-tests-only');
+  const parse = () => parseConfig({ DATABASE_URL_FILE: '/nonexistent', NATS_URL_FILE: file.path });
+  expect(parse).toThrow(/DATABASE_URL_FILE: cannot be read \(ENOENT\)\n {2}NATS_URL: must be/);
+});
+
+function temporaryFile(content: string) {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-config-'));
+  const path = join(directory, 'secret');
+  writeFileSync(path, content);
+  return { path, [Symbol.dispose]: () => rmSync(directory, { recursive: true }) };
+}
 
 test('the vendor is WEIR_VENDOR; the VENDOR that tcsh exports is ignored', () => {
   expect(parseConfig({ VENDOR: 'apple' }).WEIR_VENDOR).toBe('weir');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { retentionDaysMax } from './db/limits.ts';
@@ -128,8 +129,11 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** Variables with secrets. `NAME_FILE` names a file with the value, as container platforms mount secrets. `NAME` wins. */
+export const secretNames = ['DATABASE_URL', 'NATS_URL', 'API_KEY_PEPPER', 'OIDC_CLIENT_SECRET'] as const;
+
 /**
- * Parses the configuration. An empty variable counts as unset.
+ * Parses the configuration. An empty variable counts as unset. Reads the files of secrets.
  *
  * @throws ConfigError that lists every mistake.
  */
@@ -137,12 +141,29 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
+  const fileMistakes = secretNames.flatMap((name) => readSecret(present, name) ?? []);
   const parsed = configSchema.safeParse(present);
-  if (parsed.success) return parsed.data;
-  const mistakes = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  if (parsed.success && fileMistakes.length === 0) return parsed.data;
+  const issues = parsed.error?.issues ?? [];
+  const mistakes = [...fileMistakes, ...issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)];
   throw new ConfigError(
     `The configuration has ${mistakes.length === 1 ? 'a mistake' : 'mistakes'}:\n  ${mistakes.join('\n  ')}`,
   );
+}
+
+/** Sets the variable to the content of its file, without white space around it. @returns a mistake, if there is one. */
+function readSecret(
+  present: Record<string, string | undefined>,
+  name: (typeof secretNames)[number],
+): string | undefined {
+  const file = present[`${name}_FILE`];
+  if (file === undefined || present[name] !== undefined) return undefined;
+  try {
+    present[name] = readFileSync(file, 'utf8').trim();
+    return undefined;
+  } catch (error) {
+    return `${name}_FILE: cannot be read (${(error as NodeJS.ErrnoException).code})`;
+  }
 }
 
 /** A configuration in which the named variables are set. */

@@ -44,10 +44,10 @@ export function withLocalConnection(env: Environment): Environment {
   const secrets = readSecrets(dataDir);
   return {
     ...env,
-    DATABASE_URL: env.DATABASE_URL || connection?.databaseUrl,
-    NATS_URL: env.NATS_URL || connection?.natsUrl,
+    DATABASE_URL: env.DATABASE_URL || (env.DATABASE_URL_FILE ? undefined : connection?.databaseUrl),
+    NATS_URL: env.NATS_URL || (env.NATS_URL_FILE ? undefined : connection?.natsUrl),
     NATS_MONITOR_URL: env.NATS_MONITOR_URL || connection?.natsMonitorUrl,
-    API_KEY_PEPPER: env.API_KEY_PEPPER || secrets?.apiKeyPepper,
+    API_KEY_PEPPER: env.API_KEY_PEPPER || (env.API_KEY_PEPPER_FILE ? undefined : secrets?.apiKeyPepper),
   };
 }
 
