@@ -10,6 +10,7 @@ const external = [
   'test/contract/schemathesis.test.ts',
   'test/citus/**/*.test.ts',
   'test/monitoring/**/*.test.ts',
+  'test/deploy/**/*.test.ts',
 ];
 
 export default defineConfig({

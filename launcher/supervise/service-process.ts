@@ -12,7 +12,13 @@ import {
 } from '../process/child-process.ts';
 import { lastLogLines, logBytes } from '../process/log-file.ts';
 
-export type ServiceName = 'ingest' | 'writer' | 'dashboard-api';
+export const serviceNames = ['ingest', 'writer', 'dashboard-api'] as const;
+
+export type ServiceName = (typeof serviceNames)[number];
+
+export function isServiceName(name: string): name is ServiceName {
+  return serviceNames.some((one) => one === name);
+}
 
 /** A service exits by itself when its drain takes too long (lib/service.ts); SIGKILL is for one that hangs. */
 const stopSignals = (env: { DRAIN_DELAY_MS?: string | undefined }): StopSignals => [

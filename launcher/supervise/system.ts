@@ -6,7 +6,7 @@ import { ensureFirstAccess } from '../first-run.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
 import { type Servers, startServers } from './embedded-servers.ts';
-import type { ServiceName } from './service-process.ts';
+import { type ServiceName, serviceNames } from './service-process.ts';
 import type { StartContext } from './start-context.ts';
 import { superviseServices } from './supervised-services.ts';
 
@@ -58,7 +58,7 @@ export async function startSystem(context: StartContext): Promise<Connection> {
 /** Services on one machine need a port each: METRICS_PORT and the two after it. Without it they choose. */
 function metricsPortOf({ METRICS_PORT: first }: StartContext['config'], name: ServiceName) {
   if (!first) return {};
-  return { METRICS_PORT: String(first + ['ingest', 'writer', 'dashboard-api'].indexOf(name)) };
+  return { METRICS_PORT: String(first + serviceNames.indexOf(name)) };
 }
 
 /** The dashboard shows the address of ingest. With INGEST_PORT=0 it is known only once ingest listens: the dashboard then waits. */
