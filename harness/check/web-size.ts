@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /** Largest sizes of the dashboard's files in bytes after gzip: those that a browser loads before the first page, and all. */
-export const webBudgets = { firstScripts: 200_000, firstStyles: 15_000, all: 350_000 } as const;
+export const webBudgets = { firstScripts: 200_000, firstStyles: 15_000, all: 450_000 } as const;
 
 /** The compressed sizes of a build of the pages. */
 export type WebSize = Record<keyof typeof webBudgets, number>;
