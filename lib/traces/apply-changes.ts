@@ -1,7 +1,7 @@
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
-import { type events, traces } from '../db/schema.ts';
-import { columns, statement } from './change-statement.ts';
+import type { events } from '../db/schema.ts';
+import { changeAll, changeFilled, changeNothing, columns } from './change-statement.ts';
 
 export type EventRow = typeof events.$inferSelect;
 
@@ -90,10 +90,7 @@ export async function applyChanges(
 ): Promise<boolean> {
   const values: Record<string, string> = {
     space: spaceId,
-    traces: toJson(
-      { traceId: traces.traceId, version: traces.version, resolvedVersion: traces.resolvedVersion },
-      changes.traces,
-    ),
+    traces: toJson(columns.trace, changes.traces),
     nodes: toJson(columns.node, changes.nodes),
     fills: toJson(columns.fill, changes.fills),
     replaced: `[${changes.replaced.map(replacedToJson).join()}]`,
@@ -104,12 +101,18 @@ export async function applyChanges(
     ),
     measures: toJson(columns.measure, changes.measures),
   };
+  const statement = chooseStatement(changes);
   const rows = await database.$client.unsafe<{ trace: string }[]>(
     statement.text,
     statement.parameters.map((name) => values[name] ?? ''),
     { prepare: true },
   );
   return rows.length === changes.traces.length;
+}
+
+function chooseStatement({ nodes, replaced, removed }: TraceChanges) {
+  if (replaced.length + removed.length > 0) return changeAll;
+  return nodes.length > 0 ? changeFilled : changeNothing;
 }
 
 function replacedToJson(event: ReplacedEvent): string {

@@ -19,6 +19,7 @@ const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteToken
 
 /** The columns of each parameter, by the names of members. Those that no table has are texts. */
 export const columns = {
+  trace: { traceId, version: traces.version, resolvedVersion: traces.resolvedVersion },
   node: { traceId, spanId: traceNodes.spanId, ...context, reasoningTokens, isRemoved: 'is_removed' },
   fill: { ...key, ...context },
   replaced: withoutAttributes,
@@ -74,13 +75,30 @@ const filled = listOf(
   ),
 );
 
-export const statement = compileStatement(buildStatement());
+/** For changes of all kinds. */
+export const changeAll = compileStatement(buildStatement(true));
 
-function buildStatement(): SQL {
-  const rows: CountedRows = { from: 'measured', isSigned: true };
-  const [byName, byAgent] = [countByName('name_counts', rows), countByAgent('agent_counts', rows)];
+/** Without removed and replaced events: most changes are of this kind, and Postgres plans the other statement for tens of milliseconds. */
+export const changeFilled = compileStatement(buildStatement(false));
+
+/** Only notes that the traces are resolved. */
+export const changeNothing = compileStatement(sql`${noteResolved()}
+  RETURNING ${kept(traces.traceId)} AS trace`);
+
+function buildStatement(isWhole: boolean): SQL {
   return sql`
--- In the order of retention and erasure, which lock segments first.
+${lockAll()}
+${changeContexts()}
+${isWhole ? changeCalls() : sql``}
+${changeSegments()}
+${isWhole ? removeSegments() : sql``}
+${countChanges(isWhole)}
+SELECT ${nameOf(traceId)} AS trace FROM resolved`;
+}
+
+/** In the order of retention and erasure, which lock segments first. */
+function lockAll(): SQL {
+  return sql`
 WITH locked AS MATERIALIZED (
   SELECT ${segments.id}, ${segments.apiKeyId} FROM ${segments} JOIN ${rowsOf('segments', columns.segment)}
     ON ${segments.id} = ${change(segments.id)}
@@ -88,20 +106,28 @@ WITH locked AS MATERIALIZED (
   ORDER BY ${segments.id} FOR UPDATE OF ${segments}
 ), unchanged AS MATERIALIZED (
   SELECT ${traces.traceId} FROM ${traces}
-  JOIN ${rowsOf('traces', { traceId, version: traces.version, resolvedVersion: traces.resolvedVersion })}
-    ON ${traces.traceId} = ${change(traceId)} AND ${traces.version} = ${change(traces.version)}
+  JOIN ${rowsOf('traces', columns.trace)} ON ${traces.traceId} = ${change(traceId)} AND ${traces.version} = ${change(traces.version)}
   WHERE ${traces.spaceId} = ${space} AND (SELECT count(*) FROM locked) >= 0
   ORDER BY ${traces.traceId} FOR UPDATE OF ${traces}
-), resolved AS (
-  UPDATE ${traces} AS kept SET ${nameOf(traces.resolvedVersion)} = ${change(traces.resolvedVersion)}
-  FROM ${rowsOf('traces', { traceId, version: traces.version, resolvedVersion: traces.resolvedVersion })}
-  WHERE ${kept(traces.spaceId)} = ${space} AND ${kept(traces.traceId)} = ${change(traceId)}
-    AND ${kept(traces.version)} = ${change(traces.version)}
+), resolved AS (${noteResolved()}
     -- All or nothing: a segment may have events of several traces.
     AND (SELECT count(*) FROM locked) = json_array_length(${sql.placeholder('segments')}::json)
     AND (SELECT count(*) FROM unchanged) = json_array_length(${sql.placeholder('traces')}::json)
   RETURNING ${kept(traces.traceId)}
-), changed_nodes AS (
+)`;
+}
+
+function noteResolved(): SQL {
+  return sql`
+  UPDATE ${traces} AS kept SET ${nameOf(traces.resolvedVersion)} = ${change(traces.resolvedVersion)}
+  FROM ${rowsOf('traces', columns.trace)}
+  WHERE ${kept(traces.spaceId)} = ${space} AND ${kept(traces.traceId)} = ${change(traceId)}
+    AND ${kept(traces.version)} = ${change(traces.version)}`;
+}
+
+/** What spans and events inherit. */
+function changeContexts(): SQL {
+  return sql`, changed_nodes AS (
   UPDATE ${traceNodes} AS kept SET ${filled},
     ${nameOf(reasoningTokens)} = coalesce(${change(reasoningTokens)}, ${kept(reasoningTokens)}),
     ${nameOf(traceNodes.eventId)} = CASE WHEN NOT coalesce(change.is_removed, false) THEN ${kept(traceNodes.eventId)} END
@@ -113,45 +139,67 @@ WITH locked AS MATERIALIZED (
   UPDATE ${events} AS kept SET ${filled} FROM ${rowsOf('fills', columns.fill)}
   WHERE ${isSameEvent} AND (${kept(agentId)} IS NULL OR ${change(agentId)} IS NULL)
   RETURNING ${kept(id)}
-), replaced_events AS (
-  UPDATE ${events} AS kept SET ${listOf(Object.values(ofEvent).map((column) => sql`${nameOf(column)} = ${change(column)}`))}
-  FROM ${rowsOf('replaced', ofEvent)}
+)`;
+}
+
+/** Events that get another text, and those that are removed. */
+function changeCalls(): SQL {
+  const set = listOf(Object.values(ofEvent).map((column) => sql`${nameOf(column)} = ${change(column)}`));
+  return sql`, replaced_events AS (
+  UPDATE ${events} AS kept SET ${set} FROM ${rowsOf('replaced', ofEvent)}
   WHERE ${isSameEvent}
   RETURNING ${kept(id)}
 ), removed_events AS (
   DELETE FROM ${events} AS kept USING ${rowsOf('removed', columns.removed)}
   WHERE ${isSameEvent}
   RETURNING ${kept(id)}, ${kept(segmentId)}, ${kept(events.receivedAt)}
-), changed_segments AS (
+)`;
+}
+
+function changeSegments(): SQL {
+  const { id: segment, spaceId, terms, body, rawBytes, eventCount } = segments;
+  return sql`, changed_segments AS (
   UPDATE ${segments} AS kept
-  SET ${nameOf(segments.terms)} = ${kept(segments.terms)}
-      || ARRAY(SELECT unnest(${change(segments.terms)}) EXCEPT SELECT unnest(${kept(segments.terms)})),
-    ${nameOf(segments.body)} = coalesce(decode(change.base64, 'base64'), ${kept(segments.body)}),
-    ${nameOf(segments.rawBytes)} = coalesce(${change(segments.rawBytes)}, ${kept(segments.rawBytes)}),
-    ${nameOf(segments.eventCount)} = ${kept(segments.eventCount)} - coalesce(change.removed, 0)
+  SET ${nameOf(terms)} = ${kept(terms)} || ARRAY(SELECT unnest(${change(terms)}) EXCEPT SELECT unnest(${kept(terms)})),
+    ${nameOf(body)} = coalesce(decode(change.base64, 'base64'), ${kept(body)}),
+    ${nameOf(rawBytes)} = coalesce(${change(rawBytes)}, ${kept(rawBytes)}),
+    ${nameOf(eventCount)} = ${kept(eventCount)} - coalesce(change.removed, 0)
   FROM ${rowsOf('segments', columns.segment)}
-  WHERE ${kept(segments.spaceId)} = ${space} AND ${kept(segments.id)} = ${change(segments.id)}
+  WHERE ${kept(spaceId)} = ${space} AND ${kept(segment)} = ${change(segment)}
     AND EXISTS (SELECT FROM resolved) AND NOT coalesce(change.is_empty, false)
-  RETURNING ${kept(segments.id)}
-), emptied_segments AS (
+  RETURNING ${kept(segment)}
+)`;
+}
+
+/** Segments that have no events any more, and usage. */
+function removeSegments(): SQL {
+  return sql`, emptied_segments AS (
   DELETE FROM ${segments} AS kept USING ${rowsOf('segments', columns.segment)}
   WHERE ${kept(segments.spaceId)} = ${space} AND ${kept(segments.id)} = ${change(segments.id)}
     AND EXISTS (SELECT FROM resolved) AND change.is_empty
   RETURNING ${kept(segments.id)}
 ), usage AS (${subtractUsage()}
 ), by_day AS (${subtractByDay()}
-), measured AS (
-  SELECT ${space} AS ${nameOf(events.spaceId)}, change.* FROM ${rowsOf('measures', columns.measure)}
-  WHERE ${change(id)} IN (SELECT ${nameOf(id)} FROM filled_events UNION ALL SELECT ${nameOf(id)} FROM replaced_events
-    UNION ALL SELECT ${nameOf(id)} FROM removed_events)
-), name_counts AS MATERIALIZED (${byName.counts}
+)`;
+}
+
+/** Adds the measures of changed events to the statistics. */
+function countChanges(isWhole: boolean): SQL {
+  const rows: CountedRows = { from: 'measured', isSigned: true };
+  const [byName, byAgent] = [countByName('name_counts', rows), countByAgent('agent_counts', rows)];
+  const changed = ['filled_events', ...(isWhole ? ['replaced_events', 'removed_events'] : [])];
+  const ids = changed.map((name) => sql`SELECT ${nameOf(id)} FROM ${sql.identifier(name)}`);
+  const names = sql`, name_counts AS MATERIALIZED (${byName.counts}
 ), by_name AS (${byName.byMinute}
 ), by_name_hours AS (${byName.byHours}
-), agent_counts AS MATERIALIZED (${byAgent.counts}
+)`;
+  return sql`, measured AS (
+  SELECT ${space} AS ${nameOf(events.spaceId)}, change.* FROM ${rowsOf('measures', columns.measure)}
+  WHERE ${change(id)} IN (${sql.join(ids, sql` UNION ALL `)})
+)${isWhole ? names : sql``}, agent_counts AS MATERIALIZED (${byAgent.counts}
 ), by_agent AS (${byAgent.byMinute}
 ), by_agent_hours AS (${byAgent.byHours}
-)
-SELECT ${nameOf(traceId)} AS trace FROM resolved`;
+)`;
 }
 
 function subtractUsage(): SQL {
