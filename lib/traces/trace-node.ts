@@ -13,13 +13,22 @@ export const nodeColumns: { readonly [Name in keyof TraceNode]-?: (typeof column
 /** Most characters of JSON in one message of the queue. A character takes up to three bytes, and a message has at most 8 MiB. */
 const jsonCharsMax = 1024 * 1024;
 
+/**
+ * Most characters of the nodes of one request. Real requests have some 200 a span; a long name in a span at the top of 32,768 others
+ * would be in each of them. Further nodes are left out: their events keep what their own request tells.
+ */
+const requestCharsMax = 16 * 1024 * 1024;
+
 /** The nodes as JSON arrays for weir.queue.v1.TraceNodes. Texts are shortened like those in columns of events. */
 export function encodeNodes(nodes: readonly TraceNode[]): string[] {
   const chunks: string[] = [];
   let open: string[] = [];
   let chars = 0;
+  let allChars = 0;
   for (const node of nodes) {
     const json = encodeNode(node);
+    allChars += json.length;
+    if (allChars > requestCharsMax) break;
     if (chars + json.length > jsonCharsMax && open.length > 0) {
       chunks.push(`[${open.join()}]`);
       open = [];
