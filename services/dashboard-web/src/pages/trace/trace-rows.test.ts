@@ -58,6 +58,13 @@ test('spans of OpenTelemetry are rows, with the events below them', () => {
   ]);
 });
 
+test('a span stands above its only event, which has the same times', () => {
+  const step = { id: 's', kind: 'span', name: 'step', startTimeMs: 10, endTimeMs: 50, above: null };
+  const call = { ...event('a', null, [10, 50]), above: 's' };
+  const whole = { events: [call], spans: [step], lanes: [lane('planner', ['a'], ['s'])] };
+  expect(toTraceRows(whole as unknown as Trace).map(({ kind }) => kind)).toEqual(['lane', 'span', 'event']);
+});
+
 test('parents in a circle end, and do not hang the page', () => {
   const circle = {
     events: [event('a', 'b', [0, 1]), event('b', 'a', [0, 1])],

@@ -207,6 +207,10 @@ function Name({ event, depth }: { event: TraceEvent; depth: number }) {
 /** Bars that end after this fraction of the width have the duration at their left. */
 const leftFrom = 0.75;
 
+/** Bars that begin before this fraction of the width may leave no room at their left: the duration is then on the bar. */
+const leftRoom = 0.25;
+const labelWidth = '3.5rem';
+
 function colorOf({ state, type }: TraceEvent): string {
   return state === 'error' ? 'bg-bad-line' : type === 'llm' ? 'bg-llm-line' : 'bg-tool-line';
 }
@@ -236,8 +240,15 @@ function Bar({
         style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
       />
       <span
-        className="absolute top-1.5 px-1.5 text-faint text-xs whitespace-nowrap"
-        style={isLeft ? { right: `${(1 - left) * 100}%` } : { left: `${(left + width) * 100}%` }}
+        className={classes(
+          'absolute top-1.5 px-1.5 text-faint text-xs whitespace-nowrap',
+          isLeft && left < leftRoom && 'rounded-xs bg-surface',
+        )}
+        style={
+          isLeft
+            ? { right: `min(${(1 - left) * 100}%, calc(100% - ${labelWidth}))` }
+            : { left: `${(left + width) * 100}%` }
+        }
       >
         {formatDuration(durationMs)}
       </span>
