@@ -154,6 +154,45 @@ test('the search field completes fields and values, asks about a wrong field, an
   await page.getByText(/“cheap” is no comparison/).waitFor();
 });
 
+test('an empty range leads to the newest event, and days and ranges of the own time zone can be chosen', async () => {
+  await using visitor = await system.visit();
+  const { page, apiKey, spaceId } = visitor;
+  const nowMs = Date.now() - 20 * 86_400_000;
+  const events = demoEvents(nowMs);
+  await system.send(apiKey, events);
+  await page.getByText(/The newest event started on/).waitFor();
+  await page.getByRole('button', { name: 'Show the day up to it' }).click();
+  await page.waitForURL((url) => Number(url.searchParams.get('to')) >= nowMs - 60_000);
+  await page.getByText(/^[1-9]\d* events?, \d+ errors?; at most/).waitFor();
+  // By keyboard: the last two bars, without the pointer. The overview keeps the range.
+  const bars = page.getByRole('slider', { name: /Events over time/ });
+  await bars.focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Shift+ArrowLeft');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => {
+    const [from, to] = ['from', 'to'].map((name) => Number(url.searchParams.get(name)));
+    return url.pathname === `/s/${spaceId}` && (to ?? 0) - (from ?? 0) === 2 * 3_600_000;
+  });
+
+  for (const path of ['events', 'charts']) {
+    await page.goto(`/s/${spaceId}/${path}?last=yesterday`);
+    await page.getByText(/The newest event started on/).waitFor();
+  }
+  const range = page.getByRole('combobox', { name: 'Time range' });
+  expect(await range.inputValue()).toBe('yesterday');
+  await range.selectOption('custom');
+  const dialog = page.getByRole('dialog', { name: 'Custom range' });
+  await dialog.getByLabel('From').fill('2026-01-02T10:00');
+  await dialog.getByLabel('To').fill('2026-01-02T09:00');
+  await dialog.getByText('The end must be after the start.').waitFor();
+  await dialog.getByLabel('To').fill('2026-01-02T12:30');
+  await dialog.getByRole('button', { name: 'Show' }).click();
+  // Times of Zurich, the zone of the browser.
+  await page.waitForURL((url) => url.searchParams.get('from') === String(Date.UTC(2026, 0, 2, 9)));
+  expect(new URL(page.url()).searchParams.get('to')).toBe(String(Date.UTC(2026, 0, 2, 11, 30)));
+});
+
 test('users are listed with their events, and the link to the events keeps the time range', async () => {
   await using visitor = await system.visit();
   const { page, apiKey, spaceId } = visitor;

@@ -1,9 +1,9 @@
-import { type PointerEvent, useRef, useState } from 'react';
 import { formatCount, formatCounted } from '../format/number.ts';
 import { dayMs, formatEnd, formatTick, hourMs } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { classes } from '../ui/classes.ts';
 import { BarTicks } from './bar-ticks.tsx';
+import { useBarSelection } from './use-bar-selection.ts';
 
 export interface Bar {
   startMs: number;
@@ -12,82 +12,58 @@ export interface Bar {
   isEstimate?: boolean;
 }
 
-/** A shorter drag is a click, as a fraction of the width. */
-const dragShareMin = 0.01;
-
-/** Events over time, with errors at the bottom of each bar. A drag or a click on a bar selects a range. */
-export function Bars({
-  bars,
-  bucketMs,
-  onRange,
-  hasErrors = true,
-  areDays = false,
-  className,
-}: {
+interface BarsProps {
   bars: readonly Bar[];
   bucketMs: number;
-  onRange?: (from: number, to: number) => void;
+  /** `isBar`: one bar was chosen, not a range. */
+  onRange?: (from: number, to: number, isBar: boolean) => void;
   /** Whether errors are counted, too. */
   hasErrors?: boolean;
   /** The bars are UTC days, whatever the time zone setting is. */
   areDays?: boolean;
   className?: string;
-}) {
+}
+
+/**
+ * Events over time, with errors at the bottom of each bar. A drag selects a range, a click a bar; so do the arrow keys, with Shift for a
+ * range, and Enter.
+ */
+export function Bars({ bars, bucketMs, onRange, hasErrors = true, areDays = false, className }: BarsProps) {
   const { zone } = useSettings();
-  const area = useRef<HTMLDivElement>(null);
-  const [drag, setDrag] = useState<{ from: number; to: number }>();
-  const [hovered, setHovered] = useState<number>();
-  const max = Math.max(1, ...bars.map(({ events }) => events));
   const first = bars[0]?.startMs ?? 0;
   const totalMs = bars.length * bucketMs;
-  const shareAt = ({ clientX }: PointerEvent) => {
-    const box = area.current?.getBoundingClientRect();
-    return box === undefined ? 0 : Math.min(1, Math.max(0, (clientX - box.left) / box.width));
-  };
-  const onPointerDown = (event: PointerEvent) => {
-    if (onRange === undefined) return;
-    area.current?.setPointerCapture(event.pointerId);
-    setDrag({ from: shareAt(event), to: shareAt(event) });
-  };
-  const onPointerMove = (event: PointerEvent) => {
-    const at = shareAt(event);
-    setHovered(Math.min(bars.length - 1, Math.floor(at * bars.length)));
-    if (drag !== undefined) setDrag({ ...drag, to: at });
-  };
-  const onPointerUp = () => {
-    if (drag === undefined) return;
-    setDrag(undefined);
-    const [left, right] = drag.from < drag.to ? [drag.from, drag.to] : [drag.to, drag.from];
-    const isClick = right - left < dragShareMin;
-    const from = first + Math.floor(left * bars.length) * bucketMs;
-    const to = isClick ? from + bucketMs : first + Math.ceil(right * bars.length) * bucketMs;
-    onRange?.(from, to);
-  };
+  const { area, marked, hovered, handlers } = useBarSelection(bars.length, (from, to) =>
+    onRange?.(first + from * bucketMs, first + to * bucketMs, to - from === 1),
+  );
+  const max = Math.max(1, ...bars.map(({ events }) => events));
   const nameTime = (ms: number) => (areDays ? formatTick(ms, totalMs, 'UTC') : formatEnd(ms, totalMs, zone));
+  const end = areDays ? first + totalMs - bucketMs : first + totalMs;
   const shown = hovered === undefined ? undefined : bars[hovered];
-  const sum = bars.reduce((total, { events }) => total + events, 0);
-  const errors = bars.reduce((total, bar) => total + bar.errors, 0);
-  const describe = (count: Omit<Bar, 'startMs'>) =>
-    `${count.isEstimate ? 'about ' : ''}${formatCounted(count.events, 'event')}${hasErrors ? `, ${formatCounted(count.errors, 'error')}` : ''}`;
+  const caption =
+    shown === undefined
+      ? describeAll(bars, bucketMs, hasErrors)
+      : `${nameTime(shown.startMs)}: ${describeCount(shown, hasErrors)}`;
+  const marking =
+    marked && `${nameTime(first + marked.from * bucketMs)} – ${nameTime(first + marked.to * bucketMs)}`;
   return (
     <figure className={className}>
       <figcaption className="flex h-5 items-center justify-between text-faint text-xs">
-        <span>
-          {shown === undefined
-            ? `${describe({ events: sum, errors, isEstimate: bars.some(({ isEstimate }) => isEstimate) })}${sum === 0 ? '' : `; at most ${formatCount(max)} a ${bucketNames.get(bucketMs) ?? 'bar'}`}`
-            : `${nameTime(shown.startMs)}: ${describe(shown)}`}
-        </span>
-        <span className="max-md:hidden">
-          {nameTime(first)} – {nameTime(areDays ? first + totalMs - bucketMs : first + totalMs)}
-        </span>
+        <span>{caption}</span>
+        <span className="max-md:hidden">{marking ?? `${nameTime(first)} – ${nameTime(end)}`}</span>
       </figcaption>
       <div
         ref={area}
-        aria-hidden
-        onPointerDown={onPointerDown}
-        onPointerMove={onPointerMove}
-        onPointerUp={onPointerUp}
-        onPointerLeave={() => setHovered(undefined)}
+        {...(onRange === undefined
+          ? {
+              'aria-hidden': true,
+              onPointerMove: handlers.onPointerMove,
+              onPointerLeave: handlers.onPointerLeave,
+            }
+          : {
+              ...handlers,
+              ...sliderProps(bars.length, hovered),
+              'aria-valuetext': marking === undefined ? caption : `${marking}, ${caption}`,
+            })}
         className={classes(
           'relative flex h-14 touch-none items-end gap-px select-none',
           onRange && 'cursor-crosshair',
@@ -96,12 +72,12 @@ export function Bars({
         {bars.map((bar, index) => (
           <BarShape key={bar.startMs} bar={bar} max={max} isHovered={index === hovered} />
         ))}
-        {drag !== undefined && (
+        {marked !== undefined && (
           <div
             className="pointer-events-none absolute inset-y-0 border-accent border-x bg-accent/15"
             style={{
-              left: `${Math.min(drag.from, drag.to) * 100}%`,
-              width: `${Math.abs(drag.to - drag.from) * 100}%`,
+              left: `${(marked.from / bars.length) * 100}%`,
+              width: `${((marked.to - marked.from) / bars.length) * 100}%`,
             }}
           />
         )}
@@ -109,6 +85,33 @@ export function Bars({
       <BarTicks bars={bars} name={(ms) => formatTick(ms, totalMs, areDays ? 'UTC' : zone)} />
     </figure>
   );
+}
+
+function sliderProps(count: number, hovered: number | undefined) {
+  return {
+    role: 'slider',
+    tabIndex: 0,
+    'aria-label': 'Events over time: arrow keys choose a bar, with Shift a range, and Enter shows it',
+    'aria-valuemin': 0,
+    'aria-valuemax': Math.max(0, count - 1),
+    'aria-valuenow': hovered ?? Math.max(0, count - 1),
+  };
+}
+
+function describeCount(count: Omit<Bar, 'startMs'>, hasErrors: boolean): string {
+  const errors = hasErrors ? `, ${formatCounted(count.errors, 'error')}` : '';
+  return `${count.isEstimate ? 'about ' : ''}${formatCounted(count.events, 'event')}${errors}`;
+}
+
+function describeAll(bars: readonly Bar[], bucketMs: number, hasErrors: boolean): string {
+  const events = bars.reduce((total, bar) => total + bar.events, 0);
+  const errors = bars.reduce((total, bar) => total + bar.errors, 0);
+  const all = describeCount(
+    { events, errors, isEstimate: bars.some(({ isEstimate }) => isEstimate) },
+    hasErrors,
+  );
+  const max = Math.max(0, ...bars.map((bar) => bar.events));
+  return events === 0 ? all : `${all}; at most ${formatCount(max)} a ${bucketNames.get(bucketMs) ?? 'bar'}`;
 }
 
 function BarShape({

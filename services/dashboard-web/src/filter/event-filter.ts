@@ -1,9 +1,10 @@
 import type { Input } from '../api/paths.ts';
+import type { Zone } from '../format/time.ts';
 import type { Search } from '../url/search.ts';
 import { type Comparison, parseComparison } from './comparison.ts';
 import { readConditions } from './conditions.ts';
 import { attributePrefix, isField, isMeasure } from './fields.ts';
-import { isRecentRange, recentRanges } from './recent-range.ts';
+import { rangeOf } from './time-range.ts';
 
 export type ListInput = NonNullable<Input<'events.list'>>;
 
@@ -14,7 +15,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  *
  * @returns an error message instead, when the address has an invalid value.
  */
-export function toEventFilter(search: Search, nowMs: number): ListInput | string {
+export function toEventFilter(search: Search, nowMs: number, zone?: Zone): ListInput | string {
   const filter: Record<string, unknown> = {};
   const attributes: { key: string; value: string }[] = [];
   const not: object[] = [];
@@ -37,12 +38,11 @@ export function toEventFilter(search: Search, nowMs: number): ListInput | string
   if (not.length > 0) filter.not = not;
   if (comparisons.length > 0) filter.comparisons = comparisons;
   if (search.text) filter.text = search.text;
-  for (const name of ['minDurationMs', 'maxDurationMs', 'from', 'to']) {
+  for (const name of ['minDurationMs', 'maxDurationMs']) {
     const value = Number(search[name]);
     if (search[name] && Number.isFinite(value)) filter[name] = value;
   }
-  if (isRecentRange(search.last)) filter.from = nowMs - recentRanges[search.last].ms;
-  return filter as ListInput;
+  return { ...filter, ...rangeOf(search, nowMs, zone) } as ListInput;
 }
 
 /** The API rejects these values; the message is more helpful than its error. */

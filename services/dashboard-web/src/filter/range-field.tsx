@@ -1,11 +1,17 @@
+import { useState } from 'react';
+import { formatMinute } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
 import { SelectField } from '../ui/field.tsx';
 import type { Search } from '../url/search.ts';
-import { isRecentRange, type RecentRange, recentRanges } from './recent-range.ts';
+import { CustomRangeDialog } from './custom-range-dialog.tsx';
+import type { RecentRange } from './recent-range.ts';
+import { isNamedRange, namedRanges, rangeOf } from './time-range.ts';
 
 const anyTime = 'any';
 const ownRange = 'own';
+const newRange = 'custom';
 
-/** Selects a time range that ends now. Without a `fallback`, "any time" is an option too. */
+/** Selects a time range: one that ends now, a day, or a custom one. Without a `fallback`, "any time" is an option too. */
 export function RangeField({
   search,
   fallback,
@@ -15,25 +21,39 @@ export function RangeField({
   fallback?: RecentRange;
   onChange: (change: Record<string, string | undefined>) => void;
 }) {
+  const { zone } = useSettings();
+  const [isChoosing, setChoosing] = useState(false);
   const hasOwn = search.last === undefined && (search.from !== undefined || search.to !== undefined);
+  const { from, to } = rangeOf(search, Date.now(), zone);
+  const nameEnd = (ms: number | undefined) => (ms === undefined ? '' : formatMinute(ms, zone));
   const options = [
     ...(fallback === undefined ? [{ value: anyTime, label: 'Any time' }] : []),
-    ...(hasOwn ? [{ value: ownRange, label: 'Custom range' }] : []),
-    ...Object.entries(recentRanges).map(([value, { label }]) => ({ value, label })),
+    ...(hasOwn ? [{ value: ownRange, label: `${nameEnd(from)} – ${nameEnd(to)}` }] : []),
+    ...namedRanges,
+    { value: newRange, label: 'Custom …' },
   ];
-  const value = hasOwn ? ownRange : isRecentRange(search.last) ? search.last : (fallback ?? anyTime);
+  const value = hasOwn ? ownRange : isNamedRange(search.last) ? search.last : (fallback ?? anyTime);
   const onChoose = (chosen: string) => {
-    if (chosen === ownRange) return;
-    onChange({ last: isRecentRange(chosen) ? chosen : undefined, from: undefined, to: undefined });
+    if (chosen === newRange) setChoosing(true);
+    else if (chosen !== ownRange)
+      onChange({ last: isNamedRange(chosen) ? chosen : undefined, from: undefined, to: undefined });
   };
   return (
-    <SelectField
-      label="Time range"
-      isLabelHidden
-      options={options}
-      value={value}
-      onChange={onChoose}
-      className="w-36"
-    />
+    <>
+      <SelectField
+        label="Time range"
+        isLabelHidden
+        options={options}
+        value={value}
+        onChange={onChoose}
+        className={hasOwn ? 'w-56' : 'w-36'}
+      />
+      <CustomRangeDialog
+        isOpen={isChoosing}
+        initial={rangeOf(hasOwn ? search : { last: fallback ?? '24h' }, Date.now(), zone)}
+        onClose={() => setChoosing(false)}
+        onChoose={(range) => onChange({ last: undefined, ...range })}
+      />
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { useSettings } from '../settings/settings.ts';
 import type { Search } from '../url/search.ts';
 import { useSearchTexts } from '../url/use-search.ts';
 import { withCondition, withoutCondition, withoutFilter } from './conditions.ts';
@@ -24,9 +25,10 @@ export interface Filter {
 /** The filter of the page's address. */
 export function useFilter(): Filter {
   const search = useSearchTexts();
+  const { zone } = useSettings();
   const navigate = useNavigate();
   const now = search.last === undefined ? 0 : roundedNow(search.last);
-  const input = useMemo(() => toEventFilter(search, now), [search, now]);
+  const input = useMemo(() => toEventFilter(search, now, zone), [search, now, zone]);
   // `to: '.'` stays on the current page.
   const show = (next: Search) => void navigate({ to: '.', search: next, replace: false });
   return {

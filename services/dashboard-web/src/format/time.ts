@@ -82,6 +82,33 @@ export function nameZone(zone: Zone, atMs = Date.now()): string {
   return offset === undefined || offset === name ? name : `${name} (${offset})`;
 }
 
+/** The clock of a zone at a time, as if it were UTC: its fields are those that the zone shows. */
+export function localTime(ms: number, zone: Zone): number {
+  const parts = formatIn(zone, {
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(ms);
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
+  const days = Date.UTC(part('year'), part('month') - 1, part('day'));
+  return days + part('hour') * hourMs + part('minute') * minuteMs + part('second') * 1_000;
+}
+
+/** The time at which the clock of a zone shows `local`. Of a time that it shows twice, or skips, one beside the change. */
+export function fromLocalTime(local: number, zone: Zone): number {
+  // The difference between zone and UTC at about that time, and then at the time that it leads to.
+  const near = local - (localTime(local, zone) - local);
+  return local - (localTime(near, zone) - near);
+}
+
+/** The start of the day of a time. */
+export function startOfDay(ms: number, zone: Zone): number {
+  return fromLocalTime(Math.floor(localTime(ms, zone) / dayMs) * dayMs, zone);
+}
+
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', dayMs],
   ['hour', hourMs],

@@ -4,7 +4,8 @@ import { ChartNoAxesColumn } from 'lucide-react';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
-import { recentRanges } from '../../filter/recent-range.ts';
+import { NewestEvent } from '../../filter/newest-event.tsx';
+import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
@@ -43,7 +44,7 @@ export function ChartsPage() {
   const { search, set } = useFilter();
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
-  const range = readRange(search, Date.now());
+  const range = readRange(search, Date.now(), zone);
   const { from, to, step } = range;
   const groupBy = groups.find(({ value }) => value === search.by)?.value ?? 'none';
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -67,7 +68,7 @@ export function ChartsPage() {
         <Loading />
       ) : query.data.series.length === 0 ? (
         <Notice icon={ChartNoAxesColumn} title="No events in this range">
-          <p>Choose a longer range.</p>
+          <NewestEvent />
         </Notice>
       ) : (
         <div className="flex flex-col gap-4">
@@ -88,8 +89,6 @@ export function ChartsPage() {
   );
 }
 
-const chosenRange = 'chosen';
-
 function Controls({
   range: { from, to, last },
   groupBy,
@@ -100,14 +99,7 @@ function Controls({
   onChange: (change: Record<string, string | undefined>) => void;
 }) {
   const { id: spaceId } = useSpace();
-  const ranges = [
-    ...(last === undefined ? [{ value: chosenRange, label: 'Custom range' }] : []),
-    ...Object.entries(recentRanges).map(([value, { label }]) => ({ value, label })),
-  ];
-  const onRange = (value: string) => {
-    if (value === chosenRange) return;
-    onChange({ last: value === recentDefault ? undefined : value, from: undefined, to: undefined });
-  };
+  const { search } = useFilter();
   return (
     <>
       <SelectField
@@ -118,14 +110,7 @@ function Controls({
         onChange={(value) => onChange({ by: value === 'none' ? undefined : value })}
         className="w-44"
       />
-      <SelectField
-        label="Time range"
-        isLabelHidden
-        options={ranges}
-        value={last ?? chosenRange}
-        onChange={onRange}
-        className="w-36"
-      />
+      <RangeField search={search} fallback={recentDefault} onChange={onChange} />
       <Link
         to="/s/$spaceId/events"
         params={{ spaceId }}

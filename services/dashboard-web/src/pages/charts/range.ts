@@ -1,5 +1,6 @@
 import { isRecentRange, type RecentRange, recentRanges } from '../../filter/recent-range.ts';
-import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
+import { rangeOfDay } from '../../filter/time-range.ts';
+import { dayMs, hourMs, minuteMs, type Zone } from '../../format/time.ts';
 import type { Search } from '../../url/search.ts';
 
 export type Step = 'minute' | 'hour' | 'day';
@@ -20,11 +21,13 @@ const minutesUpToMs = 4 * hourMs;
 const hoursUpToMs = 9 * dayMs;
 
 /** The charts count whole minutes. */
-export function readRange(search: Search, nowMs: number): ChartRange {
+export function readRange(search: Search, nowMs: number, zone?: Zone): ChartRange {
   const from = Number(search.from);
   const to = Number(search.to);
   const isChosen = search.from !== undefined && search.to !== undefined && from >= 0 && to > from;
   if (isChosen) return { from, to, step: stepOf(to - from), last: undefined };
+  const day = rangeOfDay(search, nowMs, zone);
+  if (day !== undefined) return { ...day, step: stepOf(day.to - day.from), last: undefined };
   const last = isRecentRange(search.last) ? search.last : recentDefault;
   const end = Math.ceil(nowMs / minuteMs) * minuteMs;
   return { from: end - recentRanges[last].ms, to: end, step: stepOf(recentRanges[last].ms), last };

@@ -6,6 +6,7 @@ import { readRange } from '../../charts/range.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { minuteMs } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 
 const buckets = 72;
@@ -14,16 +15,17 @@ const buckets = 72;
 export function Histogram({ input, newestMs }: { input: ListInput; newestMs: number | undefined }) {
   const { id: spaceId } = useSpace();
   const { search, set } = useFilter();
+  const { zone } = useSettings();
   const [now] = useState(Date.now);
   const { from, to } = useMemo(() => {
-    const range = readRange(search, now, '24h');
+    const range = readRange(search, now, '24h', zone);
     // Any time: from the space's first event, which the API knows, to the newest of the list.
     if (search.last === undefined && search.from === undefined) {
       const end = Math.max(newestMs ?? 0, search.to === undefined ? 0 : range.to);
       return { from: undefined, to: end === 0 ? range.to : Math.ceil((end + 1) / minuteMs) * minuteMs };
     }
     return range;
-  }, [search, now, newestMs]);
+  }, [search, now, newestMs, zone]);
   const { data } = useQuery(apiQuery('events.histogram', { ...input, spaceId, from, to, buckets }));
   // Reserves the height, so that nothing moves when the data arrives.
   if (data === undefined) return <div className="h-19" />;

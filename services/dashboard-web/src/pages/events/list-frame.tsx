@@ -5,6 +5,7 @@ import { Peek } from '../../event/peek.tsx';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
+import { NewestEvent } from '../../filter/newest-event.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/states.tsx';
@@ -70,7 +71,8 @@ export function ListFrame({
 }
 
 function NoEvents() {
-  const { search, clear } = useFilter();
+  const { search, input, clear } = useFilter();
+  const hasRange = search.last !== undefined || search.from !== undefined || search.to !== undefined;
   if (Object.keys(filterOf(search)).length === 0)
     return (
       <Notice icon={Inbox} title="No events yet">
@@ -79,6 +81,7 @@ function NoEvents() {
     );
   return (
     <Notice icon={SearchX} title="No matching events">
+      {hasRange && typeof input !== 'string' && <NewestEvent filter={input} />}
       <Button className="mt-3" onClick={clear}>
         Clear the filter
       </Button>

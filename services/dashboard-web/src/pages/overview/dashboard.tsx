@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { readRange } from '../../charts/range.ts';
+import { NewestEvent } from '../../filter/newest-event.tsx';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { dayMs, hourMs, minuteMs } from '../../format/time.ts';
@@ -26,7 +27,7 @@ export function Dashboard() {
   const { search, set } = useFilter();
   const navigate = useNavigate();
   const now = useFresh();
-  const range = useMemo(() => readRange(search, now, '24h'), [search, now]);
+  const range = useMemo(() => readRange(search, now, '24h', zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const input = { spaceId, ...range, timeZone };
   // While a new range is loaded, the previous figures stay.
@@ -62,7 +63,19 @@ export function Dashboard() {
       <QuotaCard place="first" />
       <Figures total={all.data.series[0]?.total} costs={costs.data?.total} />
       <Card title="Events over time" actions={<RangeField search={search} fallback="24h" onChange={set} />}>
-        <Bars bars={bars} bucketMs={stepMs[range.step]} onRange={openList} />
+        <Bars
+          bars={bars}
+          bucketMs={stepMs[range.step]}
+          onRange={(from, to, isBar) => {
+            if (isBar) openList(from, to);
+            else set({ last: undefined, from: String(from), to: String(to) });
+          }}
+        />
+        {all.data.series.length === 0 && (
+          <p className="mt-2 text-center text-muted text-sm">
+            <NewestEvent />
+          </p>
+        )}
       </Card>
       <div className="grid items-start gap-4 lg:grid-cols-2">
         <TopList title="Models" series={models.data.series} />
