@@ -91,6 +91,10 @@ export const configSchema = z
       .default([]),
     SSO_REQUIRED: z.stringbool().default(false),
     SECOND_FACTOR_REQUIRED: z.stringbool().default(false),
+
+    SMTP_URL: url('smtp:', 'smtps:').optional(),
+    SMTP_FROM: z.string().min(3).optional(),
+    ALERT_TARGETS_PRIVATE: z.stringbool().default(false),
     NEW_SPACE_MONTHLY_EVENTS: z.coerce.number().int().nonnegative().optional(),
     RETENTION_DAYS_MAX: positive.max(retentionDaysMax).optional(),
     BACKUP_RETENTION_DAYS: positive.max(retentionDaysMax).optional(),
@@ -113,6 +117,10 @@ export const configSchema = z
       error: 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and DASHBOARD_PUBLIC_URL',
     },
   )
+  .refine((config) => (config.SMTP_URL === undefined) === (config.SMTP_FROM === undefined), {
+    path: ['SMTP_URL'],
+    error: 'and SMTP_FROM go together: set both or neither',
+  })
   .refine((config) => !config.SSO_REQUIRED || config.OIDC_ISSUER !== undefined, {
     path: ['SSO_REQUIRED'],
     error: 'needs OIDC_ISSUER: nobody could sign in',

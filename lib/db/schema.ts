@@ -3,6 +3,7 @@
  * space on an engine such as Citus without a change (docs/cluster.md).
  */
 export * from './schema/accounts.ts';
+export * from './schema/alerts.ts';
 export * from './schema/erasures.ts';
 export * from './schema/events.ts';
 export * from './schema/memberships.ts';

@@ -29,6 +29,8 @@ const isConfirmationNeeded: Record<string, boolean> = {
   'members.setRole': true,
   // These delete events.
   'erasures.request': true,
+  // It sends names and numbers out of Weir.
+  'alerts.createTarget': true,
   'spaces.setRetention': true,
   'secondFactor.addPasskey': true,
   'secondFactor.addTotp': true,
@@ -39,6 +41,12 @@ const isConfirmationNeeded: Record<string, boolean> = {
   'apiKeys.revoke': false,
   'invitations.revoke': false,
   'members.endSessions': false,
+  'alerts.removeTarget': false,
+  // These send to targets that exist.
+  'alerts.save': false,
+  'alerts.remove': false,
+  'alerts.mute': false,
+  'alerts.testTarget': false,
   'sessions.revoke': false,
   'sessions.revokeOthers': false,
   'auth.signOut': false,

@@ -6,6 +6,7 @@ import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
 import type { Probes } from '../../lib/metrics/service-port.ts';
 import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
 import type { ServiceContext } from '../../lib/service.ts';
+import { startAlerts } from './alerts/alerts.ts';
 import { accountConnectionsMax, dashboardConnectionsMax, dashboardQueryTimeoutMs } from './limits.ts';
 import { followStoredNotices } from './live/stored-notices.ts';
 import { createRoutes } from './routes.ts';
@@ -44,6 +45,7 @@ export async function startDashboardApi({
   const services = await openServices({ spaces, accounts }, config, log);
   if (config.NATS_URL !== undefined)
     resources.use(followStoredNotices(config.NATS_URL, { wake: services.wakeStreams, report }, log));
+  resources.use(startAlerts(spaces, config, log));
   const findUnready = createReadiness({
     postgres: () => accountPool`SELECT 1`,
     stopping: () => stopping.throwIfAborted(),

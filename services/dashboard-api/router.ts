@@ -5,6 +5,8 @@ import { live } from './procedures/live.ts';
 import { me } from './procedures/me.ts';
 import { prices } from './procedures/prices.ts';
 import { senders } from './procedures/senders.ts';
+
+import { alerts } from './procedures/settings/alerts.ts';
 import { apiKeys } from './procedures/settings/api-keys.ts';
 import { audit } from './procedures/settings/audit.ts';
 import { erasures } from './procedures/settings/erasures.ts';
@@ -40,6 +42,7 @@ export const appRouter = router({
   audit,
   quarantine,
   erasures,
+  alerts,
 });
 
 /** The router's type. Front ends import only this type. */

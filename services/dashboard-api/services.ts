@@ -98,7 +98,12 @@ export async function openServices(
     openSpaceAdmin: (spaceId, actor) => {
       const database = limitQueries(spaces, limitFor({ spaceId, userId: actor.id }, queries));
       const retentionDaysMax = config.RETENTION_DAYS_MAX;
-      return openSpaceAdmin({ database, pepper, retentionDaysMax }, spaceId, actor);
+      const alerts = {
+        publicUrl: config.DASHBOARD_PUBLIC_URL,
+        hasMail: config.SMTP_URL !== undefined,
+        isPrivateAllowed: config.ALERT_TARGETS_PRIVATE,
+      };
+      return openSpaceAdmin({ database, pepper, retentionDaysMax, alerts }, spaceId, actor);
     },
     createSpace: async (name, owner) => (await createSpace(database, name, newSpace, owner)).id,
   };

@@ -5,7 +5,15 @@ import type { TestDashboard } from './dashboard.ts';
 
 const tables = Object.values(schema).filter((one) => is(one, PgTable));
 
-/** All rows of all tables except those in `without`, as text. Columns of sessions that mere use changes are omitted. */
+const changing = new Map<PgTable, string>([
+  [schema.sessions, '{last_used_at,space_id}'],
+  [schema.alertRules, '{phase,since,value,evaluated_until,due_at,claimed_until}'],
+  [schema.alertDeliveries, '{attempts,attempt_at,delivered_at,failed_at,failure}'],
+]);
+
+/**
+ * All rows of all tables except those in `without`, as text. Columns are omitted that mere use changes, or that change
+ * in the background: of sessions and of alerts. */
 export async function readRows(
   { sql }: Pick<TestDashboard, 'sql'>,
   without: readonly PgTable[] = [],
@@ -14,9 +22,9 @@ export async function readRows(
     tables
       .filter((table) => !without.includes(table))
       .map(async (table) => {
-        const ofSession = table === schema.sessions ? '{last_used_at,space_id}' : '{}';
+        const omitted = changing.get(table) ?? '{}';
         const found = await sql<{ row: string }[]>`
-          SELECT (to_jsonb(one) - ${ofSession}::text[])::text AS row FROM ${sql(getTableName(table))} AS one`;
+          SELECT (to_jsonb(one) - ${omitted}::text[])::text AS row FROM ${sql(getTableName(table))} AS one`;
         return found.map(({ row }) => `${getTableName(table)} ${row}`);
       }),
   );

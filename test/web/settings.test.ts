@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
-import { someEvents } from '../../harness/fixtures/events.ts';
+import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
+import { partOf } from '../../harness/fixtures/part.ts';
 import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { changeSpace } from '../../lib/accounts/spaces.ts';
 import { listSenders } from '../../lib/senders/senders.ts';
@@ -83,7 +84,18 @@ test('an invited viewer joins with a password, can read, and is offered no chang
   await page.getByText('Ask an admin of the space for an API key.').waitFor();
   const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
   expect(await pages.allTextContents()).toEqual([
-    ...['Overview', 'Events', 'Threads', 'Users', 'Live', 'Charts', 'Usage & plan', 'Prices'],
+    ...[
+      'Overview',
+      'Events',
+      'Threads',
+      'Users',
+      'Live',
+      'Charts',
+      'Senders',
+      'Alerts',
+      'Usage & plan',
+      'Prices',
+    ],
   ]);
   for (const path of ['settings/api-keys', 'members', 'audit-log', 'quarantine']) {
     await page.goto(`/s/${owner.spaceId}/${path}`);
@@ -220,6 +232,50 @@ test('space settings: the name, what a retention deletes before it is set, and w
   await page.getByText('Events are deleted permanently 30 days after they were received.').waitFor();
   const [space] = await system.pipeline.sql`SELECT retention_days FROM spaces WHERE id = ${spaceId}`;
   expect(space?.retention_days).toBe(30);
+});
+
+test('an alert shows when it would have fired before it is saved; a webhook shows its secret once; a test shows its outcome', async () => {
+  await using visitor = await system.visit();
+  const { page, spaceId } = visitor;
+  const agoMs = (minutes: number) => Date.now() - minutes * 60_000;
+  const failed = { state: 'error', error: { code: 'E', message: 'failed' } };
+  const events = [200, 199, 198, 197].map((minutes) =>
+    llmEvent({ startTimeMs: agoMs(minutes), endTimeMs: agoMs(minutes), status: failed }),
+  );
+  await insertParts(system.pipeline.database, [partOf(spaceId, events)]);
+  await page.goto(`/s/${spaceId}/alerts`);
+  await page.getByText('No alerts', { exact: true }).waitFor();
+
+  await page.getByRole('button', { name: 'Add a target' }).click();
+  const adding = page.getByRole('dialog', { name: 'Add a target' });
+  await adding.getByLabel('Kind').selectOption('email');
+  await adding.getByText('The operator sets SMTP_URL and SMTP_FROM').waitFor();
+  expect(await adding.getByRole('button', { name: 'Add' }).isDisabled()).toBe(true);
+  await adding.getByLabel('Kind').selectOption('webhook');
+  await adding.getByLabel('Name').fill('On call');
+  await adding.getByLabel('URL').fill('https://localhost:1/secret-path');
+  await adding.getByRole('button', { name: 'Add' }).click();
+  await adding.getByText(/^whsec_/).waitFor();
+  await adding.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Send a test to On call' }).click();
+  await page.getByText('The address is not on the public internet.').waitFor();
+  expect(await page.getByText('secret-path').count()).toBe(0);
+
+  await page.getByRole('button', { name: 'New alert' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New alert' });
+  await dialog.getByLabel('Name').fill('Errors');
+  await dialog.getByText('Would have fired 1 time in the last week.').waitFor();
+  await dialog.getByLabel(/^Bound/).fill('100');
+  await dialog.getByText('Would not have fired in the last week.').waitFor();
+  await dialog.getByLabel('On call').check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const row = page.getByRole('table', { name: 'Alerts', exact: true }).getByRole('row', { name: /Errors/ });
+  await row.getByText('Error rate above 100% in 15 minutes').waitFor();
+  await row.getByRole('button', { name: 'Mute Errors for a day' }).click();
+  await row.getByText('muted').waitFor();
+  await row.getByRole('button', { name: 'Remove Errors' }).click();
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByText('No alerts', { exact: true }).waitFor();
 });
 
 test('an owner erases a user: counts, confirms, sees it complete, and downloads the receipt', async () => {

@@ -125,3 +125,68 @@ CREATE TABLE senders (
   last_seen_at timestamptz NOT NULL,
   CONSTRAINT senders_space_id_service_scope_version_pk PRIMARY KEY (space_id, service, scope, version)
 ) WITH (fillfactor = 70);
+
+-- Alerts.
+
+CREATE TABLE alert_targets (
+  space_id uuid NOT NULL,
+  id uuid NOT NULL DEFAULT uuidv7(),
+  name text NOT NULL,
+  kind text NOT NULL,
+  address text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT alert_targets_space_id_id_pk PRIMARY KEY (space_id, id),
+  CONSTRAINT alert_targets_space_id_spaces_id_fk FOREIGN KEY (space_id) REFERENCES spaces (id) ON DELETE CASCADE
+);
+
+CREATE TABLE alert_rules (
+  space_id uuid NOT NULL,
+  id uuid NOT NULL DEFAULT uuidv7(),
+  name text NOT NULL,
+  kind text NOT NULL,
+  filter jsonb NOT NULL,
+  comparison text NOT NULL,
+  bound double precision NOT NULL,
+  window_minutes integer NOT NULL,
+  hold_minutes integer NOT NULL,
+  target_ids uuid[] NOT NULL,
+  muted_until timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  phase text NOT NULL DEFAULT 'ok',
+  since timestamptz NOT NULL DEFAULT now(),
+  value double precision,
+  evaluated_until timestamptz NOT NULL,
+  due_at timestamptz NOT NULL,
+  claimed_until timestamptz,
+  version integer NOT NULL DEFAULT 1,
+  CONSTRAINT alert_rules_space_id_id_pk PRIMARY KEY (space_id, id),
+  CONSTRAINT alert_rules_space_id_spaces_id_fk FOREIGN KEY (space_id) REFERENCES spaces (id) ON DELETE CASCADE
+);
+
+CREATE TABLE alert_events (
+  space_id uuid NOT NULL,
+  id uuid NOT NULL DEFAULT uuidv7(),
+  rule_id uuid,
+  change text NOT NULL,
+  at timestamptz NOT NULL,
+  message jsonb NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT alert_events_space_id_id_pk PRIMARY KEY (space_id, id),
+  CONSTRAINT alert_events_space_id_spaces_id_fk FOREIGN KEY (space_id) REFERENCES spaces (id) ON DELETE CASCADE
+);
+
+CREATE TABLE alert_deliveries (
+  space_id uuid NOT NULL,
+  id uuid NOT NULL DEFAULT uuidv7(),
+  event_id uuid NOT NULL,
+  target_id uuid NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  attempt_at timestamptz NOT NULL DEFAULT now(),
+  delivered_at timestamptz,
+  failed_at timestamptz,
+  failure text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT alert_deliveries_space_id_id_pk PRIMARY KEY (space_id, id),
+  CONSTRAINT alert_deliveries_space_id_spaces_id_fk FOREIGN KEY (space_id) REFERENCES spaces (id) ON DELETE CASCADE
+);
+CREATE INDEX alert_deliveries_open ON alert_deliveries (attempt_at) WHERE delivered_at IS NULL AND failed_at IS NULL;

@@ -30,6 +30,8 @@ const ingestRights: readonly Right[] = [
 const dashboardRights: readonly Right[] = [
   ...may('SELECT', schema.listPrices, schema.senders),
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
+  ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertTargets, schema.alertRules),
+  ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertEvents, schema.alertDeliveries),
   ...may('SELECT', schema.erasures),
   // A writer erases what is requested.
   ...may('SELECT, INSERT', schema.auditLog, schema.identities, schema.erasureRequests),

@@ -29,6 +29,7 @@ import {
   type OpenRequest,
   requestErasure,
 } from '../../../operations/erasure-requests/requests.ts';
+import { type AlertOptions, openSpaceAlerts, type SpaceAlerts } from '../alerts/space-alerts.ts';
 import { apiKeysMax, erasurePreviewMs, usageMonthsMax } from '../limits.ts';
 import {
   type CreatedInvitation,
@@ -80,6 +81,7 @@ export interface SpaceAdmin {
   previewErasure(subject: Subject): Promise<ErasurePreview>;
   /** @returns the id of the request; undefined when too many are open. */
   requestErasure(subject: Subject, reason: string | undefined): Promise<string | undefined>;
+  readonly alerts: SpaceAlerts;
   listErasures(): Promise<{ requests: OpenRequest[]; erasures: CompletedErasure[] }>;
 }
 
@@ -90,10 +92,11 @@ export interface SharedAdmin {
   pepper: string;
   /** The setting RETENTION_DAYS_MAX. */
   retentionDaysMax: number | undefined;
+  alerts: Omit<AlertOptions, 'pepper'>;
 }
 
 export function openSpaceAdmin(
-  { database, pepper, retentionDaysMax }: SharedAdmin,
+  { database, pepper, retentionDaysMax, alerts }: SharedAdmin,
   spaceId: string,
   actor: Actor,
 ): SpaceAdmin {
@@ -128,6 +131,7 @@ export function openSpaceAdmin(
     replay: (ids) => replayQuarantined(database, { spaceId, ids, actor }),
     previewErasure: (subject) => previewErasure(database, spaceId, subject, erasurePreviewMs),
     requestErasure: (subject, reason) => requestErasure(database, spaceId, { subject, reason, actor }),
+    alerts: openSpaceAlerts(database, spaceId, { ...alerts, actor, pepper }),
     listErasures: async () => {
       const [requests, erasures] = await Promise.all([
         listRequests(database, spaceId),

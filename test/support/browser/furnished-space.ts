@@ -26,6 +26,23 @@ export async function furnishSpace(
   for (const price of prices) await mutate(visitor, 'prices.set', { spaceId, ...price });
   await mutate(visitor, 'invitations.create', { spaceId, email: 'lena@spoke.example', role: 'viewer' });
   await mutate(visitor, 'invitations.create', { spaceId, email: 'omar@spoke.example', role: 'admin' });
+  const alert = {
+    kind: 'error_rate',
+    bound: 5,
+    windowMinutes: 15,
+    holdMinutes: 5,
+    filter: { name: 'gpt-4o' },
+  };
+  await mutate(visitor, 'alerts.save', { spaceId, name: 'Errors of gpt-4o', ...alert });
+  await mutate(visitor, 'alerts.save', {
+    spaceId,
+    name: 'Monthly limit',
+    kind: 'quota',
+    bound: 80,
+    holdMinutes: 0,
+  });
+  const target = { name: 'On call', kind: 'webhook', address: 'https://alerts.spoke.invalid/weir' };
+  await mutate(visitor, 'alerts.createTarget', { spaceId, ...target });
   await sendRefusedEvents(system, visitor, 2);
   await recordSenders(system.pipeline.database, spaceId, senders);
   await system.send(visitor.apiKey, [...events, ...callsOfOwnModel(events)]);

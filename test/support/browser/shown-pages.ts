@@ -177,6 +177,11 @@ export const shownPages: readonly ShownPage[] = [
   },
   { name: 'usage', path: ({ spaceId }) => `/s/${spaceId}/usage`, ready: heading('Usage & plan') },
   {
+    name: 'alerts',
+    path: ({ spaceId }) => `/s/${spaceId}/alerts`,
+    ready: (page) => page.getByRole('table', { name: 'Alerts' }).waitFor(),
+  },
+  {
     name: 'space-settings',
     path: ({ spaceId }) => `/s/${spaceId}/settings/space`,
     ready: (page) => page.getByText('Nothing would be deleted.').waitFor(),

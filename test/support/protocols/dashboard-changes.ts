@@ -20,12 +20,24 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
   const createKey = () => trpc.apiKeys.create.mutate({ spaceId, name: 'k' });
   const price = { model: 'm', validFrom: '2026-01-01', input: '1', output: '2' };
   const addMember = async () => (await dashboard.addMember(space, 'viewer')).userId;
+  const saveAlert = () => trpc.alerts.save.mutate({ spaceId, name: 'a', kind: 'events' });
+  // The reserved name resolves to nothing.
+  const target = { name: 't', kind: 'webhook', address: 'https://alerts.invalid/' } as const;
+  const createTarget = async () => ({
+    id: (await trpc.alerts.createTarget.mutate({ spaceId, ...target })).id,
+  });
   const signInAgain = async () => {
     const { trpc: other } = openClient(dashboard.url);
     await other.auth.signIn.mutate(space);
     return (await other.sessions.list.query()).find(({ isCurrent }) => isCurrent)?.id ?? '';
   };
   return {
+    'alerts.save': async () => own({ name: 'a', kind: 'events', bound: 1 }),
+    'alerts.remove': async () => own(await saveAlert()),
+    'alerts.mute': async () => own({ ...(await saveAlert()), until: '2030-01-01T00:00:00.000Z' }),
+    'alerts.createTarget': async () => own(target),
+    'alerts.removeTarget': async () => own(await createTarget()),
+    'alerts.testTarget': async () => own(await createTarget()),
     'apiKeys.create': async () => own({ name: 'k' }),
     'apiKeys.revoke': async () => own({ keyId: (await createKey()).keyId }),
     'apiKeys.roll': async () => own({ keyId: (await createKey()).keyId }),

@@ -1,5 +1,6 @@
 import {
   Antenna,
+  Bell,
   ChartSpline,
   CircleDollarSign,
   Gauge,
@@ -22,6 +23,7 @@ export interface NavigationEntry {
   to:
     | '/s/$spaceId'
     | '/s/$spaceId/events'
+    | '/s/$spaceId/alerts'
     | '/s/$spaceId/charts'
     | '/s/$spaceId/threads'
     | '/s/$spaceId/users'
@@ -59,6 +61,8 @@ const navigation: readonly NavigationGroup[] = [
       { to: '/s/$spaceId/live', label: 'Live', icon: Radio, key: 'l' },
       { to: '/s/$spaceId/charts', label: 'Charts', icon: ChartSpline, key: 'c' },
       { to: '/s/$spaceId/senders', label: 'Senders', icon: Antenna, key: 'n' },
+
+      { to: '/s/$spaceId/alerts', label: 'Alerts', icon: Bell, key: 'b' },
     ],
   },
   {

@@ -169,6 +169,11 @@ const prices = createRoute({
   path: '/settings/prices',
   component: page(() => import('../pages/prices/page.tsx'), 'PricesPage'),
 });
+const alerts = createRoute({
+  getParentRoute: () => space,
+  path: '/alerts',
+  component: page(() => import('../pages/alerts/page.tsx'), 'AlertsPage'),
+});
 const spaceSettings = createRoute({
   getParentRoute: () => space,
   path: '/settings/space',
@@ -230,6 +235,7 @@ const routeTree = root.addChildren([
     audit,
     quarantine,
     spaceSettings,
+    alerts,
     profile,
   ]),
 ]);

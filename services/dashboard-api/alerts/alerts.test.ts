@@ -1,0 +1,285 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent } from '../../../harness/fixtures/events.ts';
+import { partOf } from '../../../harness/fixtures/part.ts';
+import { insertParts } from '../../../lib/write/store.ts';
+import { openDashboard, type TestDashboard, type TestSpace } from '../../../test/support/dashboard.ts';
+import { until } from '../../../test/support/wait.ts';
+import { claimRule, evaluateNext } from './evaluate-rules.ts';
+import { signWebhook } from './webhook.ts';
+
+/** Two dashboard APIs on one database, with an HTTP receiver and a mail server on this machine. */
+
+const resources = new AsyncDisposableStack();
+let dashboard: TestDashboard;
+let receiver: Awaited<ReturnType<typeof openReceiver>>;
+let mails: Awaited<ReturnType<typeof openMailServer>>;
+beforeAll(async () => {
+  receiver = resources.use(await openReceiver());
+  mails = resources.use(await openMailServer());
+  const variables = {
+    ALERT_TARGETS_PRIVATE: 'true',
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}?ignoreTLS=true`,
+    SMTP_FROM: 'weir@example.org',
+  };
+  dashboard = resources.use(await openDashboard({ variables }));
+  resources.use(await openDashboard({ databaseUrl: dashboard.databaseUrl, variables }));
+});
+afterAll(() => resources.disposeAsync());
+
+const minuteMs = 60_000;
+/** Every fifth minute an error, and from 30 to 20 minutes ago in every event. */
+async function storeErrors({ spaceId }: TestSpace): Promise<void> {
+  const nowMs = Date.now();
+  const events = Array.from({ length: 60 }, (_, minutesAgo) => {
+    const isError = minutesAgo >= 20 && minutesAgo < 30;
+    const error = { code: 'E', message: 'failed' };
+    return llmEvent({
+      startTimeMs: nowMs - (minutesAgo + 2) * minuteMs,
+      endTimeMs: nowMs - (minutesAgo + 2) * minuteMs + 10,
+      status: isError ? { state: 'error', error } : { state: 'ok' },
+    });
+  });
+  await insertParts(dashboard.database, [partOf(spaceId, events)]);
+}
+
+const errorRate = {
+  name: 'Errors',
+  kind: 'error_rate',
+  bound: 20,
+  windowMinutes: 5,
+  holdMinutes: 2,
+} as const;
+
+/** Lets the rules of a space begin an hour ago, as after an outage. */
+const rewind = (spaceId: string) =>
+  dashboard.sql`
+    UPDATE alert_rules SET evaluated_until = evaluated_until - interval '1 hour', due_at = now(), version = version + 1
+    WHERE space_id = ${spaceId}`;
+
+async function openReceiver() {
+  const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const answers: number[] = [];
+  const server = createHttpServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    received.push({ headers: request.headers, body });
+    const status = answers.shift() ?? 200;
+    response.writeHead(status, status === 302 ? { location: '/other' } : {}).end('x'.repeat(100_000));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    received,
+    /** Statuses of the next responses; 200 after them. */
+    answers,
+    url: `http://127.0.0.1:${port}/hook`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A mail server that accepts everything. */
+async function openMailServer() {
+  const messages: string[] = [];
+  const server = createTcpServer((socket) => {
+    let text = '';
+    let isData = false;
+    socket.on('error', () => {});
+    socket.write('220 test\r\n');
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+      for (let end = text.indexOf('\r\n'); end >= 0 && !isData; end = text.indexOf('\r\n')) {
+        const line = text.slice(0, end);
+        text = text.slice(end + 2);
+        isData = line.toUpperCase() === 'DATA';
+        socket.write(
+          isData ? '354 go on\r\n' : line.toUpperCase().startsWith('QUIT') ? '221 bye\r\n' : '250 ok\r\n',
+        );
+      }
+      if (!isData || !text.includes('\r\n.\r\n')) return;
+      messages.push(text);
+      text = '';
+      isData = false;
+      socket.write('250 stored\r\n');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    messages,
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
+}
+
+test('two dashboard APIs catch up after an outage, and send each change once, signed, to each target', async () => {
+  const space = await dashboard.addSpace();
+  const { trpc } = space.client;
+  await storeErrors(space);
+  const preview = await trpc.alerts.preview.query(errorRate);
+  expect(preview.fired).toHaveLength(1);
+  const hook = await trpc.alerts.createTarget.mutate({
+    name: 'Hook',
+    kind: 'webhook',
+    address: receiver.url,
+  });
+  const slack = await trpc.alerts.createTarget.mutate({ name: 'Chat', kind: 'slack', address: receiver.url });
+  const mail = await trpc.alerts.createTarget.mutate({
+    name: 'Mail',
+    kind: 'email',
+    address: 'ops@example.org',
+  });
+  expect([slack.secret, mail.secret]).toEqual([null, null]);
+  const targetIds = [hook.id, slack.id, mail.id];
+  await trpc.alerts.save.mutate({ ...errorRate, targetIds });
+  await rewind(space.spaceId);
+  await until(async () => {
+    const history = await trpc.alerts.history.query();
+    return (
+      history.length >= 2 &&
+      history.every(({ deliveries }) => deliveries.every(({ state }) => state === 'delivered'))
+    );
+  });
+  const history = await trpc.alerts.history.query();
+  expect(history.map(({ change }) => change)).toEqual(['resolved', 'fired']);
+  expect(history[1]?.text).toMatch(
+    /^Firing: Errors – error rate \d+ %, bound: above 20 % \(5 minutes\), in space /,
+  );
+  const [rule] = await trpc.alerts.list.query();
+  expect(rule).toMatchObject({ phase: 'ok', value: 0 });
+
+  const hooks = receiver.received.filter(({ headers }) => headers['weir-signature'] !== undefined);
+  expect(hooks.map(({ body }) => JSON.parse(body).change).toSorted()).toEqual(['fired', 'resolved']);
+  for (const { headers, body } of hooks) {
+    const timestamp = String(headers['weir-timestamp']);
+    expect(headers['weir-signature']).toBe(signWebhook(hook.secret ?? '', timestamp, body));
+    expect(headers['weir-alert-id']).toBe(JSON.parse(body).id);
+  }
+  expect(
+    receiver.received.filter(({ body }) => Object.keys(JSON.parse(body)).join() === 'text'),
+  ).toHaveLength(2);
+  expect(mails.messages).toHaveLength(2);
+  expect(mails.messages.join()).toContain('To: ops@example.org');
+  const shown = JSON.stringify(await trpc.alerts.targets.query());
+  expect(shown).not.toContain('/hook');
+  expect(shown).not.toContain(hook.secret);
+});
+
+test('of several evaluations of the same windows one is stored', async () => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  await storeErrors(space);
+  await space.client.trpc.alerts.save.mutate(errorRate);
+  // The loops of both dashboard APIs leave it alone.
+  await dashboard.sql`UPDATE alert_rules SET due_at = 'infinity' WHERE space_id = ${spaceId}`;
+  await dashboard.sql`
+    UPDATE alert_rules SET evaluated_until = evaluated_until - interval '1 hour', claimed_until = NULL
+    WHERE space_id = ${spaceId}`;
+  // Claims that expire before their evaluations are stored.
+  const evaluations = Array.from({ length: 6 }, async () => {
+    await dashboard.sql`
+      UPDATE alert_rules SET due_at = '2000-01-01', claimed_until = NULL
+      WHERE space_id = ${spaceId} AND evaluated_until < now() - interval '30 minutes'`;
+    return evaluateNext(dashboard.database, undefined);
+  });
+  await Promise.all(evaluations);
+  await until(async () => (await space.client.trpc.alerts.history.query()).length >= 2);
+  const changes =
+    await dashboard.sql`SELECT change FROM alert_events WHERE space_id = ${spaceId} ORDER BY at`;
+  expect(changes.map(({ change }) => change)).toEqual(['fired', 'resolved']);
+  // A claimed rule is not claimed again.
+  await dashboard.sql`
+    UPDATE alert_rules SET due_at = '2000-01-01', claimed_until = now() + interval '1 minute' WHERE space_id = ${spaceId}`;
+  const claimed = await claimRule(dashboard.database);
+  expect(claimed?.spaceId).not.toBe(spaceId);
+});
+
+test('a delivery that fails is sent again with the same id; a redirect is not followed; a muted rule sends nothing', async () => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  const { trpc } = space.client;
+  const { id } = await trpc.alerts.createTarget.mutate({
+    name: 'Hook',
+    kind: 'webhook',
+    address: receiver.url,
+  });
+  const before = receiver.received.length;
+  receiver.answers.push(500, 302);
+  await trpc.alerts.testTarget.mutate({ id });
+  const attempts = () => receiver.received.length - before;
+  const again = () =>
+    dashboard.sql`
+      UPDATE alert_deliveries SET attempt_at = now() WHERE space_id = ${spaceId} AND failure IS NOT NULL AND attempts = ${attempts()}`;
+  await until(async () => {
+    await again();
+    return attempts() === 3;
+  });
+  await until(async () => (await trpc.alerts.history.query())[0]?.deliveries[0]?.state === 'delivered');
+  const sent = receiver.received.slice(before);
+  expect(new Set(sent.map(({ headers }) => headers['weir-alert-id'])).size).toBe(1);
+
+  await storeErrors(space);
+  const saved = await trpc.alerts.save.mutate({ ...errorRate, targetIds: [id] });
+  await trpc.alerts.mute.mutate({ ...saved, until: '2100-01-01T00:00:00.000Z' });
+  await rewind(spaceId);
+  await until(async () => (await trpc.alerts.history.query()).length === 3);
+  expect((await trpc.alerts.history.query()).slice(0, 2).map(({ deliveries }) => deliveries)).toEqual([
+    [],
+    [],
+  ]);
+  expect(attempts()).toBe(3);
+});
+
+test('quota and quarantine are alerts', async () => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  const { trpc } = space.client;
+  await dashboard.sql`UPDATE spaces SET monthly_event_limit = 100 WHERE id = ${spaceId}`;
+  const month = new Date().toISOString().slice(0, 7);
+  await dashboard.sql`INSERT INTO usage_months (space_id, month, events) VALUES (${spaceId}, ${month}, 80)`;
+  await dashboard.sql`
+    INSERT INTO quarantine (space_id, received_at, event_count, sqlstate, message, part)
+    VALUES (${spaceId}, now(), 1, '23514', 'refused', '\\x00'::bytea)`;
+  const state = { windowMinutes: 5, holdMinutes: 0 } as const;
+  await trpc.alerts.save.mutate({ name: 'Quota 80', kind: 'quota', bound: 80, ...state });
+  await trpc.alerts.save.mutate({ name: 'Quota 100', kind: 'quota', bound: 100, ...state });
+  await trpc.alerts.save.mutate({ name: 'Quarantine', kind: 'quarantine', bound: 0, ...state });
+  await rewind(spaceId);
+  await until(async () => (await trpc.alerts.history.query()).length === 2);
+  const texts = (await trpc.alerts.history.query()).map(({ text }) => text.split(' – ')[0]).toSorted();
+  expect(texts).toEqual(['Firing: Quarantine', 'Firing: Quota 80']);
+});
+
+test('without ALERT_TARGETS_PRIVATE only public HTTPS addresses are called, also when a name resolves to another', async () => {
+  await using strict = await openDashboard();
+  const { client } = await strict.addSpace();
+  const { trpc } = client;
+  const add = (address: string) => trpc.alerts.createTarget.mutate({ name: 't', kind: 'webhook', address });
+  for (const address of [receiver.url, 'ftp://example.org', 'nothing'])
+    await expect(add(address)).rejects.toMatchObject({ data: { code: 'BAD_REQUEST' } });
+  const before = receiver.received.length;
+  const port = new URL(receiver.url).port;
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433'])
+    await trpc.alerts.testTarget.mutate({ id: (await add(`https://${host}:${port}/`)).id });
+  const outcomes = async () =>
+    (await trpc.alerts.history.query()).flatMap(({ deliveries }) =>
+      deliveries.map(({ state, failure }) => [state, failure]),
+    );
+  await until(async () => (await outcomes()).every(([state]) => state === 'failed'));
+  expect(await outcomes()).toEqual(
+    Array.from({ length: 5 }, () => ['failed', 'The address is not on the public internet.']),
+  );
+  expect(receiver.received.length).toBe(before);
+  const mail = await trpc.alerts.createTarget.mutate({ name: 'm', kind: 'email', address: 'a@example.org' });
+  await trpc.alerts.testTarget.mutate({ id: mail.id });
+  await until(async () => (await outcomes()).some(([, failure]) => failure === 'SMTP_URL is not set.'));
+  expect((await trpc.alerts.targets.query()).hasMail).toBe(false);
+});

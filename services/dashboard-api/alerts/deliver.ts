@@ -1,0 +1,134 @@
+import { createHmac } from 'node:crypto';
+import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
+import { createTransport, type Transporter } from 'nodemailer';
+import type { ConfigWith } from '../../../lib/config.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { alertDeliveries, alertEvents, alertTargets } from '../../../lib/db/schema.ts';
+import { attemptsMax, deliveriesAtOnceMax, deliveryTimeoutMs, retryFirstMs, retryMsMax } from './limits.ts';
+import { type AlertMessage, describeAlert, slackBody } from './message.ts';
+import { ForbiddenTargetError, postJson, signWebhook } from './webhook.ts';
+
+type Delivery = typeof alertDeliveries.$inferSelect;
+type Target = typeof alertTargets.$inferSelect;
+
+/** Sends a message to a target. The id is the same for each attempt. */
+export type SendAlert = (target: Target, id: string, message: AlertMessage) => Promise<void>;
+
+/** The secret of a webhook: derived from its id, so that it is not stored. It changes with API_KEY_PEPPER. */
+export function webhookSecret(pepper: string, targetId: string): string {
+  const derived = createHmac('sha256', pepper).update(`weir alert webhook ${targetId}`).digest('base64url');
+  return `whsec_${derived}`;
+}
+
+/** @returns what sends messages, as configured. */
+export function openSender(config: ConfigWith<'API_KEY_PEPPER'>): SendAlert {
+  const { API_KEY_PEPPER: pepper, ALERT_TARGETS_PRIVATE: isPrivateAllowed, SMTP_FROM: from } = config;
+  const mail = openMail(config.SMTP_URL);
+  return async ({ kind, id: targetId, address }, id, message) => {
+    if (kind === 'email') {
+      if (mail === undefined) throw new ForbiddenTargetError('SMTP_URL is not set.');
+      const text = `${describeAlert(message)}\n${message.link ?? ''}\n`;
+      const subject = describeAlert(message).slice(0, 200);
+      await mail.sendMail({ from, to: { name: '', address }, subject, text, messageId: `<${id}@weir>` });
+      return;
+    }
+    if (kind === 'slack')
+      return postJson({ url: address, headers: {}, body: slackBody(message), isPrivateAllowed });
+    const body = JSON.stringify({ id, text: describeAlert(message), ...message });
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const headers = {
+      'Weir-Alert-Id': id,
+      'Weir-Timestamp': timestamp,
+      'Weir-Signature': signWebhook(webhookSecret(pepper, targetId), timestamp, body),
+    };
+    await postJson({ url: address, headers, body, isPrivateAllowed });
+  };
+}
+
+function openMail(url: string | undefined): Transporter | undefined {
+  if (url === undefined) return undefined;
+  return createTransport({
+    url,
+    connectionTimeout: deliveryTimeoutMs,
+    greetingTimeout: deliveryTimeoutMs,
+    socketTimeout: deliveryTimeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+/**
+ * Sends the deliveries that are due, and stores the outcome. A claim is also the time of the next attempt, so a delivery whose process
+ * ends is sent again: at least once.
+ *
+ * @returns how many were attempted.
+ */
+export async function deliverDue(database: Database, send: SendAlert): Promise<number> {
+  const claimed = await claimDeliveries(database);
+  await Promise.all(claimed.map((delivery) => deliver(database, delivery, send)));
+  return claimed.length;
+}
+
+async function claimDeliveries(database: Database): Promise<Delivery[]> {
+  const { id, attempts, attemptAt, deliveredAt, failedAt } = alertDeliveries;
+  const due = database
+    .select({ id })
+    .from(alertDeliveries)
+    .where(and(isNull(deliveredAt), isNull(failedAt), lte(attemptAt, sql`now()`)))
+    .orderBy(asc(attemptAt))
+    .limit(deliveriesAtOnceMax)
+    .for('update', { skipLocked: true });
+  const pauseMs = sql`least(${retryFirstMs}::float8 * 2 ^ least(${attempts}, 30), ${retryMsMax}::float8)`;
+  return database
+    .update(alertDeliveries)
+    .set({ attempts: sql`${attempts} + 1`, attemptAt: sql`now() + ${pauseMs} * interval '1 millisecond'` })
+    .where(inArray(id, due))
+    .returning();
+}
+
+async function deliver(database: Database, delivery: Delivery, send: SendAlert): Promise<void> {
+  const { spaceId, id } = delivery;
+  const [[event], [target]] = await Promise.all([
+    database
+      .select()
+      .from(alertEvents)
+      .where(and(eq(alertEvents.spaceId, spaceId), eq(alertEvents.id, delivery.eventId))),
+    database
+      .select()
+      .from(alertTargets)
+      .where(and(eq(alertTargets.spaceId, spaceId), eq(alertTargets.id, delivery.targetId))),
+  ]);
+  const store = (values: Partial<typeof alertDeliveries.$inferInsert>) =>
+    database
+      .update(alertDeliveries)
+      .set(values)
+      .where(and(eq(alertDeliveries.spaceId, spaceId), eq(alertDeliveries.id, id)));
+  const now = new Date();
+  if (event === undefined || target === undefined) {
+    await store({ failedAt: now, failure: 'The target was removed.' });
+    return;
+  }
+  try {
+    // Written by evaluateNext and by the test of a target.
+    await send(target, id, event.message as unknown as AlertMessage);
+    await store({ deliveredAt: now, failure: null });
+  } catch (error) {
+    const isFinal = error instanceof ForbiddenTargetError || delivery.attempts >= attemptsMax;
+    await store({ failure: describe(error), ...(isFinal && { failedAt: now }) });
+  }
+}
+
+/** What a person may read: not the addresses that a name resolves to, nor what a mail server answered. */
+function describe(error: unknown): string {
+  if (error instanceof ForbiddenTargetError) return error.message;
+  if (!(error instanceof Error)) return 'The message could not be sent.';
+  if ('responseCode' in error && typeof error.responseCode === 'number')
+    return `The mail server answered ${error.responseCode}.`;
+  if (error.name === 'TimeoutError' || error.name === 'AbortError')
+    return 'The receiver did not answer in time.';
+  if ('code' in error && typeof error.code === 'string')
+    return `The receiver could not be reached (${error.code}).`;
+  return /^The receiver answered \d+\.$/.test(error.message)
+    ? error.message
+    : 'The message could not be sent.';
+}

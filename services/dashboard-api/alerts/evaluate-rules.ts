@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { and, asc, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
+import { readSpace } from '../../../lib/accounts/spaces.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { alertDeliveries, alertEvents, alertRules } from '../../../lib/db/schema.ts';
+import { namesOf } from '../../../lib/db/statement.ts';
+import { advance, type Evaluation, evaluate } from './evaluation.ts';
+import { catchUpMsMax, claimMs, evaluationDelayMs, ticksAtOnceMax } from './limits.ts';
+import type { AlertMessage } from './message.ts';
+import { readSeries, readValueNow } from './read-series.ts';
+import { isStateNow, stepMinutesOf } from './rule.ts';
+
+/** A rule with its state, claimed for an evaluation. */
+export type ClaimedRule = typeof alertRules.$inferSelect & {
+  /** The clock of Postgres. */
+  readonly nowMs: number;
+};
+
+/**
+ * Evaluates the rule that has been due for the longest time, and stores what happened together with its deliveries.
+ *
+ * Any number of processes may call it: a rule is claimed by one of them, and the statement that commits an evaluation requires that
+ * no other was committed since it was read. So each transition is stored once, also when a process stops for longer than its claim.
+ *
+ * @param publicUrl DASHBOARD_PUBLIC_URL.
+ * @returns false when no rule is due.
+ */
+export async function evaluateNext(database: Database, publicUrl: string | undefined): Promise<boolean> {
+  const rule = await claimRule(database);
+  if (rule === undefined) return false;
+  const plan = planEvaluation(rule);
+  const evaluation =
+    plan === undefined
+      ? { state: { phase: rule.phase, sinceMs: rule.since.getTime() }, transitions: [], value: rule.value }
+      : await evaluateRule(database, rule, plan);
+  await commit(database, rule, { plan, evaluation, publicUrl });
+  return true;
+}
+
+export async function claimRule(database: Database): Promise<ClaimedRule | undefined> {
+  const due = database
+    .select({ id: alertRules.id })
+    .from(alertRules)
+    .where(
+      and(
+        lte(alertRules.dueAt, sql`now()`),
+        or(isNull(alertRules.claimedUntil), lt(alertRules.claimedUntil, sql`now()`)),
+      ),
+    )
+    .orderBy(asc(alertRules.dueAt))
+    .limit(1)
+    .for('update', { skipLocked: true });
+  const [rule] = await database
+    .update(alertRules)
+    .set({ claimedUntil: sql`now() + ${claimMs}::float8 * interval '1 millisecond'` })
+    .where(inArray(alertRules.id, due))
+    .returning();
+  if (rule === undefined) return undefined;
+  const [clock] = await database.execute<{ nowMs: number }>(
+    sql`SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`,
+  );
+  return { ...rule, nowMs: clock?.nowMs ?? 0 };
+}
+
+/** The windows to evaluate: those that end after `afterMs`, until `endMs`. */
+interface Plan {
+  readonly stepMs: number;
+  readonly afterMs: number;
+  readonly endMs: number;
+}
+
+/** @returns undefined when no further window has ended. */
+function planEvaluation(rule: ClaimedRule): Plan | undefined {
+  const stepMs = stepMinutesOf(rule) * 60_000;
+  const floor = (ms: number) => Math.floor(ms / stepMs) * stepMs;
+  const lastMs = floor(rule.nowMs - evaluationDelayMs);
+  const afterMs = Math.max(floor(rule.evaluatedUntil.getTime()), lastMs - catchUpMsMax);
+  if (lastMs <= afterMs) return undefined;
+  return { stepMs, afterMs, endMs: Math.min(lastMs, afterMs + ticksAtOnceMax * stepMs) };
+}
+
+async function evaluateRule(
+  database: Database,
+  rule: ClaimedRule,
+  { stepMs, afterMs, endMs }: Plan,
+): Promise<Evaluation> {
+  const state = { phase: rule.phase, sinceMs: rule.since.getTime() };
+  if (isStateNow(rule.kind)) {
+    const value = await readValueNow(database, rule.spaceId, rule.kind);
+    const next = advance(rule, state, { value, atMs: endMs });
+    const { change } = next;
+    return {
+      state: next.state,
+      transitions: change === undefined ? [] : [{ change, atMs: endMs, value }],
+      value,
+    };
+  }
+  const startMs = afterMs + stepMs - rule.windowMinutes * 60_000;
+  const series = await readSeries(database, rule.spaceId, rule, { startMs, endMs, stepMs });
+  return evaluate(rule, state, { series, afterMs });
+}
+
+async function commit(
+  database: Database,
+  rule: ClaimedRule,
+  {
+    plan,
+    evaluation,
+    publicUrl,
+  }: { plan: Plan | undefined; evaluation: Evaluation; publicUrl: string | undefined },
+): Promise<void> {
+  const { state, transitions, value } = evaluation;
+  const { spaceId, id } = rule;
+  const stepMs = stepMinutesOf(rule) * 60_000;
+  const untilMs = plan?.endMs ?? rule.evaluatedUntil.getTime();
+  const nextMs = Math.floor(untilMs / stepMs) * stepMs + stepMs + evaluationDelayMs;
+  const space = transitions.length === 0 ? undefined : await readSpace(database, spaceId);
+  const link = publicUrl === undefined ? null : `${publicUrl}/s/${spaceId}/alerts`;
+  const happened = transitions.map(({ change, atMs, value: measured }) => {
+    const at = new Date(atMs).toISOString();
+    const { name, kind, filter, comparison, bound, windowMinutes, holdMinutes } = rule;
+    const condition = { kind, filter, comparison, bound, windowMinutes, holdMinutes };
+    const message: AlertMessage = {
+      change,
+      space: { id: spaceId, name: space?.name ?? '' },
+      rule: { id, name, ...condition },
+      value: measured,
+      at,
+      link,
+    };
+    return { id: randomUUID(), change, at, message };
+  });
+  const isMuted = rule.mutedUntil !== null && rule.mutedUntil.getTime() > rule.nowMs;
+  const sent = isMuted
+    ? []
+    : happened.flatMap((event) =>
+        rule.targetIds.map((target) => ({ id: randomUUID(), event: event.id, target })),
+      );
+  const moved = database.$with('moved').as(
+    database
+      .update(alertRules)
+      .set({
+        phase: state.phase,
+        since: new Date(state.sinceMs),
+        value,
+        evaluatedUntil: new Date(untilMs),
+        dueAt: new Date(nextMs),
+        claimedUntil: null,
+      })
+      .where(
+        and(
+          eq(alertRules.spaceId, spaceId),
+          eq(alertRules.id, id),
+          eq(alertRules.version, rule.version),
+          eq(alertRules.evaluatedUntil, rule.evaluatedUntil),
+        ),
+      )
+      .returning({ spaceId: alertRules.spaceId, ruleId: sql<string>`${alertRules.id}`.as('rule_id') }),
+  );
+  const eventColumns = [
+    alertEvents.spaceId,
+    alertEvents.id,
+    alertEvents.ruleId,
+    alertEvents.change,
+    alertEvents.at,
+    alertEvents.message,
+  ];
+  const events = database.$with('happened', {}).as(sql`
+    INSERT INTO ${alertEvents} (${namesOf(eventColumns)})
+    SELECT ${moved.spaceId}, one.id, ${moved.ruleId}, one.change, one.at, one.message
+    FROM ${moved}, jsonb_to_recordset(${JSON.stringify(happened)}::jsonb)
+      AS one(id uuid, change text, at timestamptz, message jsonb)`);
+  const deliveryColumns = [
+    alertDeliveries.spaceId,
+    alertDeliveries.id,
+    alertDeliveries.eventId,
+    alertDeliveries.targetId,
+  ];
+  const deliveries = database.$with('sent', {}).as(sql`
+    INSERT INTO ${alertDeliveries} (${namesOf(deliveryColumns)})
+    SELECT ${moved.spaceId}, one.id, one.event, one.target
+    FROM ${moved}, jsonb_to_recordset(${JSON.stringify(sent)}::jsonb) AS one(id uuid, event uuid, target uuid)`);
+  await database.with(moved, events, deliveries).select().from(moved);
+}

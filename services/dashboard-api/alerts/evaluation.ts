@@ -1,0 +1,117 @@
+import { LatencySketch } from '../../../lib/event/latency-sketch.ts';
+import { type AlertCondition, judge } from './rule.ts';
+
+/** Sums of the events that started in one step of time. */
+export interface Bucket {
+  readonly events: number;
+  readonly errors: number;
+  readonly tokens: number;
+  /** Dollars, of the tokens that have a price. */
+  readonly cost: number;
+  /** Unmerged sketches of durations, for `LatencySketch.addBinary`; empty when they are not needed. */
+  readonly latency: Uint8Array;
+}
+
+/** Contiguous buckets. Those without events are undefined. */
+export interface Series {
+  readonly startMs: number;
+  readonly stepMs: number;
+  readonly buckets: readonly (Bucket | undefined)[];
+}
+
+export type Phase = 'ok' | 'pending' | 'firing' | 'clearing';
+
+/** The state of a rule: its phase, and when that began. */
+export interface AlertState {
+  readonly phase: Phase;
+  readonly sinceMs: number;
+}
+
+export interface Transition {
+  readonly change: 'fired' | 'resolved';
+  /** The end of the window. */
+  readonly atMs: number;
+  readonly value: number | null;
+}
+
+export interface Evaluation {
+  readonly state: AlertState;
+  readonly transitions: readonly Transition[];
+  /** The value of the last window. */
+  readonly value: number | null;
+}
+
+/**
+ * Evaluates the windows that end after `afterMs`, up to the end of the series, one per step, in order. The outcome depends only on the
+ * state and the statistics, so windows that were missed in an outage are evaluated like others.
+ */
+export function evaluate(
+  rule: AlertCondition,
+  state: AlertState,
+  { series, afterMs }: { series: Series; afterMs: number },
+): Evaluation {
+  const { startMs, stepMs, buckets } = series;
+  const length = Math.round((rule.windowMinutes * 60_000) / stepMs);
+  const transitions: Transition[] = [];
+  let value: number | null = null;
+  let next = state;
+  for (let end = length; end <= buckets.length; end++) {
+    const atMs = startMs + end * stepMs;
+    if (atMs <= afterMs) continue;
+    value = measure(rule, buckets.slice(end - length, end));
+    const step = advance(rule, next, { value, atMs });
+    next = step.state;
+    if (step.change !== undefined) transitions.push({ change: step.change, atMs, value });
+  }
+  return { state: next, transitions, value };
+}
+
+/** The state after one more window. It fires or resolves when the condition has held for `holdMinutes`. */
+export function advance(
+  rule: AlertCondition,
+  state: AlertState,
+  { value, atMs }: { value: number | null; atMs: number },
+): { state: AlertState; change?: 'fired' | 'resolved' } {
+  const verdict = judge(rule, value);
+  const isFiring = state.phase === 'firing' || state.phase === 'clearing';
+  const settled: Phase = isFiring ? 'firing' : 'ok';
+  if (verdict !== (isFiring ? 'cleared' : 'exceeded'))
+    return { state: state.phase === settled ? state : { phase: settled, sinceMs: atMs } };
+  const isWaiting = state.phase !== settled;
+  const sinceMs = isWaiting ? state.sinceMs : atMs;
+  if (atMs - sinceMs >= rule.holdMinutes * 60_000)
+    return isFiring
+      ? { state: { phase: 'ok', sinceMs: atMs }, change: 'resolved' }
+      : { state: { phase: 'firing', sinceMs: atMs }, change: 'fired' };
+  return { state: { phase: isFiring ? 'clearing' : 'pending', sinceMs } };
+}
+
+/** The value of a window; null when its events have none. */
+export function measure(
+  { kind }: Pick<AlertCondition, 'kind'>,
+  window: readonly (Bucket | undefined)[],
+): number | null {
+  const sum = (pick: (bucket: Bucket) => number) =>
+    window.reduce((total, bucket) => total + (bucket === undefined ? 0 : pick(bucket)), 0);
+  switch (kind) {
+    case 'error_rate': {
+      const events = sum((bucket) => bucket.events);
+      return events === 0 ? null : (100 * sum((bucket) => bucket.errors)) / events;
+    }
+    case 'p95': {
+      const sketch = new LatencySketch();
+      for (const bucket of window) if (bucket !== undefined) sketch.addBinary(bucket.latency);
+      return sketch.quantiles([0.95])[0] ?? null;
+    }
+    case 'cost':
+      return sum((bucket) => bucket.cost);
+    case 'tokens':
+      return sum((bucket) => bucket.tokens);
+    case 'events':
+    case 'silence':
+      return sum((bucket) => bucket.events);
+    case 'quota':
+    case 'quarantine':
+      throw new Error(`${kind} is not measured over a window`);
+  }
+}

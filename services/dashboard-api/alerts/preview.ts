@@ -1,0 +1,40 @@
+import type { Database } from '../../../lib/db/database.ts';
+import { evaluate } from './evaluation.ts';
+import { evaluationDelayMs } from './limits.ts';
+import { readSeries, readValueNow } from './read-series.ts';
+import { type AlertCondition, isStateNow, stepMinutesOf } from './rule.ts';
+
+/** What a rule would have done. */
+export interface AlertPreview {
+  /** The times at which it would have fired, and resolved; null when it still fires. */
+  readonly fired: readonly { fromMs: number; toMs: number | null; value: number | null }[];
+  /** The present value. */
+  readonly value: number | null;
+  /** Null for a rule on a state of now, of which there is no history. */
+  readonly sinceMs: number | null;
+}
+
+const weekMs = 7 * 24 * 60 * 60_000;
+/** A week is evaluated in steps of at least this length. */
+const stepMinutesMin = 5;
+
+/** Evaluates a rule over the last week, from the statistics. */
+export async function previewRule(
+  database: Database,
+  spaceId: string,
+  rule: AlertCondition,
+  nowMs: number,
+): Promise<AlertPreview> {
+  if (isStateNow(rule.kind))
+    return { fired: [], value: await readValueNow(database, spaceId, rule.kind), sinceMs: null };
+  const stepMs = Math.max(stepMinutesMin, stepMinutesOf(rule)) * 60_000;
+  const endMs = Math.floor((nowMs - evaluationDelayMs) / stepMs) * stepMs;
+  const sinceMs = endMs - weekMs;
+  const startMs = sinceMs - rule.windowMinutes * 60_000;
+  const series = await readSeries(database, spaceId, rule, { startMs, endMs, stepMs });
+  const { transitions, value } = evaluate(rule, { phase: 'ok', sinceMs }, { series, afterMs: sinceMs });
+  const fired = transitions.flatMap(({ change, atMs, value: measured }, index) =>
+    change === 'fired' ? [{ fromMs: atMs, toMs: transitions[index + 1]?.atMs ?? null, value: measured }] : [],
+  );
+  return { fired, value, sinceMs };
+}

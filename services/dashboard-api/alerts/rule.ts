@@ -1,0 +1,49 @@
+import type { alertRules } from '../../../lib/db/schema.ts';
+import type { ChartFilter } from '../charts/read-cells.ts';
+import { resolveMargin } from './limits.ts';
+
+export type AlertKind = typeof alertRules.$inferSelect.kind;
+
+/** What a rule watches. */
+export interface AlertCondition {
+  readonly kind: AlertKind;
+  /** Which events count. */
+  readonly filter: ChartFilter;
+  readonly comparison: 'above' | 'below';
+  /**
+   * The unit depends on the kind: percent (error_rate, quota), milliseconds (p95), dollars (cost), or a number. For silence it is not
+   * used.
+   */
+  readonly bound: number;
+  /** The value is measured over this time. */
+  readonly windowMinutes: number;
+  /** The condition must hold for this time before the alert fires, and the opposite before it resolves. */
+  readonly holdMinutes: number;
+}
+
+/** Kinds whose value is a state of now, not a sum over a window. */
+export function isStateNow(kind: AlertKind): boolean {
+  return kind === 'quota' || kind === 'quarantine';
+}
+
+/** The distance between two evaluated windows: longer windows are read from roll-ups of an hour. */
+export function stepMinutesOf({ windowMinutes }: Pick<AlertCondition, 'windowMinutes'>): number {
+  if (windowMinutes <= 30) return 1;
+  return windowMinutes <= 360 ? 5 : 60;
+}
+
+/** Whether the value is beyond the bound, clearly back, or between. Without a value, as of an error rate without events, it is back. */
+export function judge(
+  { kind, comparison, bound }: AlertCondition,
+  value: number | null,
+): 'exceeded' | 'between' | 'cleared' {
+  if (value === null) return 'cleared';
+  if (kind === 'silence') return value === 0 ? 'exceeded' : 'cleared';
+  const margin = isStateNow(kind) ? 0 : resolveMargin;
+  if (comparison === 'above') {
+    if (value > bound || (kind === 'quota' && value === bound)) return 'exceeded';
+    return value <= bound * (1 - margin) ? 'cleared' : 'between';
+  }
+  if (value < bound) return 'exceeded';
+  return value >= bound * (1 + margin) ? 'cleared' : 'between';
+}

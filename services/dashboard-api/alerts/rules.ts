@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { alertDeliveries, alertEvents, alertRules, alertTargets } from '../../../lib/db/schema.ts';
+import { historyListed, rulesMax } from './limits.ts';
+import { type AlertMessage, describeAlert } from './message.ts';
+import type { AlertCondition } from './rule.ts';
+
+export interface NewRule extends AlertCondition {
+  readonly name: string;
+  readonly targetIds: readonly string[];
+}
+
+export interface ListedRule extends NewRule {
+  readonly id: string;
+  readonly phase: 'ok' | 'pending' | 'firing' | 'clearing';
+  readonly since: Date;
+  readonly value: number | null;
+  readonly mutedUntil: Date | null;
+  readonly evaluatedUntil: Date;
+}
+
+export async function listRules(database: Database, spaceId: string): Promise<ListedRule[]> {
+  return database
+    .select({
+      id: alertRules.id,
+      name: alertRules.name,
+      kind: alertRules.kind,
+      filter: alertRules.filter,
+      comparison: alertRules.comparison,
+      bound: alertRules.bound,
+      windowMinutes: alertRules.windowMinutes,
+      holdMinutes: alertRules.holdMinutes,
+      targetIds: alertRules.targetIds,
+      phase: alertRules.phase,
+      since: alertRules.since,
+      value: alertRules.value,
+      mutedUntil: alertRules.mutedUntil,
+      evaluatedUntil: alertRules.evaluatedUntil,
+    })
+    .from(alertRules)
+    .where(eq(alertRules.spaceId, spaceId))
+    .orderBy(asc(alertRules.id))
+    .then((rows) => rows.map((row) => ({ ...row, filter: row.filter as AlertCondition['filter'] })));
+}
+
+/**
+ * Creates a rule, or replaces the one with this id, which starts again without an alert.
+ *
+ * @returns its id; or why it was not saved.
+ */
+export async function saveRule(
+  database: Database,
+  spaceId: string,
+  { id, rule, actor }: { id: string | undefined; rule: NewRule; actor: Actor },
+): Promise<string | 'too_many' | 'no_rule' | 'no_target'> {
+  const targetIds = [...new Set(rule.targetIds)];
+  const known = await database.$count(
+    alertTargets,
+    and(eq(alertTargets.spaceId, spaceId), inArray(alertTargets.id, targetIds)),
+  );
+  if (known < targetIds.length) return 'no_target';
+  const { name, kind, filter, comparison, bound, windowMinutes, holdMinutes } = rule;
+  const condition = { kind, filter: { ...filter }, comparison, bound, windowMinutes, holdMinutes };
+  const now = new Date(Math.floor(Date.now() / 60_000) * 60_000);
+  const values = {
+    ...condition,
+    name,
+    targetIds,
+    phase: 'ok' as const,
+    since: now,
+    value: null,
+    evaluatedUntil: now,
+    dueAt: now,
+    claimedUntil: null,
+  };
+  const details = { name, ...condition };
+  const returned = { id: alertRules.id, spaceId: alertRules.spaceId };
+  if (id === undefined) {
+    if ((await database.$count(alertRules, eq(alertRules.spaceId, spaceId))) >= rulesMax) return 'too_many';
+    const created = database.$with('saved').as(
+      database
+        .insert(alertRules)
+        .values({ ...values, spaceId, id: randomUUID() })
+        .returning(returned),
+    );
+    const entry = { spaceId: created.spaceId, actor, action: 'alert.create', target: created.id, details };
+    const [row] = await runAudited(database, created, entry);
+    return row?.id ?? 'no_rule';
+  }
+  const changed = database.$with('saved').as(
+    database
+      .update(alertRules)
+      .set({ ...values, version: sql`${alertRules.version} + 1` })
+      .where(isRule(spaceId, id))
+      .returning(returned),
+  );
+  const entry = { spaceId: changed.spaceId, actor, action: 'alert.change', target: changed.id, details };
+  const [row] = await runAudited(database, changed, entry);
+  return row?.id ?? 'no_rule';
+}
+
+/** @returns whether the space had it. Its history stays. */
+export async function removeRule(
+  database: Database,
+  spaceId: string,
+  { id, actor }: { id: string; actor: Actor },
+): Promise<boolean> {
+  const removed = database
+    .$with('removed')
+    .as(
+      database
+        .delete(alertRules)
+        .where(isRule(spaceId, id))
+        .returning({ id: alertRules.id, spaceId: alertRules.spaceId }),
+    );
+  const entry = { spaceId: removed.spaceId, actor, action: 'alert.remove', target: removed.id };
+  return (await runAudited(database, removed, entry)).length > 0;
+}
+
+/** Until then nothing is sent; what happens is in the history. @param until null ends it. */
+export async function muteRule(
+  database: Database,
+  spaceId: string,
+  { id, until, actor }: { id: string; until: Date | null; actor: Actor },
+): Promise<boolean> {
+  const muted = database
+    .$with('muted')
+    .as(
+      database
+        .update(alertRules)
+        .set({ mutedUntil: until })
+        .where(isRule(spaceId, id))
+        .returning({ id: alertRules.id, spaceId: alertRules.spaceId }),
+    );
+  const details = { until: until?.toISOString() ?? null };
+  const entry = { spaceId: muted.spaceId, actor, action: 'alert.mute', target: muted.id, details };
+  return (await runAudited(database, muted, entry)).length > 0;
+}
+
+/** What happened, and what became of its deliveries. */
+export interface HistoryRow {
+  readonly id: string;
+  readonly change: 'fired' | 'resolved' | 'test';
+  readonly at: Date;
+  readonly text: string;
+  readonly deliveries: readonly {
+    readonly targetId: string;
+    readonly state: 'delivered' | 'waiting' | 'failed';
+    readonly failure: string | null;
+  }[];
+}
+
+/** The last events of a space's alerts, newest first. */
+export async function listHistory(database: Database, spaceId: string): Promise<HistoryRow[]> {
+  const events = await database
+    .select()
+    .from(alertEvents)
+    .where(eq(alertEvents.spaceId, spaceId))
+    .orderBy(desc(alertEvents.createdAt), desc(alertEvents.at))
+    .limit(historyListed);
+  const eventIds = events.map(({ id }) => id);
+  const deliveries = await database
+    .select()
+    .from(alertDeliveries)
+    .where(and(eq(alertDeliveries.spaceId, spaceId), inArray(alertDeliveries.eventId, eventIds)));
+  const byEvent = Map.groupBy(deliveries, ({ eventId }) => eventId);
+  return events.map(({ id, change, at, message }) => ({
+    id,
+    change,
+    at,
+    // Written by evaluateNext and by the test of a target.
+    text: describeAlert(message as unknown as AlertMessage),
+    deliveries: (byEvent.get(id) ?? []).map(({ targetId, deliveredAt, failedAt, failure }) => ({
+      targetId,
+      state: deliveredAt !== null ? 'delivered' : failedAt !== null ? 'failed' : 'waiting',
+      failure,
+    })),
+  }));
+}
+
+function isRule(spaceId: string, id: string): SQL | undefined {
+  return and(eq(alertRules.spaceId, spaceId), eq(alertRules.id, id));
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
+import { readSpace } from '../../../lib/accounts/spaces.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { alertDeliveries, alertEvents, alertTargets } from '../../../lib/db/schema.ts';
+import { namesOf } from '../../../lib/db/statement.ts';
+import { webhookSecret } from './deliver.ts';
+import { targetsMax } from './limits.ts';
+import type { AlertMessage } from './message.ts';
+
+export interface NewTarget {
+  readonly name: string;
+  readonly kind: 'webhook' | 'slack' | 'email';
+  readonly address: string;
+}
+
+/** A target as it is listed. The path of an address may be a secret, as with Slack, so it is not shown. */
+export interface ListedTarget extends Omit<NewTarget, 'address'> {
+  readonly id: string;
+  /** The host of a URL, or the e-mail address. */
+  readonly shownAddress: string;
+}
+
+export async function listTargets(database: Database, spaceId: string): Promise<ListedTarget[]> {
+  const rows = await database
+    .select()
+    .from(alertTargets)
+    .where(eq(alertTargets.spaceId, spaceId))
+    .orderBy(asc(alertTargets.id));
+  return rows.map(({ id, name, kind, address }) => ({
+    id,
+    name,
+    kind,
+    shownAddress: kind === 'email' ? address : (URL.parse(address)?.host ?? ''),
+  }));
+}
+
+/** @returns the id, and for a webhook its secret, which is only returned here; undefined when there are too many. */
+export async function createTarget(
+  database: Database,
+  spaceId: string,
+  { target, actor, pepper }: { target: NewTarget; actor: Actor; pepper: string },
+): Promise<{ id: string; secret: string | null } | undefined> {
+  if ((await database.$count(alertTargets, eq(alertTargets.spaceId, spaceId))) >= targetsMax)
+    return undefined;
+  const id = randomUUID();
+  const created = database.$with('created').as(
+    database
+      .insert(alertTargets)
+      .values({ spaceId, id, ...target })
+      .returning({ id: alertTargets.id, spaceId: alertTargets.spaceId }),
+  );
+  const { name, kind } = target;
+  await runAudited(database, created, {
+    spaceId: created.spaceId,
+    actor,
+    action: 'alert_target.create',
+    target: created.id,
+    details: { name, kind },
+  });
+  return { id, secret: kind === 'webhook' ? webhookSecret(pepper, id) : null };
+}
+
+/** @returns whether the space had it. */
+export async function removeTarget(
+  database: Database,
+  spaceId: string,
+  { id, actor }: { id: string; actor: Actor },
+): Promise<boolean> {
+  const removed = database.$with('removed').as(
+    database
+      .delete(alertTargets)
+      .where(and(eq(alertTargets.spaceId, spaceId), eq(alertTargets.id, id)))
+      .returning({ id: alertTargets.id, spaceId: alertTargets.spaceId, name: alertTargets.name }),
+  );
+  const entry = { spaceId: removed.spaceId, actor, action: 'alert_target.remove', target: removed.id };
+  return (await runAudited(database, removed, entry)).length > 0;
+}
+
+/** Sends a test message, in the same way as an alert. The history shows the outcome. @returns whether the space has the target. */
+export async function testTarget(
+  database: Database,
+  spaceId: string,
+  { id, actor, publicUrl }: { id: string; actor: Actor; publicUrl: string | undefined },
+): Promise<boolean> {
+  const isTarget = and(eq(alertTargets.spaceId, spaceId), eq(alertTargets.id, id));
+  const [found] = await database.select({ id: alertTargets.id }).from(alertTargets).where(isTarget);
+  const space = await readSpace(database, spaceId);
+  if (found === undefined || space === undefined) return false;
+  const message: AlertMessage = {
+    change: 'test',
+    space: { id: spaceId, name: space.name },
+    rule: null,
+    value: null,
+    at: new Date().toISOString(),
+    link: publicUrl === undefined ? null : `${publicUrl}/s/${spaceId}/alerts`,
+  };
+  const tested = database.$with('tested').as(
+    database
+      .insert(alertEvents)
+      .values({ spaceId, change: 'test', at: new Date(), message: { ...message } })
+      .returning({ id: alertEvents.id, spaceId: alertEvents.spaceId }),
+  );
+  const columns = [alertDeliveries.spaceId, alertDeliveries.eventId, alertDeliveries.targetId];
+  const sent = database.$with('sent', {}).as(sql`
+    INSERT INTO ${alertDeliveries} (${namesOf(columns)})
+    SELECT ${tested.spaceId}, ${tested.id}, ${id}::uuid FROM ${tested}`);
+  const entry = { spaceId: tested.spaceId, actor, action: 'alert_target.test', target: id };
+  await runAudited(database, tested, entry, { after: [sent] });
+  return true;
+}

@@ -1,0 +1,254 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { isEmail } from '../../../../lib/accounts/email.ts';
+import { emailCharsMax } from '../../../../lib/accounts/limits.ts';
+import { alertKinds } from '../../../../lib/db/schema.ts';
+import { asStored } from '../../../../lib/event/text.ts';
+import { addressCharsMax, holdMinutesMax, targetsOfRuleMax, windowsMinutes } from '../../alerts/limits.ts';
+import type { AlertPreview } from '../../alerts/preview.ts';
+import type { HistoryRow, ListedRule } from '../../alerts/rules.ts';
+import type { ListedTarget } from '../../alerts/targets.ts';
+import { router, spaceProcedure } from '../../trpc/trpc.ts';
+import { name } from '../account-inputs.ts';
+
+const columnText = z.string().min(1).max(256).transform(asStored);
+const kind = z.enum(alertKinds);
+const comparison = z.enum(['above', 'below']);
+
+const condition = z.object({
+  kind,
+  /** Which events count; all without one. Statistics by agent have no other dimension. */
+  filter: z
+    .object({
+      type: z.enum(['llm', 'tool']).optional(),
+      /** A model or tool. */
+      name: columnText.optional(),
+      source: columnText.optional(),
+      agentId: columnText.optional(),
+    })
+    .default({}),
+  comparison: comparison.default('above'),
+  /** Percent (error_rate, quota), milliseconds (p95), US dollars (cost), or a number. Not used for silence. */
+  bound: z.number().min(0).max(1e15).default(0),
+  windowMinutes: z.literal([...windowsMinutes]).default(15),
+  /** How long it must hold before the alert fires, and before it resolves. */
+  holdMinutes: z.int().min(0).max(holdMinutesMax).default(5),
+});
+
+const filterShown = z.object({
+  type: z.enum(['llm', 'tool']).optional(),
+  name: z.string().optional(),
+  source: z.string().optional(),
+  agentId: z.string().optional(),
+});
+
+const listedRule = z
+  .object({
+    id: z.guid(),
+    name: z.string(),
+    kind,
+    filter: filterShown,
+    comparison,
+    bound: z.number(),
+    windowMinutes: z.number(),
+    holdMinutes: z.number(),
+    targetIds: z.array(z.guid()),
+    phase: z.enum(['ok', 'pending', 'firing', 'clearing']),
+    /** When the phase began. */
+    since: z.iso.datetime(),
+    /** At the last evaluation; null when the window has no value. */
+    value: z.number().nullable(),
+    mutedUntil: z.iso.datetime().nullable(),
+    /** The end of the last window that was evaluated. */
+    evaluatedUntil: z.iso.datetime(),
+  } satisfies Record<keyof ListedRule, z.ZodType>)
+  .meta({ id: 'AlertRule' });
+
+const listedTarget = z
+  .object({
+    id: z.guid(),
+    name: z.string(),
+    kind: z.enum(['webhook', 'slack', 'email']),
+    /** The host of a URL, whose path may be a secret, or the e-mail address. */
+    shownAddress: z.string(),
+  } satisfies Record<keyof ListedTarget, z.ZodType>)
+  .meta({ id: 'AlertTarget' });
+
+const historyRow = z
+  .object({
+    id: z.guid(),
+    change: z.enum(['fired', 'resolved', 'test']),
+    at: z.iso.datetime(),
+    text: z.string(),
+    deliveries: z.array(
+      z.object({
+        targetId: z.guid(),
+        state: z.enum(['delivered', 'waiting', 'failed']),
+        failure: z.string().nullable(),
+      }),
+    ),
+  } satisfies Record<keyof HistoryRow, z.ZodType>)
+  .meta({ id: 'AlertHistoryRow' });
+
+const preview = z
+  .object({
+    fired: z.array(
+      z.object({
+        fromMs: z.number(),
+        /** Null: it would still fire. */
+        toMs: z.number().nullable(),
+        value: z.number().nullable(),
+      }),
+    ),
+    value: z.number().nullable(),
+    /** The start of the evaluated week; null for quota and quarantine, which have no history. */
+    sinceMs: z.number().nullable(),
+  } satisfies Record<keyof AlertPreview, z.ZodType>)
+  .meta({ id: 'AlertPreview' });
+
+const id = z.object({ id: z.guid() });
+
+/** Alerts on the statistics of the space (docs/alerts.md). */
+export const alerts = router({
+  list: spaceProcedure('viewer')
+    .output(z.array(listedRule))
+    .query(async ({ ctx }) =>
+      (await ctx.admin.alerts.listRules()).map(
+        ({ since, mutedUntil, evaluatedUntil, targetIds, ...rule }) => ({
+          ...rule,
+          targetIds: [...targetIds],
+          since: since.toISOString(),
+          mutedUntil: mutedUntil?.toISOString() ?? null,
+          evaluatedUntil: evaluatedUntil.toISOString(),
+        }),
+      ),
+    ),
+
+  /** The last changes of alerts, newest first, with the outcome of their deliveries. */
+  history: spaceProcedure('viewer')
+    .output(z.array(historyRow))
+    .query(async ({ ctx }) =>
+      (await ctx.admin.alerts.history()).map(({ at, deliveries, ...row }) => ({
+        ...row,
+        at: at.toISOString(),
+        deliveries: [...deliveries],
+      })),
+    ),
+
+  /** When the rule would have fired in the last week, in steps of at least five minutes. Changes nothing. */
+  preview: spaceProcedure('admin')
+    .input(condition)
+    .output(preview)
+    .query(async ({ ctx, input: { spaceId: _space, ...rule } }) => {
+      requireMeasurable(rule);
+      const { fired, ...rest } = await ctx.admin.alerts.preview(rule);
+      return { ...rest, fired: [...fired] };
+    }),
+
+  /** Creates a rule, or replaces the one with this id, which then starts without an alert. */
+  save: spaceProcedure('admin')
+    .input(
+      condition.extend({
+        id: z.guid().optional(),
+        name,
+        targetIds: z.array(z.guid()).max(targetsOfRuleMax).default([]),
+      }),
+    )
+    .output(id)
+    .mutation(async ({ ctx, input: { spaceId: _space, id: changed, ...rule } }) => {
+      requireMeasurable(rule);
+      const saved = await ctx.admin.alerts.saveRule(changed, rule);
+      if (saved === 'too_many')
+        throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'The space has too many alerts.' });
+      if (saved === 'no_rule') throw missing('alert');
+      if (saved === 'no_target') throw missing('target');
+      return { id: saved };
+    }),
+
+  remove: spaceProcedure('admin')
+    .input(id)
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      if (!(await ctx.admin.alerts.removeRule(input.id))) throw missing('alert');
+    }),
+
+  /** Sends nothing until then; null ends it. */
+  mute: spaceProcedure('admin')
+    .input(id.extend({ until: z.iso.datetime().nullable() }))
+    .output(z.void())
+    .mutation(async ({ ctx, input: { id: muted, until } }) => {
+      const at = until === null ? null : new Date(until);
+      if (!(await ctx.admin.alerts.muteRule(muted, at))) throw missing('alert');
+    }),
+
+  /** Where alerts are sent, and what the operator has configured. */
+  targets: spaceProcedure('admin')
+    .output(z.object({ targets: z.array(listedTarget), hasMail: z.boolean(), isPrivateAllowed: z.boolean() }))
+    .query(async ({ ctx }) => {
+      const { hasMail, isPrivateAllowed } = ctx.admin.alerts;
+      return { targets: await ctx.admin.alerts.listTargets(), hasMail, isPrivateAllowed };
+    }),
+
+  /** Adds a target. The secret of a webhook is only returned here. */
+  createTarget: spaceProcedure('admin', { isConfirmed: true })
+    .input(
+      z.object({
+        name,
+        kind: z.enum(['slack', 'email', 'webhook']),
+        /** A URL, or an e-mail address. */
+        address: z.string().min(1).max(addressCharsMax),
+      }),
+    )
+    .output(z.object({ id: z.guid(), secret: z.string().nullable() }))
+    .mutation(async ({ ctx, input: { spaceId: _space, ...target } }) => {
+      requireAddress(target, ctx.admin.alerts.isPrivateAllowed);
+      const created = await ctx.admin.alerts.createTarget(target);
+      if (created !== undefined) return created;
+      throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'The space has too many targets.' });
+    }),
+
+  removeTarget: spaceProcedure('admin')
+    .input(id)
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      if (!(await ctx.admin.alerts.removeTarget(input.id))) throw missing('target');
+    }),
+
+  /** Sends a test message to the target. The history shows the outcome. */
+  testTarget: spaceProcedure('admin')
+    .input(id)
+    .output(z.void())
+    .mutation(async ({ ctx, input }) => {
+      if (!(await ctx.admin.alerts.testTarget(input.id))) throw missing('target');
+    }),
+});
+
+/** Statistics by agent are separate from those by type, name and source, and have no models. */
+function requireMeasurable({
+  kind: measured,
+  filter: { agentId, ...others },
+}: z.infer<typeof condition>): void {
+  const hasOther = Object.values(others).some((value) => value !== undefined);
+  if (agentId === undefined || (!hasOther && measured !== 'cost')) return;
+  throw new TRPCError({
+    code: 'BAD_REQUEST',
+    message: 'filter.agentId: cannot be combined with a model, tool, type or source, or with costs.',
+  });
+}
+
+function requireAddress(
+  { kind: sent, address }: { kind: ListedTarget['kind']; address: string },
+  isPrivateAllowed: boolean,
+): void {
+  if (sent === 'email') {
+    if (address.length <= emailCharsMax && isEmail(address.toLowerCase())) return;
+    throw new TRPCError({ code: 'BAD_REQUEST', message: 'address: must be an e-mail address' });
+  }
+  const protocol = URL.parse(address)?.protocol;
+  if (protocol === 'https:' || (isPrivateAllowed && protocol === 'http:')) return;
+  throw new TRPCError({ code: 'BAD_REQUEST', message: 'address: must begin with https://' });
+}
+
+function missing(what: 'alert' | 'target'): TRPCError {
+  return new TRPCError({ code: 'NOT_FOUND', message: `There is no such ${what}.` });
+}

@@ -1,0 +1,128 @@
+import { BellOff, BellRing, Pencil, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { describeFailure } from '../../api/failure.ts';
+import { useApiMutation } from '../../api/query.ts';
+import { formatMinute } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { hasRole } from '../../space/role.ts';
+import { useSpace } from '../../space/space.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useToast } from '../../ui/toasts.tsx';
+import { describeRule, formatAlertValue, kinds, type Rule } from './alert-text.ts';
+
+const phases: Record<Rule['phase'], { tone: Tone; label: string }> = {
+  ok: { tone: 'good', label: 'OK' },
+  pending: { tone: 'warn', label: 'Pending' },
+  firing: { tone: 'bad', label: 'Firing' },
+  clearing: { tone: 'bad', label: 'Firing, ending' },
+};
+
+/** How long a click mutes, in milliseconds. */
+const muteMs = 24 * 60 * 60_000;
+
+/** The alerts with their state. */
+export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (rule: Rule) => void }) {
+  const { zone } = useSettings();
+  if (rules.length === 0)
+    return (
+      <Notice icon={BellRing} title="No alerts" isSmall>
+        An alert watches errors, durations, costs, tokens or the number of events, and tells you when they
+        leave their bounds.
+      </Notice>
+    );
+  return (
+    <Table
+      caption="Alerts"
+      rows={rules}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Alert',
+          cell: (rule) => (
+            <span className="block max-w-72">
+              <span className="block font-medium [overflow-wrap:anywhere]">{rule.name}</span>
+              <span className="block text-muted text-xs [overflow-wrap:anywhere]">
+                {kinds[rule.kind].label} {describeRule(rule)}
+              </span>
+            </span>
+          ),
+        },
+        {
+          title: 'State',
+          cell: ({ phase, since, mutedUntil }) => (
+            <span className="flex flex-wrap gap-1" title={`Since ${formatMinute(Date.parse(since), zone)}`}>
+              <Badge tone={phases[phase].tone}>{phases[phase].label}</Badge>
+              {isMuted(mutedUntil) && <Badge>muted</Badge>}
+            </span>
+          ),
+        },
+        {
+          title: 'Value',
+          isNumber: true,
+          isExtra: true,
+          cell: ({ kind, value }) => formatAlertValue(kind, value),
+        },
+        {
+          title: 'Measured until',
+          isExtra: true,
+          className: 'text-muted whitespace-nowrap',
+          cell: ({ evaluatedUntil }) => formatMinute(Date.parse(evaluatedUntil), zone),
+        },
+        {
+          title: 'Actions',
+          isPinned: true,
+          isNumber: true,
+          cell: (rule) => <RuleActions rule={rule} onEdit={onEdit} />,
+        },
+      ]}
+    />
+  );
+}
+
+function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => void }) {
+  const { id: spaceId, role } = useSpace();
+  const toast = useToast();
+  const [isRemoving, setRemoving] = useState(false);
+  const mute = useApiMutation('alerts.mute', { reload: ['alerts.list'] });
+  const remove = useApiMutation('alerts.remove', { reload: ['alerts.list'] });
+  if (!hasRole(role, 'admin')) return null;
+  const { id, name } = rule;
+  const wasMuted = isMuted(rule.mutedUntil);
+  const changeMute = () => {
+    const until = wasMuted ? null : new Date(Date.now() + muteMs).toISOString();
+    mute.mutateAsync({ spaceId, id, until }).then(
+      () => toast(wasMuted ? `${name} is not muted any more.` : `${name} is muted for a day.`),
+      (error: unknown) => toast(describeFailure(error).message),
+    );
+  };
+  return (
+    <span className="inline-flex gap-1">
+      <IconButton label={wasMuted ? `Unmute ${name}` : `Mute ${name} for a day`} onClick={changeMute}>
+        {wasMuted ? <BellRing aria-hidden /> : <BellOff aria-hidden />}
+      </IconButton>
+      <IconButton label={`Change ${name}`} onClick={() => onEdit(rule)}>
+        <Pencil aria-hidden />
+      </IconButton>
+      <IconButton label={`Remove ${name}`} onClick={() => setRemoving(true)}>
+        <Trash2 aria-hidden />
+      </IconButton>
+      <ConfirmDialog
+        isOpen={isRemoving}
+        onClose={() => setRemoving(false)}
+        title="Remove alert"
+        action="Remove"
+        onConfirm={() => remove.mutateAsync({ spaceId, id })}
+      >
+        {name} is removed. Its history stays.
+      </ConfirmDialog>
+    </span>
+  );
+}
+
+function isMuted(until: string | null): boolean {
+  return until !== null && Date.parse(until) > Date.now();
+}

@@ -1,0 +1,110 @@
+import { type FormEvent, useState } from 'react';
+import type { Output } from '../../api/paths.ts';
+import { useApiMutation } from '../../api/query.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+
+type Kind = Output<'alerts.targets'>['targets'][number]['kind'];
+
+const kinds: { value: Kind; label: string; address: string; example: string }[] = [
+  { value: 'webhook', label: 'Signed webhook', address: 'URL', example: 'https://example.com/weir' },
+  { value: 'slack', label: 'Slack', address: 'Webhook URL', example: 'https://hooks.slack.com/services/…' },
+  { value: 'email', label: 'E-mail', address: 'E-mail address', example: 'on-call@example.com' },
+];
+
+/** Adds a target. The secret of a webhook is shown once. */
+export function TargetDialog({
+  isOpen,
+  onClose,
+  hasMail,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  hasMail: boolean;
+}) {
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title="Add a target">
+      {isOpen && <TargetForm onClose={onClose} hasMail={hasMail} />}
+    </Dialog>
+  );
+}
+
+function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolean }) {
+  const { id: spaceId } = useSpace();
+  const [kind, setKind] = useState<Kind>('webhook');
+  const [name, setName] = useState('');
+  const [address, setAddress] = useState('');
+  const { mutateAsync, data, error, isPending } = useApiMutation('alerts.createTarget', {
+    reload: ['alerts.targets'],
+  });
+  const shown = kinds.find(({ value }) => value === kind);
+  const isUnavailable = kind === 'email' && !hasMail;
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    await mutateAsync({ spaceId, kind, name, address: address.trim() }).then(
+      ({ secret }) => secret === null && onClose(),
+      () => {},
+    );
+  };
+  if (data?.secret != null) return <Secret secret={data.secret} onClose={onClose} />;
+  return (
+    <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-4">
+      <SelectField label="Kind" options={kinds} value={kind} onChange={setKind} />
+      {isUnavailable && (
+        <p className="text-muted text-sm">
+          Weir cannot send e-mail yet. The operator sets <code>SMTP_URL</code> and <code>SMTP_FROM</code> for
+          the dashboard API.
+        </p>
+      )}
+      <TextField
+        label="Name"
+        required
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        autoComplete="off"
+      />
+      <TextField
+        label={shown?.address ?? ''}
+        required
+        type={kind === 'email' ? 'email' : 'url'}
+        placeholder={shown?.example}
+        value={address}
+        onChange={(event) => setAddress(event.target.value)}
+        autoComplete="off"
+      />
+      <FormFailure error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" type="submit" disabled={isPending || isUnavailable}>
+          Add
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Secret({ secret, onClose }: { secret: string; onClose: () => void }) {
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-muted text-sm">
+        Messages are signed with this secret, so that the receiver can verify them. It is not shown again.
+      </p>
+      <div className="flex items-center gap-2">
+        <code className="min-w-0 flex-1 truncate rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs">
+          {secret}
+        </code>
+        <CopyButton label="Copy the secret" text={secret}>
+          Copy
+        </CopyButton>
+      </div>
+      <div className="flex justify-end">
+        <Button onClick={onClose}>Done</Button>
+      </div>
+    </div>
+  );
+}
