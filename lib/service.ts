@@ -5,6 +5,7 @@ import { schemaVersion } from './db/schema/version.ts';
 import { type Logger, openLog } from './log.ts';
 import { registerProcessMetrics } from './metrics/process-metrics.ts';
 import { openServicePort, type Probes } from './metrics/service-port.ts';
+import { logSummaries } from './metrics/summary.ts';
 import { fingerprintOf, type ServiceReport } from './queue/roll-call.ts';
 import { version } from './version.ts';
 
@@ -93,6 +94,7 @@ async function serve({ host, name, config, log, stopped }: Run, start: StartServ
   const { probes, ...own } = started;
   port.setStarted(probes);
   const details = { ...own, metricsUrl: port.url };
+  using _summaries = logSummaries(log);
   log.info(details, 'ready');
   host.send?.({ ready: true, ...details });
   log.info({ reason: await stopped }, 'draining');

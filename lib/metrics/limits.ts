@@ -9,3 +9,6 @@ export const figureReuseMs = 5_000;
 
 /** Upper bounds of histograms of durations, in seconds: from a small request to the time-outs. */
 export const secondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Interval of the lines that summarize what a service did. */
+export const summaryMs = 10_000;

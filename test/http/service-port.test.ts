@@ -125,3 +125,18 @@ test('after SIGTERM a service is not ready, accepts for DRAIN_DELAY_MS, and then
   expect((await postEvents({ url }, tenant, [llmEvent()])).status).toBe(202);
   expect(await ended).toBe(0);
 });
+
+test('a line every ten seconds says what a service did', async () => {
+  const summaries = (): Record<string, number>[] =>
+    pipeline.ingest
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"summary"'))
+      .map((line) => JSON.parse(line));
+  const total = (name: string) => summaries().reduce((sum, one) => sum + (one[name] ?? 0), 0);
+  // The requests of the first test.
+  await until(() => total('ingest_requests.json.invalid_event_batch') === 1);
+  expect(total('ingest_requests.json.accepted')).toBeGreaterThanOrEqual(2);
+  expect(total('ingest_events.json')).toBeGreaterThanOrEqual(5);
+  expect(JSON.stringify(summaries())).not.toContain(tenant.spaceId);
+});
