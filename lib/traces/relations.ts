@@ -45,7 +45,7 @@ function findSurplus(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): 
     const outcome = tree.outcomeOf(node);
     return node.eventId !== null && (outcome === 'merged' || outcome === 'aggregate');
   };
-  if (!nodes.some(isSurplus)) return [];
+  if (!nodes.some((node) => node.kind === 'log' || isSurplus(node))) return [];
   const found = new Map<StoredNode, { call: StoredNode | undefined; below: StoredNode[] }>();
   for (const call of nodes) {
     if (call.eventId === null || tree.outcomeOf(call) !== 'call') continue;
@@ -58,5 +58,20 @@ function findSurplus(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): 
       if (entry.below.length < lookedUpMax) entry.below.push(call);
     }
   }
-  return Array.from(found, ([node, entry]) => ({ node, ...entry }));
+  return [...Array.from(found, ([node, entry]) => ({ node, ...entry })), ...findLogs(nodes, tree)];
+}
+
+/** Log records whose call is known: their content belongs to its event. */
+function findLogs(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): SurplusCall[] {
+  const logs = nodes.filter(({ kind, eventId }) => kind === 'log' && eventId !== null);
+  if (logs.length === 0) return [];
+  const callOf = new Map<string, StoredNode>();
+  for (const call of nodes) {
+    if (call.eventId === null || tree.outcomeOf(call) !== 'call') continue;
+    for (const { spanId } of [call, ...tree.outerOf(call)]) callOf.set(spanId, call);
+  }
+  return logs.flatMap((node) => {
+    const call = callOf.get(node.parentSpanId);
+    return call === undefined ? [] : [{ node, call, below: [call] }];
+  });
 }

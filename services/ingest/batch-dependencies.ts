@@ -59,7 +59,8 @@ export function openBatchDependencies(options: {
     committer,
     jsonDecoder: createJsonDecoder(readers, decodeBody),
     rpcDecoder: createRpcDecoders(readers, decodeBody),
-    spanDecoders: createSpanDecoders(readers, decodeBody),
+    spanDecoders: createSpanDecoders({ protobuf: readers.otlp, json: readers.otlpJson }, decodeBody),
+    logDecoders: createSpanDecoders({ protobuf: readers.otlpLogs, json: readers.otlpLogsJson }, decodeBody),
     spanCounter: resources.use(new SpanCounter(log)),
     senderLog: resources.use(new SenderLog(database, log)),
   };

@@ -13,8 +13,9 @@ import { openQueue } from './commit/queue.ts';
 import { keyLookupTimeoutMs } from './limits.ts';
 import { serveIngest } from './listen/server.ts';
 import { describeApi } from './openapi/document.ts';
+import { exportLogsRpc, logsRpcPath } from './otlp/export-logs.ts';
 import { exportRpc, exportRpcPath } from './otlp/export-rpc.ts';
-import { otherSignalRpcPaths, refuseSignalRpc } from './otlp/other-signals.ts';
+import { metricsRpcPath, refuseSignalRpc } from './otlp/other-signals.ts';
 import { createRespondExportError } from './otlp/respond/http-response.ts';
 import { toExportConnectError } from './otlp/respond/rpc-error.ts';
 import { createIngestReadiness } from './readiness.ts';
@@ -60,13 +61,15 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources, sto
   const findUnready = createIngestReadiness({ sql, clock, stopping, ...queue });
   const health = createHealth(findUnready);
   const exportSpans: RpcHandler = (request, response) => exportRpc(exporting, request, response);
+  const logs: RpcHandler = (request, response) => exportLogsRpc(exporting, request, response);
   const refuse: RpcHandler = (request, response) => refuseSignalRpc(exporting, request, response);
   const routing = {
     ...exporting,
     rpcHandlers: new Map([
       ...createRpcHandlers({ ...batches, respondRpcError }, health),
       [exportRpcPath, exportSpans],
-      ...otherSignalRpcPaths.map((path) => [path, refuse] as const),
+      [metricsRpcPath, refuse],
+      [logsRpcPath, logs],
     ]),
     openApiJson: JSON.stringify(describeApi(config.WEIR_VENDOR)),
     findUnready,

@@ -3,6 +3,7 @@ import { IngestError } from '../../lib/errors.ts';
 import type { FindUnready } from '../../lib/http/readiness.ts';
 import { ClientGoneError } from './body/body.ts';
 import { type IngestDependencies, ingestEvents } from './ingest-events.ts';
+import type { LogsDependencies } from './otlp/export-logs.ts';
 import { exportTraces, type TracesDependencies } from './otlp/export-traces.ts';
 import { findExporterHandlers } from './otlp/exporter-paths.ts';
 import type { OtherSignalDependencies } from './otlp/other-signals.ts';
@@ -13,7 +14,11 @@ import type { RpcHandler } from './rpc/handlers.ts';
 import type { RespondRpcError } from './rpc/respond-error.ts';
 import { answerUnknownPath } from './unknown-path.ts';
 
-export interface RouteDependencies extends IngestDependencies, TracesDependencies, OtherSignalDependencies {
+export interface RouteDependencies
+  extends IngestDependencies,
+    TracesDependencies,
+    LogsDependencies,
+    OtherSignalDependencies {
   findUnready: FindUnready;
   /** The response of `GET /v1/openapi.json`. */
   openApiJson: string;

@@ -98,7 +98,8 @@ describe.each(['metrics', 'logs'])('%s', (signal) => {
     const answer = await post(path, { ...key(), 'content-type': 'application/json' }, toOtlpJson());
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ partialSuccess: { errorMessage: 'Weir stores traces only.' } });
-    const binary = await post(path, key(), Buffer.alloc(100_000));
+    const unread = signal === 'logs' ? toProtobuf() : Buffer.alloc(100_000);
+    const binary = await post(path, key(), unread);
     // Field 1 of the response is partial_success, whose field 2 is error_message.
     const text = Buffer.from('Weir stores traces only.');
     const expected = Buffer.concat([Buffer.from([0x0a, text.length + 2, 0x12, text.length]), text]);

@@ -1,6 +1,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { and, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toProtobufLogs } from '../../harness/fixtures/logs.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
 import { createSpace } from '../../lib/accounts/spaces.ts';
@@ -28,6 +29,7 @@ import { storeNodes } from '../../lib/traces/store-nodes.ts';
 import { storeParts } from '../../lib/write/store.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { readTrace } from '../../services/dashboard-api/traces/trace.ts';
+import type { SpanBatch } from '../../services/ingest/otlp/batch/span-batch.ts';
 import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
 import { eventIdOf, traceUuidOf } from '../../services/ingest/otlp/mapping/ids.ts';
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
@@ -51,11 +53,14 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const newSpace = async () => (await createSpace(database, 'test')).id;
-const reader = createSpanReaders('weir', unlimited).otlp;
+const { otlp, otlpLogs } = createSpanReaders('weir', unlimited);
 
 /** A request as a message of the queue, which a writer stores as often as it is delivered. */
 function requestOf(spaceId: string, spans: readonly SpanInit[]) {
-  const { parts, nodes } = reader(toProtobuf({ spans }));
+  return messageOf(spaceId, otlp(toProtobuf({ spans })));
+}
+
+function messageOf(spaceId: string, { parts, nodes }: SpanBatch) {
   const sent = parts.map(({ body }) => partOf(spaceId, JSON.parse(body.toString()).events));
   const messages = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
   return {
@@ -284,6 +289,55 @@ test.each(['the empty span', 'the detailed span'])(
     const byName = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
     expect(byName.reduce((sum, row) => sum + row.events, 0)).toBe(2);
     expect(byName.reduce((sum, row) => sum + (row.inputTokens ?? 0), 0)).toBe(12);
+  },
+);
+
+test.each([
+  [0, 1, 2],
+  [1, 2, 0],
+  [2, 0, 1],
+  [1, 0, 2],
+])(
+  'the content of a call in log records becomes part of its event, whatever comes first: %s, %s, %s',
+  async (...order) => {
+    const spaceId = await newSpace();
+    const [call] = [idOf(1)];
+    const inSpan = { traceId, spanId: call };
+    const logsOf = (name: string, body: object) =>
+      messageOf(
+        spaceId,
+        otlpLogs(toProtobufLogs([{ ...inSpan, eventName: name, body: JSON.stringify(body) }])),
+      );
+    const requests = [
+      requestOf(spaceId, [
+        {
+          ...inSpan,
+          attributes: { ...inner, 'gen_ai.usage.input_tokens': 12, 'gen_ai.usage.output_tokens': 3 },
+        },
+      ]),
+      logsOf('gen_ai.user.message', { role: 'user', content: 'How warm?' }),
+      logsOf('gen_ai.choice', { message: { role: 'assistant', content: 'Mild.' }, finish_reason: 'stop' }),
+    ];
+    for (const index of [...order, ...order]) await requests[index]?.deliver();
+    const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+    expect(rows).toMatchObject([
+      {
+        id: eventIdOf(traceId, call),
+        name: 'claude',
+        inputPreview: 'How warm?',
+        outputPreview: 'Mild.',
+        inputTokens: 12,
+        durationMs: 1250.500001,
+      },
+    ]);
+    const [text] = await readEventTexts(database, spaceId, rows);
+    const { llm } = JSON.parse(text ?? '').properties;
+    expect(llm.output).toMatchObject({ response: 'Mild.', finishReason: 'stop' });
+    expect((await readUsage(database, spaceId))?.events).toBe(1);
+    const byName = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
+    expect(byName.reduce((sum, row) => sum + row.events, 0)).toBe(1);
+    const trace = await readTrace(database, spaceId, traceUuidOf(traceId));
+    expect(trace?.events).toMatchObject([{ id: eventIdOf(traceId, call), missingParentId: null }]);
   },
 );
 

@@ -26,9 +26,9 @@ export const traceNodes = pgTable(
     /** As in OTLP, in hexadecimal. */
     spanId: text('span_id').notNull(),
     parentSpanId: text('parent_span_id'),
-    /** `link` is any other span: it only connects its children to its parent. */
+    /** `link` is any other span: it only connects its children to its parent. `log` stands for log records of its parent. */
     kind: text('kind', {
-      enum: ['llm', 'tool', 'agent', 'workflow', 'chain', 'retriever', 'embedding', 'link'],
+      enum: ['llm', 'tool', 'agent', 'workflow', 'chain', 'retriever', 'embedding', 'link', 'log'],
     }).notNull(),
     name: text('name'),
     state: text('state', { enum: ['ok', 'error'] }).notNull(),

@@ -1,3 +1,4 @@
+import { exportLogs } from './export-logs.ts';
 import { exportTraces } from './export-traces.ts';
 import { describeProject } from './langfuse-project.ts';
 import { refuseSignal } from './other-signals.ts';
@@ -11,7 +12,7 @@ const projectsPath = '/api/public/projects';
 const exporting = {
   traces: { POST: exportTraces },
   metrics: { POST: refuseSignal },
-  logs: { POST: refuseSignal },
+  logs: { POST: exportLogs },
 };
 
 /**

@@ -17,15 +17,14 @@ export interface OtherSignalDependencies {
   respondExportRpcError: RespondRpcError;
 }
 
-const notice = 'Weir stores traces only.';
+/** The message of a response to data that is not stored. */
+export const notice = 'Weir stores traces only.';
 
-/** The gRPC paths of the signals that are not stored. */
-export const otherSignalRpcPaths = ['metrics.v1.MetricsService', 'logs.v1.LogsService'].map(
-  (service) => `/opentelemetry.proto.collector.${service}/Export`,
-);
+/** The gRPC path of metrics, which are not stored. */
+export const metricsRpcPath = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
 
 /**
- * `POST /v1/metrics` and `/v1/logs`. An error would appear every minute in the log of each program that exports all signals
+ * `POST /v1/metrics`. An error would appear every minute in the log of each program that exports all signals
  * to one endpoint. So the response is a partial success that rejects nothing and has a message, which is a warning in OTLP.
  *
  * @throws ClientGoneError
@@ -67,7 +66,7 @@ export async function refuseSignalRpc(
   }
 }
 
-/** `partial_success { error_message }` of ExportMetricsServiceResponse and ExportLogsServiceResponse: the same fields in both. */
+/** `partial_success { error_message }` of ExportMetricsServiceResponse. */
 function encodeNotice({ isJson }: { isJson: boolean }): Uint8Array {
   if (isJson) return Buffer.from(JSON.stringify({ partialSuccess: { errorMessage: notice } }));
   const partialSuccess = new BinaryWriter().tag(2, WireType.LengthDelimited).string(notice).finish();

@@ -45,6 +45,8 @@ export function openReaders(vendor: string): Readers & AsyncDisposable {
     protobufJson: readerOf('protobufJson'),
     otlp: readerOf('otlp'),
     otlpJson: readerOf('otlpJson'),
+    otlpLogs: readerOf('otlpLogs'),
+    otlpLogsJson: readerOf('otlpLogsJson'),
     [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   };
 }

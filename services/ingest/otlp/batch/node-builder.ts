@@ -12,7 +12,7 @@ import type { Span } from '../spans/span.ts';
 const databaseAttributes = ['db.system', 'db.system.name'];
 
 /** These have an event, which has the name. Links are only followed. */
-const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link']);
+const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log']);
 
 /** Makes the nodes of a request's traces (lib/traces): they connect its events with those of other requests. */
 export class NodeBuilder {

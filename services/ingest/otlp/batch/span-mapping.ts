@@ -26,6 +26,8 @@ interface MappingOptions {
   isEvent: (value: unknown) => value is IngestEvent;
   /** Whether no other reader has higher limits: a span that is too costly is then rejected. */
   isUnlimited: boolean;
+  /** Whether the spans stand for log records: each has content of the span above it. */
+  isLogs: boolean;
 }
 
 /** A span's position in its request and in its trace. */
@@ -82,7 +84,7 @@ export class SpanMapping {
       else if (outcome === 'aggregate') this.#tally.filter(candidate.index, 'aggregate');
       // Spans that are merged are counted with their call.
       else if (outcome === 'merged') continue;
-      else if (role.kind === 'tool') calls.tool.push(candidate);
+      else if (role.kind === 'tool' || role.kind === 'llm') calls.tool.push(candidate);
       else this.#tally.filter(candidate.index, 'reason' in role ? role.reason : 'agent');
     }
     return calls;
@@ -130,7 +132,7 @@ export class SpanMapping {
         const span = this.#request.readSpan(index);
         const { traceId, spanId, parentSpanId } = span;
         const role = findRole(span);
-        const kind = nodeKindOf(span.attributes, role);
+        const kind = this.#options.isLogs ? 'log' : nodeKindOf(span.attributes, role);
         const context = readContext(span, role);
         const scope = role.kind === 'llm' ? this.#request.readSource(index).scope.name : '';
         const candidate = { index, traceId, spanId, parentSpanId, role, kind, context, scope };

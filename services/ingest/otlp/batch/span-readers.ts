@@ -1,14 +1,15 @@
 import { compileBatchRules } from '../../../../lib/event/validate.ts';
 import { bodyBytesMax } from '../../../../lib/limits.ts';
 import { CostlyBatchError, type ReadLimits } from '../../read/batch-reader.ts';
+import { openJsonLogs, openProtobufLogs } from '../logs/log-spans.ts';
 import { openJsonSpans } from '../spans/json-spans.ts';
 import { openProtobufSpans } from '../spans/protobuf-spans.ts';
 import type { SpanRequest } from '../spans/span.ts';
 import type { SpanBatch } from './span-batch.ts';
 import { SpanMapping } from './span-mapping.ts';
 
-/** The two forms of an ExportTraceServiceRequest: protobuf, and OTLP/JSON. */
-export type SpanEncoding = 'otlp' | 'otlpJson';
+/** The two forms of an ExportTraceServiceRequest, and of an ExportLogsServiceRequest: protobuf, and OTLP/JSON. */
+export type SpanEncoding = 'otlp' | 'otlpJson' | 'otlpLogs' | 'otlpLogsJson';
 
 /**
  * Parses a request of spans, maps its LLM and tool spans to events, validates and projects them.
@@ -28,11 +29,16 @@ export function createSpanReaders(
 ): Record<SpanEncoding, SpanBatchReader> {
   const isUnlimited = !Number.isFinite(limits.valuesMax);
   const readerOf =
-    (open: (bytes: Buffer, limits: ReadLimits) => SpanRequest): SpanBatchReader =>
+    (open: (bytes: Buffer, limits: ReadLimits) => SpanRequest, isLogs = false): SpanBatchReader =>
     (bytes) => {
       // The limits count values, and a long text is only one value: limit the bytes, too.
       if (!isUnlimited && bytes.length > bodyBytesMax) throw new CostlyBatchError();
-      return new SpanMapping(open(bytes, limits), { vendor, isEvent, isUnlimited }).run();
+      return new SpanMapping(open(bytes, limits), { vendor, isEvent, isUnlimited, isLogs }).run();
     };
-  return { otlp: readerOf(openProtobufSpans), otlpJson: readerOf(openJsonSpans) };
+  return {
+    otlp: readerOf(openProtobufSpans),
+    otlpJson: readerOf(openJsonSpans),
+    otlpLogs: readerOf(openProtobufLogs, true),
+    otlpLogsJson: readerOf(openJsonLogs, true),
+  };
 }

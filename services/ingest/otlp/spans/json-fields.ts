@@ -76,7 +76,7 @@ export function asAttributes(json: Json | undefined): Attributes {
 }
 
 /** An AnyValue of OTLP/JSON as the JSON value that it represents. */
-function anyValueToJson(json: Json | undefined, depth = 0): Json {
+export function anyValueToJson(json: Json | undefined, depth = 0): Json {
   const value = asObject(json, 'value');
   if (value.stringValue !== undefined) return asText(value.stringValue, 'stringValue');
   if (value.boolValue !== undefined) return value.boolValue === true;

@@ -9,8 +9,8 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { spanValuesMax } from '../limits.ts';
 import { asList, asObject, malformed } from './json-fields.ts';
 import { readJsonSource, readJsonSpan } from './json-span.ts';
-import { type LocatedSpans, locateJsonSpans } from './locate-json-spans.ts';
-import type { SpanRequest, SpanSource } from './span.ts';
+import { type ListNames, type LocatedSpans, locateJsonSpans } from './locate-json-spans.ts';
+import type { RecordRequest, SpanRequest, SpanSource } from './span.ts';
 
 /**
  * Opens an ExportTraceServiceRequest in OTLP/JSON. Its spans are located in the bytes and parsed one by one on access:
@@ -20,10 +20,23 @@ import type { SpanRequest, SpanSource } from './span.ts';
  * @throws CostlyBatchError
  */
 export function openJsonSpans(bytes: Buffer, limits: ReadLimits): SpanRequest {
+  const { read, ...request } = openJsonRecords(bytes, limits, { names: spanNames, readRecord: readJsonSpan });
+  return { ...request, readSpan: read };
+}
+
+/** The names of the lists around the records. */
+const spanNames: ListNames = { resources: 'resourceSpans', scopes: 'scopeSpans', records: 'spans' };
+
+/** Opens a request with records of another kind in the same structure. Throws what `openJsonSpans` throws. */
+export function openJsonRecords<T>(
+  bytes: Buffer,
+  limits: ReadLimits,
+  { names, readRecord }: { names: ListNames; readRecord: (json: Json) => T },
+): RecordRequest<T> {
   if (bytes.length === 0) throw new IngestError('invalid_request_body', 'The request body is missing.');
   if (!isUtf8(bytes)) throw new IngestError('invalid_request_body', 'The request body is not valid UTF-8.');
-  const located = locate(bytes, limits.valuesMax);
-  const spans = findSpans(parse(textAround(bytes, located.spans), located.hasEscapedKey));
+  const located = locate(bytes, limits.valuesMax, names);
+  const spans = findSpans(parse(textAround(bytes, located.spans), located.hasEscapedKey), names);
   const sources = new Map<Json, SpanSource>();
   const at = (index: number) => {
     const span = spans[index];
@@ -34,10 +47,10 @@ export function openJsonSpans(bytes: Buffer, limits: ReadLimits): SpanRequest {
   return {
     count: spans.length,
     bytesOf: (index) => rangeOf(index).end - rangeOf(index).start,
-    readSpan: (index) => {
+    read: (index) => {
       const { start, end, values, hasEscapedKey } = rangeOf(index);
       if (values > spanValuesMax) throw new CostlyBatchError();
-      return readJsonSpan(parse(bytes.toString('utf8', start, end), hasEscapedKey));
+      return readRecord(parse(bytes.toString('utf8', start, end), hasEscapedKey));
     },
     readSource: (index) => {
       const { resourceSpans, scopeSpans } = at(index);
@@ -48,9 +61,9 @@ export function openJsonSpans(bytes: Buffer, limits: ReadLimits): SpanRequest {
   };
 }
 
-function locate(bytes: Buffer, valuesMax: number): LocatedSpans {
+function locate(bytes: Buffer, valuesMax: number, names: ListNames): LocatedSpans {
   try {
-    return locateJsonSpans(bytes, valuesMax);
+    return locateJsonSpans(bytes, valuesMax, names);
   } catch (error) {
     if (error instanceof IngestError || error instanceof CostlyBatchError) throw error;
     // The scanner has no error positions. Parse small bodies as a whole, whose error has one.
@@ -98,13 +111,13 @@ interface FoundSpan {
 }
 
 /** The spans that are in the parsed body: of duplicate keys, JSON.parse keeps only the last one. */
-function findSpans(body: Json): FoundSpan[] {
+function findSpans(body: Json, names: ListNames): FoundSpan[] {
   const found: FoundSpan[] = [];
   if (body === null) throw malformed('the body', 'an object');
-  for (const resourceSpans of asList(asObject(body, 'the body').resourceSpans, 'resourceSpans')) {
-    const { scopeSpans: scopes } = asObject(resourceSpans, 'resourceSpans');
-    for (const scopeSpans of asList(scopes, 'scopeSpans')) {
-      for (const number of asList(asObject(scopeSpans, 'scopeSpans').spans, 'spans')) {
+  for (const resourceSpans of asList(asObject(body, 'the body')[names.resources], names.resources)) {
+    const scopes = asObject(resourceSpans, names.resources)[names.scopes];
+    for (const scopeSpans of asList(scopes, names.scopes)) {
+      for (const number of asList(asObject(scopeSpans, names.scopes)[names.records], names.records)) {
         found.push({ number: Number(number), resourceSpans, scopeSpans });
       }
     }

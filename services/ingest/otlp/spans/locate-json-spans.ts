@@ -29,17 +29,24 @@ export interface LocatedSpans {
   readonly hasEscapedKey: boolean;
 }
 
+/** The names of the lists of a request, from the outermost. */
+export interface ListNames {
+  readonly resources: string;
+  readonly scopes: string;
+  readonly records: string;
+}
+
 /** Scans the value that starts at `start`. @returns its end. */
 type Walk = (start: number) => number;
 
 /**
- * Finds the elements of `resourceSpans[].scopeSpans[].spans[]` in the bytes of a body.
+ * Finds the elements of `resourceSpans[].scopeSpans[].spans[]`, or of the lists with other names, in the bytes of a body.
  *
  * @throws Error when the scan finds that the bytes are not JSON. It does not find every error.
  * @throws IngestError `batch_too_large` when there are too many spans, or too many values around them.
  * @throws CostlyBatchError when there are more than `valuesMax` values.
  */
-export function locateJsonSpans(bytes: Buffer, valuesMax: number): LocatedSpans {
+export function locateJsonSpans(bytes: Buffer, valuesMax: number, names: ListNames): LocatedSpans {
   const spans: LocatedSpan[] = [];
   const scan = newScanState(Number.MAX_SAFE_INTEGER);
   let valuesOfSpans = 0;
@@ -74,9 +81,9 @@ export function locateJsonSpans(bytes: Buffer, valuesMax: number): LocatedSpans 
           : skip(valueStart);
       });
     };
-  const walkScopeSpans = walkElementsOf('spans', walkSpan);
-  const walkResourceSpans = walkElementsOf('scopeSpans', walkScopeSpans);
-  walkElementsOf('resourceSpans', walkResourceSpans)(skipSpace(bytes, 0));
+  const walkScopeSpans = walkElementsOf(names.records, walkSpan);
+  const walkResourceSpans = walkElementsOf(names.scopes, walkScopeSpans);
+  walkElementsOf(names.resources, walkResourceSpans)(skipSpace(bytes, 0));
   return { spans, hasEscapedKey: scan.hasEscapedKey };
 }
 

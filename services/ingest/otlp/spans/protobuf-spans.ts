@@ -6,7 +6,7 @@ import { explainMalformed } from './malformed.ts';
 import { type FieldReaders, readFields } from './protobuf-fields.ts';
 import { type MessageRange, readProtobufSource, type SourceRange } from './protobuf-source.ts';
 import { readProtobufSpan } from './protobuf-span.ts';
-import type { SpanRequest, SpanSource } from './span.ts';
+import type { RecordRequest, SpanRequest, SpanSource } from './span.ts';
 import { addSpan } from './span-count.ts';
 import { tags } from './tags.ts';
 
@@ -19,7 +19,20 @@ const fieldsPerValue = 4;
  * @throws IngestError `invalid_request_body`, or `batch_too_large` when there are too many spans.
  * @throws CostlyBatchError
  */
-export function openProtobufSpans(bytes: Buffer, { valuesMax }: ReadLimits): SpanRequest {
+export function openProtobufSpans(bytes: Buffer, limits: ReadLimits): SpanRequest {
+  const { read, ...request } = openProtobufRecords(bytes, limits, readProtobufSpan);
+  return { ...request, readSpan: read };
+}
+
+/**
+ * Opens an ExportTraceServiceRequest, or an ExportLogsServiceRequest: the messages around their records have the same fields with the same
+ * numbers. Throws what `openProtobufSpans` throws.
+ */
+export function openProtobufRecords<T>(
+  bytes: Buffer,
+  { valuesMax }: ReadLimits,
+  readRecord: (reader: WireReader, end: number) => T,
+): RecordRequest<T> {
   // With limits, one reader counts the fields of the whole request. Without limits, each span is counted separately.
   const whole = new WireReader(bytes, fieldsPerValue * valuesMax);
   const spans: LocatedSpan[] = [];
@@ -38,7 +51,7 @@ export function openProtobufSpans(bytes: Buffer, { valuesMax }: ReadLimits): Spa
   return {
     count: spans.length,
     bytesOf: (index) => at(index).end - at(index).start,
-    readSpan: (index) => read(at(index), readProtobufSpan),
+    read: (index) => read(at(index), readRecord),
     readSource: (index) => {
       const range = at(index).source;
       const source = sources.get(range) ?? readProtobufSource(range, read);

@@ -51,11 +51,19 @@ interface Described {
   readonly droppedAttributes: number;
 }
 
-/** The spans of a request, which can be read one by one and more than once. */
-export interface SpanRequest {
+/** The records of a request, which can be read one by one and more than once. */
+export interface RecordRequest<T> {
   readonly count: number;
-  /** The size of a span in the request, in bytes. */
+  /** The size of a record in the request, in bytes. */
   bytesOf(index: number): number;
+  /** Throws what `SpanRequest.readSpan` throws. */
+  read(index: number): T;
+  /** The source of the record: the same object for all of one library. */
+  readSource(index: number): SpanSource;
+}
+
+/** The spans of a request. */
+export interface SpanRequest extends Omit<RecordRequest<Span>, 'read'> {
   /**
    * @throws IngestError `invalid_request_body`
    * @throws UnstorableError when this span alone cannot be read.
@@ -63,8 +71,6 @@ export interface SpanRequest {
    *   many values.
    */
   readSpan(index: number): Span;
-  /** The source of the span: the same object for all spans of one library. Throws what readSpan throws. */
-  readSource(index: number): SpanSource;
 }
 
 /** A span can never become an event. The message gives the reason, and is public. */

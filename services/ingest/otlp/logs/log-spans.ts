@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { ReadLimits } from '../../read/batch-reader.ts';
+import type { Json } from '../../read/protobuf-struct.ts';
+import { type Attributes, lazyAttributes } from '../spans/attributes.ts';
+import { openJsonRecords } from '../spans/json-spans.ts';
+import { openProtobufRecords } from '../spans/protobuf-spans.ts';
+import {
+  type RecordRequest,
+  type Span,
+  type SpanEvent,
+  type SpanRequest,
+  UnstorableError,
+} from '../spans/span.ts';
+import { type LogRecord, readJsonLog, readProtobufLog } from './log-record.ts';
+
+/**
+ * Opens an ExportLogsServiceRequest. Instrumentations that write the content of model calls to logs name the span of the call in
+ * each record. The records of one span are read as one span below it, which has their content: later it is merged into the call.
+ * Other records are left out.
+ */
+export function openProtobufLogs(bytes: Buffer, limits: ReadLimits): SpanRequest {
+  return groupRecords(openProtobufRecords(bytes, limits, readProtobufLog));
+}
+
+export function openJsonLogs(bytes: Buffer, limits: ReadLimits): SpanRequest {
+  const names = { resources: 'resourceLogs', scopes: 'scopeLogs', records: 'logRecords' };
+  return groupRecords(openJsonRecords(bytes, limits, { names, readRecord: readJsonLog }));
+}
+
+/** An event with all of a call. */
+const detailsName = 'gen_ai.client.inference.operation.details';
+/** Events with a message each, or with the messages of one direction. */
+const messageName =
+  /^gen_ai\.(?:(?:system|user|assistant|tool)\.message|choice|content\.(?:prompt|completion))$/;
+/** The operations of events that describe a model call. */
+const callOperations = new Set<Json | undefined>([undefined, 'chat', 'text_completion', 'generate_content']);
+
+function isOfCall({ name, spanId, traceId, attributes }: LogRecord): boolean {
+  if (spanId === '' || traceId === '') return false;
+  return (
+    messageName.test(name) ||
+    (name === detailsName && callOperations.has(attributes.get('gen_ai.operation.name')))
+  );
+}
+
+function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRecord>): SpanRequest {
+  const groups = new Map<string, number[]>();
+  for (let index = 0; index < count; index++) {
+    const record = readIfStorable(read, index);
+    if (record === undefined || !isOfCall(record)) continue;
+    const key = `${record.traceId} ${record.spanId}`;
+    groups.set(key, [...(groups.get(key) ?? []), index]);
+  }
+  const lists = [...groups.values()];
+  const at = (group: number) => {
+    const list = lists[group];
+    if (list === undefined) throw new Error(`there is no group ${group}`);
+    return list;
+  };
+  return {
+    count: lists.length,
+    bytesOf: (group) => at(group).reduce((sum, index) => sum + bytesOf(index), 0),
+    readSpan: (group) => toSpan(at(group).map(read)),
+    readSource: (group) => readSource(at(group)[0] ?? 0),
+  };
+}
+
+/** Whether a record that cannot be read is one of a call is not known: it is left out. */
+function readIfStorable(read: (index: number) => LogRecord, index: number): LogRecord | undefined {
+  try {
+    return read(index);
+  } catch (error) {
+    if (error instanceof UnstorableError) return undefined;
+    throw error;
+  }
+}
+
+function toSpan(records: readonly LogRecord[]): Span {
+  const [first] = records;
+  if (first === undefined) throw new Error('a group has no records');
+  const times = records.map(({ timeNs }) => timeNs).toSorted((a, b) => (a < b ? -1 : 1));
+  const details = records.find(({ name }) => name === detailsName);
+  return {
+    traceId: first.traceId,
+    spanId: idOf(records),
+    parentSpanId: first.spanId,
+    traceState: '',
+    flags: 0,
+    name: 'log',
+    kind: 0,
+    startNs: times[0] ?? 0n,
+    endNs: times.at(-1) || 1n,
+    attributes: details === undefined ? ofMessages : attributesOf(details),
+    readEvents: () => records.filter((record) => record !== details).map(toEvent),
+    readLinks: () => [],
+    status: { code: 0, message: '' },
+    droppedAttributes: 0,
+    droppedEvents: 0,
+    droppedLinks: 0,
+  };
+}
+
+const ofMessages = lazyAttributes(new Map([['gen_ai.operation.name', 'chat']]), (value) => value);
+
+/** The same records, sent again, have the same id. */
+function idOf(records: readonly LogRecord[]): string {
+  const hash = createHash('sha256').update('weir-otlp-log-1');
+  for (const { spanId, name, timeNs } of records) hash.update(`\n${spanId} ${name} ${timeNs}`);
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Some instrumentations write the members of the event to the body. */
+function attributesOf({ attributes, body }: LogRecord): Attributes {
+  const inBody = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
+  const own = new Map<string, Json | undefined>([
+    ['gen_ai.operation.name', 'chat'],
+    ...Object.entries(inBody),
+  ]);
+  for (const name of attributes.names) own.set(name, attributes.get(name));
+  return lazyAttributes(own, (value) => value ?? null);
+}
+
+function toEvent({ name, timeNs, attributes, body }: LogRecord): SpanEvent {
+  const content = typeof body === 'string' ? body : body === null ? undefined : JSON.stringify(body);
+  const values = new Map<string, Json>([['gen_ai.event.content', content ?? '']]);
+  return {
+    name,
+    timeNs,
+    attributes: content === undefined ? attributes : lazyAttributes(values, (value) => value),
+    droppedAttributes: 0,
+  };
+}
