@@ -28,6 +28,9 @@ export type SpanOutcome = 'call' | 'merged' | 'aggregate' | 'other';
 
 const spanIdPattern = /^(?!0{16}$)[0-9a-f]{16}$/;
 
+/** Spans above one that are examined: chains of thousands of calls would cost the product of their lengths. */
+const climbedMax = 256;
+
 /** Whether the text is a valid span id. Some exporters send zeros for a missing parent. */
 export function isSpanId(text: string): boolean {
   return spanIdPattern.test(text);
@@ -93,11 +96,12 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     return outer;
   }
 
-  /** All LLM spans above, whatever is between, the nearest first. */
+  /** The LLM spans among the {@link climbedMax} nearest spans above, whatever is between, the nearest first. */
   llmSpansAbove(node: Node): Node[] {
     const found = new Set<Node>();
     const seen = new Set<SpanNode>([node]);
     for (let above = this.#above(node); above !== undefined && !seen.has(above); above = this.#above(above)) {
+      if (seen.size > climbedMax) break;
       seen.add(above);
       if (above.kind === 'llm') found.add(above);
     }
