@@ -1,12 +1,12 @@
 import { Inbox, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ListedEvent } from '../../event/event-query.ts';
-import { Peek } from '../../event/peek.tsx';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
+import { Peek } from '../../peek/peek.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { Histogram } from './histogram.tsx';

@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play, Radio, SearchX } from 'lucide-react';
-import { Peek } from '../../event/peek.tsx';
 import { EventGrid } from '../../event-grid/event-grid.tsx';
 import { filterOf } from '../../filter/conditions.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted } from '../../format/number.ts';
+import { Peek } from '../../peek/peek.tsx';
 import { FilterBar } from '../../search/filter-bar.tsx';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { useSpace } from '../../space/space.ts';

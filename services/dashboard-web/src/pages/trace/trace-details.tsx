@@ -1,9 +1,9 @@
 import { CircleX, RefreshCw, ZoomIn } from 'lucide-react';
 import { useMemo } from 'react';
-import { Peek } from '../../event/peek.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatCount, formatCounted, formatDuration } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
+import { Peek } from '../../peek/peek.tsx';
 import { useSettings } from '../../settings/settings.ts';
 import { useShortcuts } from '../../settings/shortcuts.ts';
 import { TextLines } from '../../text/text-lines.tsx';

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../api/query.ts';
+import type { WholeEvent } from '../event/event-query.ts';
+import type { Usage } from '../event/event-text.ts';
 import { formatMoney, formatShare } from '../format/number.ts';
 import { useSpace } from '../space/space.ts';
-import type { WholeEvent } from './event-query.ts';
-import type { Usage } from './event-text.ts';
 
 /** How long a cost is not loaded again, in milliseconds: prices change rarely. */
 const freshMs = 60_000;

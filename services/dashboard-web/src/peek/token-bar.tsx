@@ -1,6 +1,6 @@
+import type { Usage } from '../event/event-text.ts';
 import { formatCount } from '../format/number.ts';
 import { classes } from '../ui/classes.ts';
-import type { Usage } from './event-text.ts';
 
 interface Part {
   label: string;

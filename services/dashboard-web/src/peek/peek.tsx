@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowUpRight, X } from 'lucide-react';
+import { eventQuery } from '../event/event-query.ts';
 import { useSpace } from '../space/space.ts';
 import { buttonClasses, IconButton } from '../ui/button.tsx';
 import { FailureNotice, Loading } from '../ui/states.tsx';
 import type { Search } from '../url/search.ts';
-import { eventQuery } from './event-query.ts';
 import { EventSummary } from './event-summary.tsx';
 
 /** An event beside a list. `filter` is the list's filter, which the event's page uses for its previous and next events. */

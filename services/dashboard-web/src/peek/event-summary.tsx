@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
+import { Conversation } from '../event/conversation.tsx';
+import { EventFields } from '../event/event-fields.tsx';
+import type { WholeEvent } from '../event/event-query.ts';
+import { readEventText } from '../event/event-text.ts';
 import { formatDuration } from '../format/number.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { StateBadge, TypeBadge } from '../ui/badge.tsx';
 import { CallCost } from './call-cost.tsx';
-import { Conversation } from './conversation.tsx';
-import { EventFields } from './event-fields.tsx';
-import type { WholeEvent } from './event-query.ts';
-import { readEventText } from './event-text.ts';
 import { TokenBar } from './token-bar.tsx';
 
 /** An event in one column, shown beside a list. */
