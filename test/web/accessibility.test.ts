@@ -55,13 +55,17 @@ async function findViolations(page: Page, disabledRules: string[] = []): Promise
   );
 }
 
-/** What can be scrolled sideways in the window of a phone: the page, or a part of it. */
+/**
+ * What can be scrolled sideways in the window of a phone: the page, or a part of it. Lines of JSON as sent are not wrapped, since
+ * only lines of one height can be megabytes.
+ */
 async function findWide(page: Page): Promise<string[]> {
   const size = page.viewportSize();
   await page.setViewportSize({ width: 390, height: 844 });
   await showTheme(page, 'light');
   const wide = await page.evaluate<string[]>(`[...document.querySelectorAll('*')]
     .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0)
+    .filter((node) => node.role !== 'tree')
     .filter((node) => node === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(node).overflowX))
     .map((node) => 'wide: ' + node.outerHTML.slice(0, 160))`);
   if (size !== null) await page.setViewportSize(size);

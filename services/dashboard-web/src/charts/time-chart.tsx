@@ -1,10 +1,13 @@
 import 'uplot/dist/uPlot.min.css';
+import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import { formatTime } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
+import { useSpace } from '../space/space.ts';
 import { describeText } from '../text/marks.ts';
 import { classes } from '../ui/classes.ts';
+import type { Search } from '../url/search.ts';
 import { type ColorName, useScheme } from './colors.ts';
 import { drawPlot } from './plot.ts';
 import type { TimeSeries } from './time-series.ts';
@@ -29,7 +32,7 @@ interface TimeChartProps {
  * values. A table beside the chart has the same values.
  */
 export function TimeChart(chart: TimeChartProps) {
-  const { name, starts, series, format } = chart;
+  const { name, starts, end, series, format } = chart;
   const { zone } = useSettings();
   const { box, plot, bucket, setBucket } = usePlot(chart);
   const last = starts.length - 1;
@@ -44,17 +47,18 @@ export function TimeChart(chart: TimeChartProps) {
   };
   const shown = bucket ?? last;
   const at = formatTime(starts[shown] ?? 0, zone).slice(0, 16);
-  const values = series.map(({ label, color, values }) => {
+  const values = series.map(({ label, color, values, events }) => {
     const value = values[shown];
     return {
       label: describeText(label),
       color,
+      events,
       text: value === null || value === undefined ? '–' : format(value),
     };
   });
   return (
     <div className="relative">
-      <Legend values={values} />
+      <Legend values={values} range={{ from: String(starts[0] ?? 0), to: String(end) }} />
       {bucket !== undefined && <Readout at={at} values={values} isLeft={bucket > last / 2} />}
       <div
         ref={box}
@@ -133,17 +137,31 @@ function moveCursor(key: string, bucket: number | undefined, last: number): numb
 interface ShownValue {
   label: string;
   color: ColorName;
+  events: Search | undefined;
   text: string;
 }
 
-/** The series and their colours. */
-function Legend({ values }: { values: readonly ShownValue[] }) {
+/** The series and their colours. A name opens the events of its series. */
+function Legend({ values, range }: { values: readonly ShownValue[]; range: Search }) {
+  const { id: spaceId } = useSpace();
   return (
     <ul className="mb-1 flex min-h-5 flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
-      {values.map(({ label, color }) => (
+      {values.map(({ label, color, events }) => (
         <li key={label} className="flex min-w-0 items-center gap-1.5">
           <Swatch color={color} />
-          <span className="max-w-40 truncate">{label}</span>
+          {events === undefined ? (
+            <span className="max-w-40 truncate">{label}</span>
+          ) : (
+            <Link
+              to="/s/$spaceId/events"
+              params={{ spaceId }}
+              search={{ ...events, ...range }}
+              title={`Show events: ${label}`}
+              className="max-w-40 truncate hover:text-ink hover:underline"
+            >
+              {label}
+            </Link>
+          )}
         </li>
       ))}
     </ul>

@@ -1,3 +1,4 @@
+import type { Search } from '../url/search.ts';
 import type { ColorName } from './colors.ts';
 
 /** Values at the starts of the chart's buckets; null where there is none. */
@@ -8,6 +9,8 @@ export interface TimeSeries {
   color: ColorName;
   /** At the starts of the buckets. */
   values: Values;
+  /** The filter that lists its events; undefined when there is none. */
+  events?: Search | undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Bot, CircleX, TriangleAlert, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type ListedEvent, showPreview } from '../event/event-query.ts';
+import { showInput } from '../event/input-preview.ts';
 import { type NamedField, NamedValue } from '../filter/named-value.tsx';
 import { formatCount, formatDuration, formatMoney } from '../format/number.ts';
 import { formatTime, type Zone } from '../format/time.ts';
@@ -94,7 +95,7 @@ function Value({ field, event }: { field: Exclude<NamedField, 'name'>; event: Li
 /** An error shows its message first: behind the input it would be cut off, and all rows of a failure would look alike. */
 export function Preview({ event }: { event: ListedEvent }) {
   const { inputPreview, outputPreview, errorMessage, state } = event;
-  const input = inputPreview === null ? undefined : oneLine(showPreview(inputPreview));
+  const input = inputPreview === null ? undefined : oneLine(showInput(inputPreview));
   if (state === 'error')
     return (
       <span dir="auto" className="truncate">

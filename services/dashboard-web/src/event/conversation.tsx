@@ -1,9 +1,12 @@
 import { Bot, LogIn, LogOut, type LucideIcon, ScrollText, TriangleAlert, UserRound } from 'lucide-react';
+import { useMemo } from 'react';
 import { ShownText } from '../text/shown-text.tsx';
 import { TextBlock } from '../text/text-block.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import type { WholeEvent } from './event-query.ts';
 import type { EventText } from './event-text.ts';
+import { MessageTurns } from './message-turns.tsx';
+import { readMessages } from './messages.ts';
 import { OfferedTools } from './offered-tools.tsx';
 import { Payload } from './payload.tsx';
 import { Prose, ProseActions } from './prose.tsx';
@@ -48,16 +51,7 @@ function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: W
         </Turn>
       )}
       {llm.tools.length > 0 && <OfferedTools tools={llm.tools} />}
-      {llm.prompt && (
-        <Turn
-          icon={UserRound}
-          title="Prompt"
-          tone="user"
-          aside={<ProseActions label="Copy the prompt" text={llm.prompt} />}
-        >
-          <Prose text={llm.prompt} />
-        </Turn>
-      )}
+      {llm.prompt && <PromptTurn text={llm.prompt} />}
       {llm.response && (
         <Turn
           icon={Bot}
@@ -70,6 +64,22 @@ function LlmTurns({ llm, event }: { llm: NonNullable<EventText['llm']>; event: W
       )}
       <ToolCalls calls={llm.toolCalls} event={event} />
     </>
+  );
+}
+
+/** A prompt, or the conversation that a client sent as JSON in it. */
+function PromptTurn({ text }: { text: string }) {
+  const messages = useMemo(() => readMessages(text), [text]);
+  if (messages !== undefined) return <MessageTurns messages={messages} text={text} />;
+  return (
+    <Turn
+      icon={UserRound}
+      title="Prompt"
+      tone="user"
+      aside={<ProseActions label="Copy the prompt" text={text} />}
+    >
+      <Prose text={text} />
+    </Turn>
   );
 }
 

@@ -97,7 +97,7 @@ function readLlm(source: JsonSource, llm: JsonNode): NonNullable<EventText['llm'
 }
 
 /** Providers name the parts of a call differently; docs/api.md §2.6 leaves them free. */
-function readCall(source: JsonSource, node: JsonNode, index: number): ToolCall {
+export function readCall(source: JsonSource, node: JsonNode, index: number): ToolCall {
   const first = (...paths: string[][]) => {
     for (const path of paths) {
       const found = find(source, node, ...path);
@@ -122,7 +122,7 @@ function nameIn(source: JsonSource, node: JsonNode): string | undefined {
 }
 
 /** A string's text; other values as they are written; null is no value. */
-function readAny(text: string, node: JsonNode | undefined): string | undefined {
+export function readAny(text: string, node: JsonNode | undefined): string | undefined {
   if (node === undefined) return undefined;
   if (node.kind === 'string') return readString(text, node);
   const source = sourceOf(text, node);

@@ -27,6 +27,7 @@ export function Table<Row>({
   rows,
   keyOf,
   sort,
+  rowsMax,
 }: {
   /** What the table holds, for screen readers. */
   caption: string;
@@ -35,8 +36,10 @@ export function Table<Row>({
   keyOf: (row: Row) => string;
   /** The order, where columns have `sortBy`. */
   sort?: TableSort;
+  /** Only the first rows in this order are shown. */
+  rowsMax?: number;
 }) {
-  const sorted = sort === undefined ? rows : sortRows(rows, columns, sort.by);
+  const sorted = (sort === undefined ? rows : sortRows(rows, columns, sort.by)).slice(0, rowsMax);
   return (
     <>
       {sort !== undefined && <SortField columns={columns} sort={sort} />}

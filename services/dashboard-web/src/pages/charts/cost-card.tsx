@@ -20,18 +20,24 @@ const modelsShown = 7;
 export function CostCard({
   input,
   groups,
+  isOnly,
   onZoom,
 }: {
   input: Input<'charts.costs'>;
   /** The models that the other charts show, when they are grouped by model. */
   groups: readonly (string | null)[] | undefined;
+  /** Whether the other models are left out. */
+  isOnly: boolean;
   onZoom: (range: { from: number; to: number }) => void;
 }) {
   const { data, error, refetch } = useQuery({
     ...apiQuery('charts.costs', input),
     placeholderData: keepPreviousData,
   });
-  const series = useMemo(() => (data === undefined ? [] : describeCosts(data, groups)), [data, groups]);
+  const series = useMemo(
+    () => (data === undefined ? [] : describeCosts(data, groups, isOnly)),
+    [data, groups, isOnly],
+  );
   if (data === undefined)
     return (
       <Card title="Cost">
@@ -42,8 +48,9 @@ export function CostCard({
         )}
       </Card>
     );
-  const { cost, tokens } = data.total;
-  if (cost === null)
+  const shown = isOnly ? data.models.find(({ model }) => model === groups?.[0]) : data.total;
+  const { cost, tokens } = shown ?? { cost: null, tokens: 0 };
+  if (shown === undefined || cost === null)
     return (
       <Card title="Cost">
         <NoCost hasTokens={tokens > 0} />
@@ -62,7 +69,7 @@ export function CostCard({
       />
       <p className="mt-1 text-muted text-xs">
         <PricesLink className="text-accent underline decoration-line hover:decoration-current">
-          {describePriced(data.total)}
+          {describePriced(shown)}
         </PricesLink>
         .
       </p>
@@ -92,6 +99,7 @@ function PricesLink({ className, children }: { className: string; children: stri
 function describeCosts(
   { starts, models }: Output<'charts.costs'>,
   groups: readonly (string | null)[] | undefined,
+  isOnly: boolean,
 ): TimeSeries[] {
   const priced = models.filter(({ cost }) => cost !== null);
   const mostExpensive = () =>
@@ -111,10 +119,17 @@ function describeCosts(
   const own = shown.flatMap((name): TimeSeries[] => {
     const one = priced.find(({ model }) => model === name);
     return one
-      ? [{ label: nameGroup(name), color: colors.get(name) ?? 'color-edge', values: sum([one]) }]
+      ? [
+          {
+            label: nameGroup(name),
+            color: colors.get(name) ?? 'color-edge',
+            values: sum([one]),
+            events: name === null ? undefined : { type: 'llm', name },
+          },
+        ]
       : [];
   });
   const others = priced.filter(({ model }) => model === null || !shown.includes(model));
-  if (others.length === 0) return own;
+  if (others.length === 0 || isOnly) return own;
   return [...own, { label: 'All others', color: 'color-edge', values: sum(others) }];
 }

@@ -1,11 +1,14 @@
 import { Link } from '@tanstack/react-router';
-import { formatCompact, formatCount, formatDuration, formatShare } from '../../format/number.ts';
+import type { Output } from '../../api/paths.ts';
+import { formatCompact, formatCount, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
 import { describeText } from '../../text/marks.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import type { Search } from '../../url/search.ts';
+import { useSort } from '../../url/use-sort.ts';
 import type { ChartRange } from './range.ts';
-import { type ChartSeries, type GroupBy, nameGroup } from './series.ts';
+import { type ChartSeries, eventsOf, type GroupBy, nameGroup } from './series.ts';
 
 const titles: Record<GroupBy, string> = {
   none: 'Group',
@@ -16,46 +19,100 @@ const titles: Record<GroupBy, string> = {
   agent: 'Agent',
 };
 
-/** The filter for the events of a group. */
-const conditions: Partial<Record<GroupBy, (group: string) => Record<string, string>>> = {
-  type: (type) => ({ type }),
-  model: (name) => ({ type: 'llm', name }),
-  tool: (name) => ({ type: 'tool', name }),
-  source: (source) => ({ source }),
-  agent: (agentId) => ({ agentId }),
-};
-
 /** The numbers behind the charts, over the whole range. */
 export function GroupTable({
   series,
+  costs,
   groupBy,
   range,
+  only,
 }: {
   series: readonly ChartSeries[];
+  /** Undefined when they are not loaded, or not known for this grouping. */
+  costs: Output<'charts.costs'> | undefined;
   groupBy: GroupBy;
   range: ChartRange;
+  /** The filter of all groups. */
+  only: Search;
 }) {
+  const sort = useSort();
+  const costOf = ({ group }: ChartSeries): number | null => findCost(costs, groupBy, group, only);
   const ms = (value: number | null) => (value === null ? '–' : formatDuration(value));
   const columns: Column<ChartSeries>[] = [
     {
       title: titles[groupBy],
-      cell: ({ group }) => <GroupName group={group} groupBy={groupBy} range={range} />,
-      className: 'max-w-64',
+      cell: ({ group }) => <GroupName group={group} groupBy={groupBy} range={range} only={only} />,
+      className: 'md:max-w-64',
+      sortBy: ({ group }) => group,
     },
-    { title: 'Events', isNumber: true, cell: ({ total }) => formatCount(total.events) },
+    {
+      title: 'Events',
+      isNumber: true,
+      sortBy: ({ total }) => total.events,
+      cell: ({ total }) => formatCount(total.events),
+    },
     {
       title: 'Errors',
       isNumber: true,
+      sortBy: ({ total }) => total.errors,
       cell: ({ total: { events, errors } }) =>
         errors === 0 ? '0' : `${formatCount(errors)} (${formatShare(errors / events)})`,
     },
-    { title: 'p50', isNumber: true, cell: ({ total }) => ms(total.p50Ms) },
-    { title: 'p95', isNumber: true, cell: ({ total }) => ms(total.p95Ms) },
-    { title: 'p99', isNumber: true, cell: ({ total }) => ms(total.p99Ms) },
-    { title: 'Input', isNumber: true, cell: ({ total }) => formatCompact(total.inputTokens) },
-    { title: 'From cache', isNumber: true, cell: ({ total }) => formatCompact(total.cacheReadTokens) },
-    { title: 'Output', isNumber: true, cell: ({ total }) => formatCompact(total.outputTokens) },
-    { title: 'Reasoning', isNumber: true, cell: ({ total }) => formatCompact(total.reasoningTokens) },
+    {
+      title: 'p50',
+      isNumber: true,
+      sortBy: ({ total }) => total.p50Ms,
+      cell: ({ total }) => ms(total.p50Ms),
+    },
+    {
+      title: 'p95',
+      isNumber: true,
+      sortBy: ({ total }) => total.p95Ms,
+      cell: ({ total }) => ms(total.p95Ms),
+    },
+    {
+      title: 'p99',
+      isNumber: true,
+      sortBy: ({ total }) => total.p99Ms,
+      cell: ({ total }) => ms(total.p99Ms),
+    },
+    {
+      title: 'Input',
+      isNumber: true,
+      sortBy: ({ total }) => total.inputTokens,
+      cell: ({ total }) => formatCompact(total.inputTokens),
+    },
+    {
+      title: 'From cache',
+      isNumber: true,
+      sortBy: ({ total }) => total.cacheReadTokens,
+      cell: ({ total }) => formatCompact(total.cacheReadTokens),
+    },
+    {
+      title: 'Output',
+      isNumber: true,
+      sortBy: ({ total }) => total.outputTokens,
+      cell: ({ total }) => formatCompact(total.outputTokens),
+    },
+    {
+      title: 'Reasoning',
+      isNumber: true,
+      sortBy: ({ total }) => total.reasoningTokens,
+      cell: ({ total }) => formatCompact(total.reasoningTokens),
+    },
+    ...(costs === undefined
+      ? []
+      : [
+          {
+            title: 'Cost',
+            isNumber: true,
+            sortBy: costOf,
+            cell: (one: ChartSeries) => {
+              const cost = costOf(one);
+              return cost === null ? <span className="text-faint">–</span> : formatMoney(cost);
+            },
+          },
+        ]),
   ];
   return (
     <Table
@@ -63,30 +120,47 @@ export function GroupTable({
       columns={columns}
       rows={series}
       keyOf={({ group }) => (group === null ? 'others' : `=${group}`)}
+      sort={sort}
     />
   );
+}
+
+/** The cost of a group of models, or of all of them. */
+function findCost(
+  costs: Output<'charts.costs'> | undefined,
+  groupBy: GroupBy,
+  group: string | null,
+  { name }: Search,
+): number | null {
+  const model = groupBy === 'none' ? name : group;
+  const found =
+    groupBy === 'none' && name === undefined
+      ? costs?.total.cost
+      : costs?.models.find((one) => one.model !== null && one.model === model)?.cost;
+  return found === undefined || found === null ? null : Number(found);
 }
 
 function GroupName({
   group,
   groupBy,
   range: { from, to, last },
+  only,
 }: {
   group: string | null;
   groupBy: GroupBy;
   range: ChartRange;
+  only: Search;
 }) {
   const { id: spaceId } = useSpace();
-  const label = groupBy === 'none' ? 'All events' : nameGroup(group);
-  // There is no filter for unnamed events or for all others.
-  const isListed = groupBy === 'none' || (group !== null && group !== '');
-  if (!isListed) return <span className="text-muted">{label}</span>;
+  const label = groupBy === 'none' ? (only.name ?? 'All events') : nameGroup(group);
+  const events = eventsOf(groupBy, group);
+  if (events === undefined) return <span className="text-muted">{label}</span>;
   const time: Record<string, string> = last === undefined ? { from: String(from), to: String(to) } : { last };
   return (
     <Link
       to="/s/$spaceId/events"
       params={{ spaceId }}
-      search={{ ...(group === null ? {} : conditions[groupBy]?.(group)), ...time }}
+      search={{ ...only, ...events, ...time }}
       className="block truncate text-accent hover:underline"
       title={`Show events: ${describeText(label)}`}
     >

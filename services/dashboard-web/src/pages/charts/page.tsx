@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ChartNoAxesColumn } from 'lucide-react';
+import { ChartNoAxesColumn, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
@@ -11,11 +11,13 @@ import { formatCompact, formatDuration } from '../../format/number.ts';
 import { nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
-import { buttonClasses } from '../../ui/button.tsx';
+import { describeText } from '../../text/marks.ts';
+import { Button, buttonClasses } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
+import type { Search } from '../../url/search.ts';
 import { CostCard } from './cost-card.tsx';
 import { GroupTable } from './group-table.tsx';
 import { type ChartRange, readRange, recentDefault } from './range.ts';
@@ -49,18 +51,25 @@ export function ChartsPage() {
   const groupBy = groups.find(({ value }) => value === search.by)?.value ?? 'none';
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const input = { spaceId, from, to, step, timeZone };
+  const only = readOnly(search, groupBy);
   const query = useQuery({
-    ...apiQuery('charts.events', { ...input, groupBy, groupsMax }),
+    ...apiQuery('charts.events', { ...input, ...only, groupBy, groupsMax }),
     placeholderData: keepPreviousData,
+  });
+  const hasCosts = (groupBy === 'none' || groupBy === 'model') && only.type !== 'tool';
+  const costs = useQuery({
+    ...apiQuery('charts.costs', input),
+    placeholderData: keepPreviousData,
+    enabled: hasCosts,
   });
   const models = useMemo(() => query.data?.series.map(({ group }) => group), [query.data]);
   const zoom = (chosen: { from: number; to: number }) =>
     set({ from: String(chosen.from), to: String(chosen.to), last: undefined });
   return (
     <Page
-      title="Charts"
+      title={only.name === undefined ? 'Charts' : `Charts of ${describeText(only.name)}`}
       subtitle={`By ${step}, ${nameZone(zone)}. Includes expired events.`}
-      actions={<Controls range={range} groupBy={groupBy} onChange={set} />}
+      actions={<Controls range={range} groupBy={groupBy} only={only} onChange={set} />}
     >
       {query.error !== null ? (
         <FailureNotice error={query.error} onRetry={() => void query.refetch()} />
@@ -73,15 +82,26 @@ export function ChartsPage() {
       ) : (
         <div className="flex flex-col gap-4">
           <div className="grid gap-4 xl:grid-cols-2">
-            <Cards chart={query.data} groupBy={groupBy} onZoom={zoom} />
-            {(groupBy === 'none' || groupBy === 'model') && (
+            <Cards chart={query.data} groupBy={groupBy} only={only} onZoom={zoom} />
+            {hasCosts && (
               <div className={classes('grid', groupBy === 'model' && 'xl:col-span-2')}>
-                <CostCard input={input} groups={groupBy === 'model' ? models : undefined} onZoom={zoom} />
+                <CostCard
+                  input={input}
+                  groups={only.name === undefined ? (groupBy === 'model' ? models : undefined) : [only.name]}
+                  isOnly={only.name !== undefined}
+                  onZoom={zoom}
+                />
               </div>
             )}
           </div>
           <Card title="Numbers" isFlush>
-            <GroupTable series={query.data.series} groupBy={groupBy} range={range} />
+            <GroupTable
+              series={query.data.series}
+              costs={hasCosts ? costs.data : undefined}
+              groupBy={groupBy}
+              range={range}
+              only={only}
+            />
           </Card>
         </div>
       )}
@@ -89,19 +109,36 @@ export function ChartsPage() {
   );
 }
 
+/** Which events are counted, from the address: those of a type, or of one model or tool. Statistics by agent have neither. */
+function readOnly({ type, name }: Search, groupBy: GroupBy): { type?: 'llm' | 'tool'; name?: string } {
+  if (groupBy === 'agent') return {};
+  return {
+    ...((type === 'llm' || type === 'tool') && { type }),
+    ...(name !== undefined && name !== '' && { name }),
+  };
+}
+
 function Controls({
   range: { from, to, last },
   groupBy,
+  only,
   onChange,
 }: {
   range: ChartRange;
   groupBy: GroupBy;
+  only: Search;
   onChange: (change: Record<string, string | undefined>) => void;
 }) {
   const { id: spaceId } = useSpace();
   const { search } = useFilter();
   return (
     <>
+      {Object.keys(only).length > 0 && (
+        <Button look="quiet" onClick={() => onChange({ type: undefined, name: undefined })}>
+          <X aria-hidden />
+          All events
+        </Button>
+      )}
       <SelectField
         label="Grouped"
         isLabelHidden
@@ -114,7 +151,7 @@ function Controls({
       <Link
         to="/s/$spaceId/events"
         params={{ spaceId }}
-        search={last === undefined ? { from: String(from), to: String(to) } : { last }}
+        search={{ ...only, ...(last === undefined ? { from: String(from), to: String(to) } : { last }) }}
         className={buttonClasses()}
       >
         Show events
@@ -126,13 +163,19 @@ function Controls({
 function Cards({
   chart,
   groupBy,
+  only,
   onZoom,
 }: {
   chart: Chart;
   groupBy: GroupBy;
+  only: Search;
   onZoom: (range: { from: number; to: number }) => void;
 }) {
-  const cards = useMemo(() => describeCharts(chart, groupBy), [chart, groupBy]);
+  const { type, name } = only;
+  const cards = useMemo(
+    () => describeCharts(chart, groupBy, { ...(type && { type }), ...(name && { name }) }),
+    [chart, groupBy, type, name],
+  );
   return cards.map(({ title, kind, unit, series }) => (
     <Card key={title} title={title}>
       <TimeChart

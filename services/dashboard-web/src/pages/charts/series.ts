@@ -1,11 +1,26 @@
 import type { Output } from '../../api/paths.ts';
 import { colorNames } from '../../charts/colors.ts';
 import type { TimeSeries } from '../../charts/time-series.ts';
+import type { Search } from '../../url/search.ts';
 
 export type Chart = Output<'charts.events'>;
 export type ChartSeries = Chart['series'][number];
 export type Point = ChartSeries['points'][number];
 export type GroupBy = 'none' | 'type' | 'model' | 'tool' | 'source' | 'agent';
+
+/** The filter for the events of a group; undefined for unnamed events and for all others together. */
+export function eventsOf(groupBy: GroupBy, group: string | null): Search | undefined {
+  if (groupBy === 'none') return {};
+  return group === null || group === '' ? undefined : conditions[groupBy](group);
+}
+
+const conditions: Record<Exclude<GroupBy, 'none'>, (group: string) => Search> = {
+  type: (type) => ({ type }),
+  model: (name) => ({ type: 'llm', name }),
+  tool: (name) => ({ type: 'tool', name }),
+  source: (source) => ({ source }),
+  agent: (agentId) => ({ agentId }),
+};
 
 export interface ChartCard {
   title: string;
@@ -20,11 +35,11 @@ export function nameGroup(group: string | null): string {
 }
 
 /** The cards of the charts page: of all events together, or by group. */
-export function describeCharts(chart: Chart, groupBy: GroupBy): ChartCard[] {
-  return groupBy === 'none' ? describeTotals(chart) : describeGroups(chart, groupBy);
+export function describeCharts(chart: Chart, groupBy: GroupBy, only: Search): ChartCard[] {
+  return groupBy === 'none' ? describeTotals(chart, only) : describeGroups(chart, groupBy, only);
 }
 
-function describeTotals({ starts, series: [all] }: Chart): ChartCard[] {
+function describeTotals({ starts, series: [all] }: Chart, only: Search): ChartCard[] {
   const bars = (label: string, color: TimeSeries['color'], pick: (point: Point) => number) => {
     return { label, color, values: fill(starts, all, 0, pick) };
   };
@@ -37,8 +52,11 @@ function describeTotals({ starts, series: [all] }: Chart): ChartCard[] {
       kind: 'bars',
       unit: 'count',
       series: [
-        bars('OK', 'series-1', ({ events, errors }) => events - errors),
-        bars('Errors', 'color-bad-line', ({ errors }) => errors),
+        {
+          ...bars('OK', 'series-1', ({ events, errors }) => events - errors),
+          events: { ...only, state: 'ok' },
+        },
+        { ...bars('Errors', 'color-bad-line', ({ errors }) => errors), events: { ...only, state: 'error' } },
       ],
     },
     {
@@ -69,20 +87,30 @@ function describeTotals({ starts, series: [all] }: Chart): ChartCard[] {
   ];
 }
 
-function describeGroups({ starts, series }: Chart, groupBy: GroupBy): ChartCard[] {
+function describeGroups({ starts, series }: Chart, groupBy: GroupBy, only: Search): ChartCard[] {
   const colors = colorNames(
     groupBy,
     series.flatMap(({ group }) => group ?? []),
   );
-  const grouped = (missing: 0 | null, pick: (point: Point) => number | null): TimeSeries[] =>
+  const grouped = (
+    missing: 0 | null,
+    pick: (point: Point) => number | null,
+    further: Search = {},
+  ): TimeSeries[] =>
     series.map((one) => ({
       label: nameGroup(one.group),
       color: (one.group === null ? undefined : colors.get(one.group)) ?? 'color-edge',
       values: fill(starts, one, missing, pick),
+      events: withFurther(eventsOf(groupBy, one.group), { ...only, ...further }),
     }));
   return [
     { title: 'Events', kind: 'bars', unit: 'count', series: grouped(0, ({ events }) => events) },
-    { title: 'Errors', kind: 'bars', unit: 'count', series: grouped(0, ({ errors }) => errors) },
+    {
+      title: 'Errors',
+      kind: 'bars',
+      unit: 'count',
+      series: grouped(0, ({ errors }) => errors, { state: 'error' }),
+    },
     { title: 'Duration, p95', kind: 'lines', unit: 'duration', series: grouped(null, ({ p95Ms }) => p95Ms) },
     {
       title: 'Tokens, input and output',
@@ -91,6 +119,10 @@ function describeGroups({ starts, series }: Chart, groupBy: GroupBy): ChartCard[
       series: grouped(0, ({ inputTokens, outputTokens }) => inputTokens + outputTokens),
     },
   ];
+}
+
+function withFurther(events: Search | undefined, further: Search): Search | undefined {
+  return events && { ...further, ...events };
 }
 
 /** A value for each bucket; `missing` where the series has no point. */

@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { apiQuery } from '../../api/query.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { readRange } from '../../charts/range.ts';
+import { rangeOf } from '../../filter/conditions.ts';
 import { NewestEvent } from '../../filter/newest-event.tsx';
 import { RangeField } from '../../filter/range-field.tsx';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -12,15 +13,17 @@ import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
 import { Card } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { ErrorList } from './error-list.tsx';
 import { Figures } from './figures.tsx';
 import { QuotaCard } from './quota-card.tsx';
 import { TopList } from './top-list.tsx';
 import { useFresh } from './use-fresh.ts';
 
-const topMax = 6;
+/** Models and tools that the lists are sorted among. */
+const topMax = 50;
 const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs };
 
-/** Figures of the range, events over time, and the models and tools with the most events. */
+/** Figures of the range, events over time, the models and tools with the most events, and errors by message. */
 export function Dashboard() {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();
@@ -46,6 +49,8 @@ export function Dashboard() {
   if (error !== null) return <FailureNotice error={error} onRetry={() => void all.refetch()} isSmall />;
   if (all.data === undefined || models.data === undefined || tools.data === undefined)
     return <Loading rows={8} />;
+  const chosen = rangeOf(search);
+  const shown = Object.keys(chosen).length === 0 ? { last: '24h' } : chosen;
   const points = new Map(all.data.series[0]?.points.map((point) => [point.bucket, point]));
   const bars = all.data.starts.map((startMs, bucket) => ({
     startMs,
@@ -77,9 +82,10 @@ export function Dashboard() {
           </p>
         )}
       </Card>
-      <div className="grid items-start gap-4 lg:grid-cols-2">
-        <TopList title="Models" series={models.data.series} />
-        <TopList title="Tools" series={tools.data.series} />
+      <TopList type="llm" series={models.data.series} costs={costs.data?.models} range={shown} />
+      <div className="grid items-start gap-4 xl:grid-cols-2">
+        <TopList type="tool" series={tools.data.series} range={shown} />
+        <ErrorList from={range.from} to={range.to} range={shown} />
       </div>
       <QuotaCard place="last" />
     </div>

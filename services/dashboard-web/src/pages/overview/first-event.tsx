@@ -58,11 +58,7 @@ function SnippetTabs({
   onChoose: (id: string) => void;
 }) {
   return (
-    <div
-      role="tablist"
-      aria-label="Languages"
-      className="flex gap-1 overflow-x-auto border-line border-b px-3"
-    >
+    <div role="tablist" aria-label="Languages" className="flex flex-wrap gap-x-1 border-line border-b px-3">
       {snippets.map(({ id, label }) => (
         <button
           key={id}
@@ -97,7 +93,7 @@ function Code({ title, code }: { title: string; code: string }) {
       </div>
       <pre
         tabIndex={0}
-        className="max-h-96 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5"
+        className="max-h-96 overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5 max-md:whitespace-pre-wrap max-md:wrap-anywhere"
       >
         {code}
       </pre>

@@ -1,18 +1,110 @@
 import { Link } from '@tanstack/react-router';
 import type { Output } from '../../api/paths.ts';
-import { formatCompact, formatDuration, formatShare } from '../../format/number.ts';
+import { formatCompact, formatDuration, formatMoney, formatShare } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import type { Search } from '../../url/search.ts';
+import { useSort } from '../../url/use-sort.ts';
 
 type Series = Output<'charts.events'>['series'];
+type ModelCosts = Output<'charts.costs'>['models'];
 
-/** The models or tools with the most events. A name links to its events. */
-export function TopList({ title, series }: { title: string; series: Series }) {
+const shownMax = 8;
+
+/** The models or tools with the most events, or first in the chosen order. A name opens its charts, its number of events the events. */
+export function TopList({
+  type,
+  series,
+  costs,
+  range,
+}: {
+  type: 'llm' | 'tool';
+  series: Series;
+  /** Of models. */
+  costs?: ModelCosts | undefined;
+  /** The range of the page's address. */
+  range: Search;
+}) {
+  const title = type === 'llm' ? 'Models' : 'Tools';
+  const sort = useSort(title.toLowerCase());
   const { id: spaceId } = useSpace();
   const named = series.filter(({ group }) => group !== null && group !== '');
   const max = Math.max(1, ...named.map(({ total }) => total.events));
+  const costOf = new Map(costs?.map(({ model, cost }) => [model, cost === null ? null : Number(cost)]));
+  const columns: Column<Series[number]>[] = [
+    {
+      title: 'Name',
+      className: 'md:w-1/3',
+      sortBy: ({ group }) => group,
+      cell: ({ group, total }) => (
+        <div className="relative min-w-0 flex-1">
+          <div
+            aria-hidden
+            className="absolute inset-y-0 -left-2 rounded-sm bg-accent-soft"
+            style={{ width: `${(total.events / max) * 100}%` }}
+          />
+          <Link
+            to="/s/$spaceId/charts"
+            params={{ spaceId }}
+            search={{ ...range, type, name: group ?? '' }}
+            className="relative font-medium hover:underline"
+          >
+            <ShownText text={group ?? ''} />
+          </Link>
+        </div>
+      ),
+    },
+    {
+      title: 'Events',
+      isNumber: true,
+      sortBy: ({ total }) => total.events,
+      cell: ({ group, total }) => (
+        <Link
+          to="/s/$spaceId/events"
+          params={{ spaceId }}
+          search={{ ...range, type, name: group ?? '' }}
+          className="hover:underline"
+        >
+          {formatCompact(total.events)}
+        </Link>
+      ),
+    },
+    {
+      title: 'Errors',
+      isNumber: true,
+      sortBy: ({ total }) => total.errors / Math.max(1, total.events),
+      cell: ({ total }) => (
+        <span className={total.errors > 0 ? 'text-bad' : 'text-faint'}>
+          {formatShare(total.errors / Math.max(1, total.events))}
+        </span>
+      ),
+    },
+    {
+      title: 'p95',
+      isNumber: true,
+      sortBy: ({ total }) => total.p95Ms,
+      cell: ({ total }) => (total.p95Ms === null ? '–' : formatDuration(total.p95Ms)),
+    },
+  ];
+  const priced: Column<Series[number]>[] = [
+    {
+      title: 'Tokens',
+      isNumber: true,
+      sortBy: ({ total }) => total.inputTokens + total.outputTokens,
+      cell: ({ total }) => formatCompact(total.inputTokens + total.outputTokens),
+    },
+    {
+      title: 'Cost',
+      isNumber: true,
+      sortBy: ({ group }) => costOf.get(group) ?? null,
+      cell: ({ group }) => {
+        const cost = costOf.get(group) ?? null;
+        return cost === null ? <span className="text-faint">–</span> : formatMoney(cost);
+      },
+    },
+  ];
   return (
     <Card title={title} isFlush>
       {named.length === 0 ? (
@@ -22,44 +114,9 @@ export function TopList({ title, series }: { title: string; series: Series }) {
           caption={title}
           rows={named}
           keyOf={({ group }) => group ?? ''}
-          columns={[
-            {
-              title: 'Name',
-              className: 'w-1/2',
-              cell: ({ group, total }) => (
-                <div className="relative">
-                  <div
-                    aria-hidden
-                    className="absolute inset-y-0 -left-2 rounded-sm bg-accent-soft"
-                    style={{ width: `${(total.events / max) * 100}%` }}
-                  />
-                  <Link
-                    to="/s/$spaceId/events"
-                    params={{ spaceId }}
-                    search={{ name: group ?? '' }}
-                    className="relative font-medium hover:underline"
-                  >
-                    <ShownText text={group ?? ''} />
-                  </Link>
-                </div>
-              ),
-            },
-            { title: 'Events', isNumber: true, cell: ({ total }) => formatCompact(total.events) },
-            {
-              title: 'Errors',
-              isNumber: true,
-              cell: ({ total }) => (
-                <span className={total.errors > 0 ? 'text-bad' : 'text-faint'}>
-                  {formatShare(total.errors / Math.max(1, total.events))}
-                </span>
-              ),
-            },
-            {
-              title: 'p95',
-              isNumber: true,
-              cell: ({ total }) => (total.p95Ms === null ? '–' : formatDuration(total.p95Ms)),
-            },
-          ]}
+          columns={type === 'llm' ? [...columns, ...priced] : columns}
+          sort={sort}
+          rowsMax={shownMax}
         />
       )}
     </Card>

@@ -41,7 +41,7 @@ export function NameCard() {
           >
             Rename
           </Button>
-          <CopyButton label="Copy the id of the space" text={spaceId}>
+          <CopyButton label="Copy id of the space" text={spaceId}>
             Copy id
           </CopyButton>
         </div>

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { Bot, CircleX, Wrench } from 'lucide-react';
 import { type Ref, useId } from 'react';
+import { TickBox } from '../../compare/tick-box.tsx';
 import { type ListedEvent, showPreview } from '../../event/event-query.ts';
-import { formatCount, formatDuration } from '../../format/number.ts';
+import { formatCount, formatDuration, formatMoney } from '../../format/number.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { useSpace } from '../../space/space.ts';
@@ -91,6 +92,7 @@ function TurnHeader({
   const { id: spaceId } = useSpace();
   const { llm } = splitTurn(turn);
   const [first] = turn.events;
+  const cost = turn.events.reduce((sum, event) => sum + Number(event.cost ?? 0), 0);
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-sunken px-4 py-2 text-sm">
       <Bot aria-hidden className="size-4 text-llm" />
@@ -122,7 +124,9 @@ function TurnHeader({
       )}
       <span className="ml-auto text-faint text-xs">
         {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out
+        {cost > 0 && `, ${formatMoney(cost)}`}
       </span>
+      {llm !== undefined && <TickBox event={llm} />}
     </header>
   );
 }

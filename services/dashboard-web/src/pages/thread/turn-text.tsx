@@ -3,6 +3,8 @@ import { Bot, ChevronRight, UserRound } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import { eventQuery, type ListedEvent } from '../../event/event-query.ts';
 import { readEventText } from '../../event/event-text.ts';
+import { MessageParts, roleLooks } from '../../event/message-turns.tsx';
+import { type Message, readMessages } from '../../event/messages.ts';
 import { Prose } from '../../event/prose.tsx';
 import { formatCounted } from '../../format/number.ts';
 import { useSpace } from '../../space/space.ts';
@@ -11,6 +13,7 @@ import { TextBlock } from '../../text/text-block.tsx';
 import { classes } from '../../ui/classes.ts';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
 import { findRepeated } from './find-repeated.ts';
+import { findNewMessages } from './new-messages.ts';
 import { splitToolResults } from './tool-results.ts';
 
 /** Characters of a prompt shown at first. */
@@ -62,15 +65,77 @@ export function TurnText({
   );
 }
 
-function Prompt({
-  text,
-  before,
-  toolsBefore,
-}: {
+interface PromptProps {
   text: string;
   before: string;
   toolsBefore: readonly ListedEvent[];
+}
+
+/** A prompt, or the conversation that a client sent as JSON in it. */
+function Prompt(prompt: PromptProps) {
+  const messages = useMemo(() => readMessages(prompt.text), [prompt.text]);
+  return messages === undefined ? (
+    <PlainPrompt {...prompt} />
+  ) : (
+    <MessagePrompt {...prompt} messages={messages} />
+  );
+}
+
+/** The messages that the thread does not show yet; a button shows the others. */
+function MessagePrompt({ messages, before, toolsBefore }: PromptProps & { messages: readonly Message[] }) {
+  const added = useMemo(
+    () => findNewMessages(messages, readMessages(before), toolsBefore),
+    [messages, before, toolsBefore],
+  );
+  const [isWhole, setWhole] = useState(false);
+  const { repeated, results } = added;
+  const folded = [
+    repeated > 0 && `${formatCounted(repeated, 'message')} as before`,
+    results > 0 && `${formatCounted(results, 'tool result')} shown above`,
+  ].filter((part) => part !== false);
+  return (
+    <>
+      {folded.length > 0 && (
+        <FoldButton isOpen={isWhole} onClick={() => setWhole(!isWhole)}>
+          {folded.join(', ')}
+        </FoldButton>
+      )}
+      <ul className="flex flex-col gap-2">
+        {(isWhole ? messages : added.messages).map(({ role, parts }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: messages never change or move.
+          <li key={index} className="flex min-w-0 flex-col">
+            {role !== 'user' && <span className="label">{roleLooks[role].title}</span>}
+            <MessageParts parts={parts} place="thread" firstMax={promptChars} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function FoldButton({
+  isOpen,
+  onClick,
+  children,
+}: {
+  isOpen: boolean;
+  onClick: () => void;
+  children: ReactNode;
 }) {
+  return (
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      onClick={onClick}
+      className="flex min-h-6 items-center gap-1 rounded-sm text-faint text-xs hover:text-ink"
+    >
+      <ChevronRight aria-hidden className={classes('size-3.5', isOpen && 'rotate-90')} />
+      {children}
+    </button>
+  );
+}
+
+function PlainPrompt({ text, before, toolsBefore }: PromptProps) {
   const repeated = useMemo(() => findRepeated(text, before), [text, before]);
   const { rest, results } = useMemo(
     () => splitToolResults(text.slice(repeated.end), toolsBefore),
@@ -80,15 +145,9 @@ function Prompt({
   if (repeated.end === 0 && results === 0) return <Prose text={text} firstMax={promptChars} place="thread" />;
   return (
     <>
-      <button
-        type="button"
-        aria-expanded={isWhole}
-        onClick={() => setWhole(!isWhole)}
-        className="flex min-h-6 items-center gap-1 rounded-sm text-faint text-xs hover:text-ink"
-      >
-        <ChevronRight aria-hidden className={classes('size-3.5', isWhole && 'rotate-90')} />
+      <FoldButton isOpen={isWhole} onClick={() => setWhole(!isWhole)}>
         {describeFolded(repeated, results, rest === '')}
-      </button>
+      </FoldButton>
       {isWhole ? (
         <TextBlock text={text} firstMax={promptChars} />
       ) : (

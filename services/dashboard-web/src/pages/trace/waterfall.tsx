@@ -1,25 +1,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import {
-  Binary,
-  Bot,
-  CircleX,
-  FileSearch,
-  Layers,
-  Link2,
-  UserRound,
-  Users,
-  Workflow,
-  Wrench,
-} from 'lucide-react';
+import { Binary, CircleX, FileSearch, Layers, Link2, UserRound, Users, Workflow } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatCounted, formatDuration } from '../../format/number.ts';
 import { ShownText } from '../../text/shown-text.tsx';
 import { classes } from '../../ui/classes.ts';
+import { EventName, EventNumbers, indentPx, nameCell, numbersWidth } from './event-cells.tsx';
 import { nameLane, type TraceEvent, type TraceRow } from './trace-rows.ts';
 
 const rowHeight = 28;
 const overscan = 10;
-const indentPx = 14;
 
 /** A bar for each event, at its time, below the head of its lane. */
 export function Waterfall({
@@ -77,13 +66,14 @@ export function Waterfall({
               )}
               style={place}
             >
-              <Name event={row.event} depth={row.depth} />
+              <EventName event={row.event} depth={row.depth} />
               <Bar
                 item={row.event}
                 durationMs={row.event.durationMs}
                 color={colorOf(row.event)}
                 span={span}
               />
+              <EventNumbers event={row.event} />
             </div>
           );
         })}
@@ -123,11 +113,7 @@ function SpanRow({
       style={style}
     >
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
-      <div
-        role="gridcell"
-        className="flex h-full w-[38%] max-w-80 shrink-0 items-center gap-1.5 border-line border-r pr-2 pl-4 md:pl-6"
-        title={label}
-      >
+      <div role="gridcell" className={nameCell} title={label}>
         <Icon aria-label={label} className="size-3.5 shrink-0" style={{ marginLeft: depth * indentPx }} />
         <span className="truncate">
           <ShownText text={node.name} />
@@ -140,6 +126,7 @@ function SpanRow({
         color={node.state === 'error' ? 'bg-bad-line' : 'bg-edge'}
         span={span}
       />
+      <span aria-hidden className={numbersWidth} />
     </div>
   );
 }
@@ -172,34 +159,6 @@ function LaneHead({
           {lane.errors > 0 && `, ${formatCounted(lane.errors, 'error')}`}
         </span>
       </div>
-    </div>
-  );
-}
-
-/** How the parent of an event was inferred. */
-const inferredBy: Partial<Record<NonNullable<TraceEvent['parent']>['by'], string>> = {
-  tool_call: 'Inferred: the call above asked for this tool.',
-  containment: 'Inferred: it ran within the time of the call above.',
-};
-
-function Name({ event, depth }: { event: TraceEvent; depth: number }) {
-  const Icon = event.type === 'llm' ? Bot : Wrench;
-  return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
-    <div
-      role="gridcell"
-      className="flex h-full w-[38%] max-w-80 shrink-0 items-center gap-1.5 border-line border-r pr-2 pl-4 md:pl-6"
-      title={event.parent?.isInferred ? inferredBy[event.parent.by] : undefined}
-    >
-      <Icon
-        aria-label={event.type === 'llm' ? 'LLM call' : 'Tool call'}
-        className={classes('size-3.5 shrink-0', event.type === 'llm' ? 'text-llm' : 'text-tool')}
-        style={{ marginLeft: depth * indentPx }}
-      />
-      <span className={classes('truncate', event.parent?.isInferred && 'italic')}>
-        <ShownText text={event.name ?? 'unnamed'} />
-      </span>
-      {event.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
     </div>
   );
 }

@@ -1,0 +1,128 @@
+import { Bot, LogOut, type LucideIcon, ScrollText, UserRound, Wrench } from 'lucide-react';
+import { useState } from 'react';
+import { describeText } from '../text/marks.ts';
+import { ShownText } from '../text/shown-text.tsx';
+import { Button } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import type { Message, MessagePart } from './messages.ts';
+import { Payload } from './payload.tsx';
+import { Prose, ProseActions, type ProsePlace } from './prose.tsx';
+import { Turn } from './turn.tsx';
+
+export const roleLooks = {
+  system: { title: 'System', icon: ScrollText, tone: 'neutral' },
+  user: { title: 'User', icon: UserRound, tone: 'user' },
+  assistant: { title: 'Assistant', icon: Bot, tone: 'llm' },
+  tool: { title: 'Tool', icon: Wrench, tone: 'tool' },
+} as const satisfies Record<
+  Message['role'],
+  { title: string; icon: LucideIcon; tone: 'neutral' | 'user' | 'llm' | 'tool' }
+>;
+
+/** Of a longer conversation the last messages are shown first: the earlier ones were seen in earlier calls. */
+const shownMessages = 20;
+
+/** A prompt that is a conversation, message by message. */
+export function MessageTurns({ messages, text }: { messages: readonly Message[]; text: string }) {
+  const [isWhole, setWhole] = useState(messages.length <= shownMessages);
+  const hidden = isWhole ? 0 : messages.length - shownMessages;
+  return (
+    <section aria-label="Prompt" className="flex flex-col gap-2.5">
+      <div className="flex items-center gap-2 text-muted text-xs">
+        <span className="flex-1">
+          The prompt is a conversation of {messages.length.toLocaleString('en')} messages.
+        </span>
+        <ProseActions label="Copy the prompt" text={text} />
+      </div>
+      {hidden > 0 && (
+        <Button look="quiet" size="small" onClick={() => setWhole(true)}>
+          Show the {hidden.toLocaleString('en')} earlier messages
+        </Button>
+      )}
+      {messages.slice(hidden).map(({ role, parts, source }, index) => (
+        <Turn
+          // Messages never change or move.
+          // biome-ignore lint/suspicious/noArrayIndexKey: equal messages may follow each other.
+          key={index}
+          icon={roleLooks[role].icon}
+          title={roleLooks[role].title}
+          tone={roleLooks[role].tone}
+          isFolded={role === 'system' && source.length > 400}
+          aside={<CopyButton label={`Copy the message of ${roleLooks[role].title}`} text={source} />}
+        >
+          <MessageParts parts={parts} place="event" />
+        </Turn>
+      ))}
+    </section>
+  );
+}
+
+/** The parts of a message, one below the other. */
+export function MessageParts({
+  parts,
+  place,
+  firstMax,
+}: {
+  parts: readonly MessagePart[];
+  place: ProsePlace;
+  /** Characters of a text shown at first. */
+  firstMax?: number;
+}) {
+  if (parts.length === 0) return <span className="text-faint">Empty</span>;
+  return (
+    <div className="flex min-w-0 flex-col gap-2">
+      {parts.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts never change or move.
+        <Part key={index} part={part} place={place} {...(firstMax !== undefined && { firstMax })} />
+      ))}
+    </div>
+  );
+}
+
+function Part({ part, place, firstMax }: { part: MessagePart; place: ProsePlace; firstMax?: number }) {
+  switch (part.kind) {
+    case 'text':
+      return <Prose text={part.text} place={place} {...(firstMax !== undefined && { firstMax })} />;
+    case 'call':
+      return (
+        <Labelled icon={Wrench} verb="Calls" name={part.call.name}>
+          {part.call.input !== undefined && part.call.input !== '' && (
+            <Payload text={part.call.input} label={`Arguments of ${describeText(part.call.name)}`} />
+          )}
+        </Labelled>
+      );
+    case 'result':
+      return (
+        <Labelled icon={LogOut} verb="Result of" name={part.name ?? 'a tool'}>
+          <Payload text={part.text} label={`Result of ${describeText(part.name ?? 'a tool')}`} />
+        </Labelled>
+      );
+    case 'other':
+      return <Payload text={part.text} label="Part of the message" />;
+  }
+}
+
+function Labelled({
+  icon: Icon,
+  verb,
+  name,
+  children,
+}: {
+  icon: LucideIcon;
+  verb: string;
+  name: string;
+  children: React.ReactNode;
+}) {
+  return (
+    <div className="min-w-0">
+      <p className="mb-1 flex min-w-0 items-center gap-1.5 text-muted text-xs">
+        <Icon aria-hidden className="size-3.5 shrink-0 text-tool" />
+        {verb}{' '}
+        <span className="truncate font-medium text-ink">
+          <ShownText text={name} />
+        </span>
+      </p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import { Bot, CircleX, Wrench } from 'lucide-react';
+import { TickBox } from '../../compare/tick-box.tsx';
+import { Preview } from '../../event-grid/columns.tsx';
+import { formatCompact, formatMoney } from '../../format/number.ts';
+import { ShownText } from '../../text/shown-text.tsx';
+import { classes } from '../../ui/classes.ts';
+import type { TraceEvent } from './trace-rows.ts';
+
+export const indentPx = 14;
+
+/** The cell of a name, and the width of what follows the bar, in all rows. */
+export const nameCell =
+  'flex h-full w-[42%] max-w-lg shrink-0 items-center gap-1.5 border-line border-r pr-2 pl-4 md:pl-6';
+export const numbersWidth = 'w-9 shrink-0 md:w-11 lg:w-46';
+
+/** How the parent of an event was inferred. */
+const inferredBy: Partial<Record<NonNullable<TraceEvent['parent']>['by'], string>> = {
+  tool_call: 'Inferred: the call above asked for this tool.',
+  containment: 'Inferred: it ran within the time of the call above.',
+};
+
+/** What was called, below its parent, with the preview. */
+export function EventName({ event, depth }: { event: TraceEvent; depth: number }) {
+  const Icon = event.type === 'llm' ? Bot : Wrench;
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
+    <div
+      role="gridcell"
+      className={nameCell}
+      title={event.parent?.isInferred ? inferredBy[event.parent.by] : undefined}
+    >
+      <Icon
+        aria-label={event.type === 'llm' ? 'LLM call' : 'Tool call'}
+        className={classes('size-3.5 shrink-0', event.type === 'llm' ? 'text-llm' : 'text-tool')}
+        style={{ marginLeft: depth * indentPx }}
+      />
+      <span className={classes('truncate md:shrink-0', event.parent?.isInferred && 'italic')}>
+        <ShownText text={event.name ?? 'unnamed'} />
+      </span>
+      {event.state === 'error' && <CircleX aria-label="Error" className="size-3.5 shrink-0 text-bad" />}
+      <span className="flex min-w-0 pl-1 text-xs whitespace-nowrap max-md:hidden">
+        <Preview event={event} />
+      </span>
+    </div>
+  );
+}
+
+/** What the call cost; the box compares it with another event. */
+export function EventNumbers({ event }: { event: TraceEvent }) {
+  const { totalTokens, cost } = event;
+  const cell = 'flex items-center justify-end text-muted text-xs max-lg:hidden';
+  return (
+    <div role="presentation" className={`flex ${numbersWidth}`}>
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
+      <div role="gridcell" title="Tokens" className={`${cell} w-14`}>
+        {totalTokens !== null && formatCompact(totalTokens)}
+      </div>
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
+      <div role="gridcell" title="Cost" className={`${cell} w-20`}>
+        {cost !== null && formatMoney(Number(cost))}
+      </div>
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the box has the focus. */}
+      <div role="gridcell" className="ml-auto pr-2 pl-1 md:pr-4">
+        <TickBox event={event} />
+      </div>
+    </div>
+  );
+}
