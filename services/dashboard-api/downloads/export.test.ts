@@ -279,6 +279,19 @@ test.each([
   await expect(readAll(response)).rejects.toThrow();
 });
 
+test('an export of a read key that is revoked meanwhile breaks off', async () => {
+  const space = await dashboard.addSpace();
+  await addManyEvents(space);
+  const issued = await space.client.trpc.apiKeys.create.mutate({ name: 'k', scope: 'events' });
+  const headers = { authorization: `Bearer ${issued.apiKey}` };
+  const path = `${dashboard.url}/export/${space.spaceId}?format=ndjson`;
+  const [response] = (await once(get(path, { headers }), 'response')) as [IncomingMessage];
+  await once(response, 'data');
+  response.pause();
+  await space.client.trpc.apiKeys.revoke.mutate({ keyId: issued.keyId });
+  await expect(readAll(response)).rejects.toThrow();
+});
+
 test('downloads are limited by user and by space, and a finished one frees its slot', async () => {
   const space = await dashboard.addSpace();
   await addManyEvents(space);

@@ -107,7 +107,8 @@ function noKey(): TRPCError {
  * @throws TRPCError BAD_REQUEST
  */
 function refuseBatch(body: Buffer): void {
-  if (!/^\s*\[/.test(body.toString('latin1'))) return;
+  // As the transport decodes it: without a byte order mark.
+  if (!/^\s*\[/.test(new TextDecoder().decode(body))) return;
   throw new TRPCError({ code: 'BAD_REQUEST', message: 'Send one message in a request, not a batch.' });
 }
 

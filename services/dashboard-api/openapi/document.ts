@@ -1,5 +1,7 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { z } from 'zod';
+import { roleOfScope } from '../../../lib/accounts/key-scope.ts';
+import { hasRole, roles } from '../../../lib/accounts/role.ts';
 import { appRouter } from '../router.ts';
 import type { Access, ProcedureMeta } from '../trpc/trpc.ts';
 import { downloadPaths } from './downloads.ts';
@@ -54,7 +56,7 @@ export function describeReads(): Json {
   };
 }
 
-/** All queries and subscriptions of the router, except those that need a person. */
+/** All queries and subscriptions of the router that a read key may call: not those that need a person or an owner. */
 function listReads(): ReadProcedure[] {
   return Object.entries<unknown>(appRouter._def.procedures)
     .map(([path, procedure]) => {
@@ -68,8 +70,13 @@ function listReads(): ReadProcedure[] {
       const { access, isStatistics = false } = meta;
       return { path, type, access, isStatistics, inputs, output };
     })
-    .filter(({ type, access }) => type !== 'mutation' && access !== 'signed in')
+    .filter(({ type, access }) => type !== 'mutation' && (access === 'everybody' || isForKeys(access)))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function isForKeys(access: Access): boolean {
+  const least = roles.find((role) => role === access);
+  return least !== undefined && Object.values(roleOfScope).some((role) => hasRole(role, least));
 }
 
 function describe(procedure: ReadProcedure, named: Map<string, Json>): Json {
