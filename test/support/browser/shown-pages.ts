@@ -179,7 +179,7 @@ export const shownPages: readonly ShownPage[] = [
   {
     name: 'alerts',
     path: ({ spaceId }) => `/s/${spaceId}/alerts`,
-    ready: (page) => page.getByRole('table', { name: 'Alerts' }).waitFor(),
+    ready: (page) => page.getByRole('table', { name: 'Alerts', exact: true }).waitFor(),
   },
   {
     name: 'space-settings',

@@ -47,13 +47,20 @@ export function HistoryCard({ refetchMs }: { refetchMs: number }) {
             },
             {
               title: 'Change',
-              cell: ({ change }) => <Badge tone={changes[change].tone}>{changes[change].label}</Badge>,
+              cell: ({ change, text }) => (
+                <>
+                  <Badge tone={changes[change].tone}>{changes[change].label}</Badge>
+                  <span className="mt-1 block text-xs [overflow-wrap:anywhere] md:hidden">
+                    <ShownText text={withoutChange(text)} />
+                  </span>
+                </>
+              ),
             },
             {
               title: 'What',
               isExtra: true,
               className: 'max-w-96 [overflow-wrap:anywhere]',
-              cell: ({ text }) => <ShownText text={text.replace(/^\w+: /, '')} />,
+              cell: ({ text }) => <ShownText text={withoutChange(text)} />,
             },
             { title: 'Sent', cell: ({ deliveries }) => <Outcome deliveries={deliveries} /> },
           ]}
@@ -61,6 +68,11 @@ export function HistoryCard({ refetchMs }: { refetchMs: number }) {
       )}
     </Card>
   );
+}
+
+/** The text without `Firing: `, which the badge says. */
+function withoutChange(text: string): string {
+  return text.replace(/^\w+: /, '');
 }
 
 function Outcome({ deliveries }: Pick<Row, 'deliveries'>) {
