@@ -318,6 +318,16 @@ test('charts can be read by keyboard and zoomed by dragging, and link to the eve
   await page.mouse.up();
   await page.waitForURL((url) => url.searchParams.has('from') && url.searchParams.has('to'));
 
+  await page.goto(`/s/${spaceId}/charts?last=7d`);
+  await chart.focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Shift+ArrowLeft');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => {
+    const [from, to] = ['from', 'to'].map((end) => Number(url.searchParams.get(end)));
+    return (to ?? 0) - (from ?? 0) === 2 * 3_600_000;
+  });
+
   await page.goto(`/s/${spaceId}/charts?by=tool`);
   const name = String(events.find(({ type }) => type === 'tool')?.properties.tool?.name);
   const count = events.filter(({ properties: { tool } }) => tool?.name === name).length;

@@ -11,6 +11,7 @@ import type { Search } from '../url/search.ts';
 import { type ColorName, useScheme } from './colors.ts';
 import { drawPlot } from './plot.ts';
 import type { TimeSeries } from './time-series.ts';
+import { type BarChoice, barRange, moveChoice } from './use-bar-selection.ts';
 
 const heightPixels = 190;
 
@@ -28,22 +29,30 @@ interface TimeChartProps {
 }
 
 /**
- * A chart over time: stacked bars, or lines. Dragging selects a range; the arrow keys move a cursor, and screen readers read its
- * values. A table beside the chart has the same values.
+ * A chart over time: stacked bars, or lines. Dragging selects a range; the arrow keys move a cursor, with Shift they select a range,
+ * and Enter shows it. Screen readers read the values at the cursor. A table beside the chart has the same values.
  */
 export function TimeChart(chart: TimeChartProps) {
-  const { name, starts, end, series, format } = chart;
+  const { name, starts, end, series, format, onZoom } = chart;
   const { zone } = useSettings();
   const { box, plot, bucket, setBucket } = usePlot(chart);
   const last = starts.length - 1;
+  const [chosen, choose] = useState<BarChoice>();
   const onKeyDown = (event: KeyboardEvent) => {
-    const next = moveCursor(event.key, bucket, last);
+    if (event.key === 'Enter' && chosen !== undefined) {
+      const { from, to } = barRange(chosen);
+      choose(undefined);
+      return onZoom({ from: starts[from] ?? 0, to: starts[to] ?? end });
+    }
+    // The pointer may have moved the cursor meanwhile.
+    const current =
+      chosen?.head === bucket ? chosen : bucket !== undefined && { anchor: bucket, head: bucket };
+    const next = moveChoice(current || undefined, event, starts.length);
     if (next === undefined) return;
     event.preventDefault();
-    setBucket(next);
-    const start = starts[next];
-    if (start !== undefined)
-      plot.current?.setCursor({ left: plot.current.valToPos(start / 1_000, 'x') + 1, top: 0 }, false);
+    choose(next);
+    setBucket(next.head);
+    showChoice(plot.current, starts, end, next);
   };
   const shown = bucket ?? last;
   const at = formatTime(starts[shown] ?? 0, zone).slice(0, 16);
@@ -118,20 +127,20 @@ function usePlot({ starts, end, series, kind, format, isWhole = false, onZoom }:
   return { box, plot, bucket, setBucket };
 }
 
-function moveCursor(key: string, bucket: number | undefined, last: number): number | undefined {
-  const at = bucket ?? last;
-  switch (key) {
-    case 'ArrowLeft':
-      return bucket === undefined ? last : Math.max(0, at - 1);
-    case 'ArrowRight':
-      return Math.min(last, at + 1);
-    case 'Home':
-      return 0;
-    case 'End':
-      return last;
-    default:
-      return undefined;
-  }
+/** Moves the cursor of a chart to a choice by keyboard, and marks its range. */
+function showChoice(
+  plot: uPlot | undefined,
+  starts: readonly number[],
+  end: number,
+  choice: BarChoice,
+): void {
+  if (plot === undefined) return;
+  const left = (place: number) => plot.valToPos((starts[place] ?? end) / 1_000, 'x');
+  const { from, to } = barRange(choice);
+  plot.setCursor({ left: left(choice.head) + 1, top: 0 }, false);
+  const isRange = to - from > 1;
+  const width = isRange ? left(to) - left(from) : 0;
+  plot.setSelect({ left: left(from), width, top: 0, height: plot.over.clientHeight }, false);
 }
 
 interface ShownValue {

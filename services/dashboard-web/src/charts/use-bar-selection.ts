@@ -7,7 +7,7 @@ export interface BarRange {
 }
 
 /** What is chosen by pointer or keyboard: from the bar where it began to the bar that it has reached. */
-interface Choice {
+export interface BarChoice {
   anchor: number;
   head: number;
 }
@@ -15,16 +15,16 @@ interface Choice {
 /** A selection of bars: by a drag or a click, or by the arrow keys, Shift and Enter. `onRange` is called at its end. */
 export function useBarSelection(count: number, onRange: (from: number, to: number) => void) {
   const area = useRef<HTMLDivElement>(null);
-  const [drag, setDrag] = useState<Choice>();
-  const [keyed, setKeyed] = useState<Choice>();
+  const [drag, setDrag] = useState<BarChoice>();
+  const [keyed, setKeyed] = useState<BarChoice>();
   const [hovered, setHovered] = useState<number>();
   const barAt = ({ clientX }: PointerEvent) => {
     const box = area.current?.getBoundingClientRect();
     const share = box === undefined ? 0 : (clientX - box.left) / box.width;
     return Math.min(count - 1, Math.max(0, Math.floor(share * count)));
   };
-  const choose = (choice: Choice) => {
-    const { from, to } = rangeOf(choice);
+  const choose = (choice: BarChoice) => {
+    const { from, to } = barRange(choice);
     onRange(from, to);
   };
   const handlers = {
@@ -62,19 +62,20 @@ export function useBarSelection(count: number, onRange: (from: number, to: numbe
     },
   };
   const marked = drag ?? keyed;
-  return { area, hovered, handlers, marked: marked && rangeOf(marked) };
+  return { area, hovered, handlers, marked: marked && barRange(marked) };
 }
 
-function rangeOf({ anchor, head }: Choice): BarRange {
+/** The bars of a choice, from the first to the last. */
+export function barRange({ anchor, head }: BarChoice): BarRange {
   return { from: Math.min(anchor, head), to: Math.max(anchor, head) + 1 };
 }
 
 /** The choice after a key; undefined for keys that do not change it. */
 export function moveChoice(
-  choice: Choice | undefined,
+  choice: BarChoice | undefined,
   { key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>,
   count: number,
-): Choice | undefined {
+): BarChoice | undefined {
   const last = count - 1;
   const at = choice?.head ?? last;
   const heads: Record<string, number> = {
