@@ -3,7 +3,7 @@ import { readListPrices, type SourcedPrice } from './list-prices.ts';
 import { type ListedPrice, listPrices, type ModelPrice } from './prices.ts';
 
 /** Who set a price: an owner for the space, the operator for all spaces, or the provider's list. */
-export type PriceOrigin = 'space' | 'operator' | 'list';
+type PriceOrigin = 'space' | 'operator' | 'list';
 
 /** The price that applies to a model at a time. */
 export type AppliedPrice =

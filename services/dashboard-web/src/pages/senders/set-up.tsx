@@ -27,7 +27,7 @@ export function SetUp() {
       </div>
       <pre
         tabIndex={0}
-        className="overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5"
+        className="overflow-auto rounded-md border border-line bg-sunken p-3 font-mono text-[0.75rem] leading-5 max-md:whitespace-pre-wrap max-md:wrap-anywhere"
       >
         {variables}
       </pre>
