@@ -2,9 +2,6 @@ import type { Database } from '../db/database.ts';
 import { readListPrices, type SourcedPrice } from './list-prices.ts';
 import { type ListedPrice, listPrices, type ModelPrice } from './prices.ts';
 
-/** Who set a price: an owner for the space, the operator for all spaces, or the provider's list. */
-type PriceOrigin = 'space' | 'operator' | 'list';
-
 /** The price that applies to a model at a time. */
 export type AppliedPrice =
   | (ModelPrice & { origin: 'space' | 'operator' })

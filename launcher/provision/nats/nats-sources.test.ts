@@ -2,7 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { requirePinned } from './nats-from-go.ts';
 import { findNatsServer, type NatsSource } from './nats-sources.ts';
+import { natsSourceSum, natsVersion } from './nats-version.ts';
 
 let directory: string;
 let cacheDir: string;
@@ -96,3 +98,9 @@ function fakeServer(parent: string, name: string, version: string): string {
   chmodSync(binary, 0o755);
   return binary;
 }
+
+test('a source of nats-server with another checksum than the pinned one is not built', () => {
+  requirePinned(JSON.stringify({ Version: `v${natsVersion}`, Sum: natsSourceSum }));
+  for (const answer of [{ Sum: 'h1:AAAA' }, {}])
+    expect(() => requirePinned(JSON.stringify(answer))).toThrow('has the checksum');
+});

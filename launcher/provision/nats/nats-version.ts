@@ -3,6 +3,9 @@ import { runProgram } from '../../process/run-program.ts';
 /** The version that we download. */
 export const natsVersion = '2.15.1';
 
+/** Go's checksum of its source, the `h1:` of go.sum. Its own go.sum has those of its dependencies. */
+export const natsSourceSum = 'h1:fK3AeYFIji1Smng60jB0hVoAPZezA/UzsaI3BqXFNEI=';
+
 /** The oldest supported version: it has `sync_interval: always`, and message ids in work-queue streams. */
 export const natsVersionMin = '2.11.0';
 
