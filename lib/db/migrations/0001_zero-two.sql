@@ -109,7 +109,7 @@ CREATE TABLE used_challenges (
   expires_at timestamptz NOT NULL
 );
 
--- Senders of spans (ADR 32).
+-- Senders of spans (ADR 28).
 
 CREATE TABLE senders (
   space_id uuid NOT NULL,

@@ -3,7 +3,7 @@ import { instant } from './columns.ts';
 
 const count = (name: string) => bigint(name, { mode: 'number' }).notNull();
 
-/** Who sent spans to a space, and what became of them: a row for each service and library (ADR 32). */
+/** Who sent spans to a space, and what became of them: a row for each service and library (ADR 28). */
 export const senders = pgTable(
   'senders',
   {
