@@ -34,6 +34,7 @@ const changes: Record<
   },
   'user role': { args: ['--email', email, '--space', 'SPACE', '--role', 'viewer'], log: 'space' },
   'price set': { args: ['--model', 'm', '--input', '1', '--output', '2'], log: 'no space' },
+  'price import': { args: ['lib/prices/shipped/list-prices.json'], log: 'no space' },
   'price remove': {
     prepare: [['price', 'set', '--model', 'm', '--input', '1', '--output', '2']],
     args: ['--model', 'm'],
@@ -44,7 +45,8 @@ const changes: Record<
 /** `erase` and `reproject` have tests with events; `migrate` creates the log; the others only read, or send events. */
 const others = [
   ...['space list', 'key list', 'user list', 'price list', 'quarantine list', 'usage', 'storage', 'audit'],
-  ...['events', 'find', 'send', 'migrate', 'erase', 'reproject'],
+  ...['events', 'trace', 'thread', 'tail', 'charts', 'export', 'doctor'],
+  ...['find', 'send', 'migrate', 'erase', 'reproject'],
 ];
 
 function leaves(command: Command, path: string[] = []): string[] {

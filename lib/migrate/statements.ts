@@ -39,6 +39,8 @@ export function planStatements(statements: readonly string[]): StatementPlan[] {
     if (indexed?.[1] !== undefined) return { statement, locks: 'nothing: reads and writes go on' };
     if (indexed !== null && created.has(indexed[2] ?? ''))
       return { statement, locks: 'nothing: the table is new' };
+    if (created.has(/^ALTER TABLE (\w+)/.exec(text)?.[1] ?? ''))
+      return { statement, locks: 'nothing: the table is new' };
     const altered = /^ALTER TABLE (\w+) ADD COLUMN /.exec(text)?.[1];
     if (altered !== undefined && !/\b(?:REFERENCES|CHECK|UNIQUE|PRIMARY|GENERATED)\b/.test(text))
       return { statement, locks: `reads and writes of ${altered}, for milliseconds` };

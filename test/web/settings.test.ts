@@ -342,7 +342,7 @@ test('costs appear at list prices, and an owner sets prices of their own and for
     }),
   );
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
-  await page.getByText(/^\$\d/).waitFor();
+  await page.getByText(/^\$\d/).first().waitFor();
   await page.getByRole('link', { name: /of tokens priced, at list prices/ }).click();
   await page.getByText('No prices were set').waitFor();
   const used = page.getByRole('table', { name: 'Prices of models in use' });
