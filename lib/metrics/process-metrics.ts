@@ -1,23 +1,23 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge } from '@prometheus-io/client';
 import { schemaVersion } from '../db/schema/version.ts';
 import { version } from '../version.ts';
+import { defineCounter, defineGauge } from './define.ts';
 
 /** Registers the metrics that every service has: its version, memory, CPU time and event loop. */
 export function registerProcessMetrics(host: NodeJS.Process, service: string): void {
-  new Gauge({
+  defineGauge({
     name: 'weir_build_info',
     help: 'Version of Weir, and the schema of the database that it is made for. Always 1.',
     labelNames: ['service', 'version', 'schema'],
   }).set({ service, version, schema: schemaVersion }, 1);
-  new Gauge({
+  defineGauge({
     name: 'process_resident_memory_bytes',
     help: 'Resident memory of the process.',
     collect() {
       this.set(host.memoryUsage.rss());
     },
   });
-  new Counter({
+  defineCounter({
     name: 'process_cpu_seconds_total',
     help: 'CPU time of the process, user and system.',
     collect() {
@@ -28,7 +28,7 @@ export function registerProcessMetrics(host: NodeJS.Process, service: string): v
   });
   const delays = monitorEventLoopDelay({ resolution: 20 });
   delays.enable();
-  new Gauge({
+  defineGauge({
     name: 'weir_event_loop_lag_seconds',
     help: 'Lag of the event loop since the last scrape.',
     labelNames: ['quantile'],

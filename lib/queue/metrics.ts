@@ -1,18 +1,18 @@
-import { Counter, Gauge, Histogram } from '@prometheus-io/client';
+import { defineCounter, defineGauge, defineHistogram } from '../metrics/define.ts';
 import { secondsBuckets } from '../metrics/limits.ts';
 
-const pubAcks = new Histogram({
+const pubAcks = defineHistogram({
   name: 'weir_queue_puback_duration_seconds',
   help: 'Time from publishing a message until nats-server has it on disk.',
   labelNames: ['stream'],
   buckets: secondsBuckets,
 });
-const failures = new Counter({
+const failures = defineCounter({
   name: 'weir_queue_publish_failures_total',
   help: 'Messages without a PubAck.',
   labelNames: ['stream', 'reason'],
 });
-const losses = new Gauge({
+const losses = defineGauge({
   name: 'weir_queue_loss',
   help: '1 when the stream lost messages that it had acknowledged: nothing is accepted until a restart.',
   labelNames: ['stream'],

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Counter, Gauge, Histogram } from '@prometheus-io/client';
 import { IngestError } from '../../lib/errors.ts';
+import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
 import { secondsBuckets } from '../../lib/metrics/limits.ts';
 import { ClientGoneError } from './body/body.ts';
 import type { ByteBudgets } from './body/byte-budget.ts';
@@ -11,38 +11,38 @@ const protocols = ['json', 'connect', 'grpc', 'grpc-web', 'otlp-http', 'otlp-rpc
 /** The protocol of a request, as a label. */
 export type Protocol = (typeof protocols)[number];
 
-const requests = new Counter({
+const requests = defineCounter({
   name: 'weir_ingest_requests_total',
   help: 'Requests with events, by the id of the error that they were answered with, or `accepted`.',
   labelNames: ['protocol', 'outcome'],
 });
-const durations = new Histogram({
+const durations = defineHistogram({
   name: 'weir_ingest_request_duration_seconds',
   help: 'Time from the headers of a request until its events are on disk, or it is rejected.',
   labelNames: ['protocol', 'outcome'],
   buckets: secondsBuckets,
 });
-const events = new Counter({
+const events = defineCounter({
   name: 'weir_ingest_events_total',
   help: 'Accepted events. Events that are sent again count again.',
   labelNames: ['protocol'],
 });
-const bodyBytes = new Counter({
+const bodyBytes = defineCounter({
   name: 'weir_ingest_body_bytes_total',
   help: 'Bytes of request bodies, as they were received.',
   labelNames: ['encoding'],
 });
-const groupBatches = new Histogram({
+const groupBatches = defineHistogram({
   name: 'weir_ingest_group_batches',
   help: 'Batches in one message of the queue.',
   buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
 });
-const groupBytes = new Histogram({
+const groupBytes = defineHistogram({
   name: 'weir_ingest_group_bytes',
   help: 'Bytes of one message of the queue.',
   buckets: [1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 8_388_608],
 });
-const quotaRefusals = new Counter({
+const quotaRefusals = defineCounter({
   name: 'weir_quota_refusals_total',
   help: 'Requests that were refused with 402.',
   labelNames: ['reason'],
@@ -97,14 +97,14 @@ export function measureGroup(batches: number, bytes: number): void {
 
 /** Shows the bytes that requests hold in memory. */
 export function registerBudgetMetrics(budgets: ByteBudgets): void {
-  new Gauge({
+  defineGauge({
     name: 'weir_ingest_in_flight_bytes',
     help: 'Bytes of requests in memory.',
     collect() {
       this.set(budgets.usedBytes);
     },
   });
-  new Gauge({
+  defineGauge({
     name: 'weir_ingest_in_flight_bytes_max',
     help: 'INGEST_BYTES_IN_FLIGHT_MAX: requests beyond it are answered with 503.',
   }).set(budgets.bytesMax);

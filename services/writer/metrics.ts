@@ -1,34 +1,34 @@
-import { Counter, Gauge, Histogram } from '@prometheus-io/client';
 import { count } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { quarantine } from '../../lib/db/schema.ts';
+import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
 import { figureReuseMs, secondsBuckets } from '../../lib/metrics/limits.ts';
 import { firstStream, secondStream } from '../../lib/queue/settings.ts';
 import { shareResult } from '../../lib/shared-result.ts';
 import type { StoreResult } from '../../lib/write/store.ts';
 import type { QueueFigures } from './queue-figures.ts';
 
-const statements = new Histogram({
+const statements = defineHistogram({
   name: 'weir_writer_statement_duration_seconds',
   help: 'Duration of storing a group of messages, by outcome: stored, locked (another transaction has the rows), failed.',
   labelNames: ['outcome'],
   buckets: secondsBuckets,
 });
-const busy = new Gauge({
+const busy = defineGauge({
   name: 'weir_writer_lanes_busy',
   help: 'Connections that store events now, of WRITER_CONNECTIONS.',
 });
-const events = new Counter({
+const events = defineCounter({
   name: 'weir_writer_events_total',
   help: 'Events of stored messages, by result. Duplicates were stored before.',
   labelNames: ['result'],
 });
-const acceptedToStored = new Histogram({
+const acceptedToStored = defineHistogram({
   name: 'weir_accepted_to_stored_seconds',
   help: 'Time from the arrival of a message in the queue until its events are committed.',
   buckets: secondsBuckets,
 });
-const redeliveries = new Counter({
+const redeliveries = defineCounter({
   name: 'weir_queue_redeliveries_total',
   help: 'Messages that were delivered again.',
   labelNames: ['stream'],
@@ -69,7 +69,7 @@ export function countRedelivery(stream: string): void {
 export function registerStateMetrics(database: Database, readQueue: () => Promise<QueueFigures[]>): void {
   const readOrNothing = () => readQueue().catch(() => []);
   const gauge = (name: string, help: string, read: (figures: QueueFigures) => number) =>
-    new Gauge({
+    defineGauge({
       name,
       help,
       labelNames: ['stream'],
@@ -94,7 +94,7 @@ export function registerStateMetrics(database: Database, readQueue: () => Promis
     const [row] = await database.select({ entries: count() }).from(quarantine);
     return row?.entries ?? 0;
   });
-  new Gauge({
+  defineGauge({
     name: 'weir_quarantine_events',
     help: 'Events that Postgres rejected and that are not replayed yet.',
     async collect() {
