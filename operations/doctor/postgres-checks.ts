@@ -5,6 +5,7 @@ import { requireDurable } from '../../lib/db/durability.ts';
 import { findPartitionFaults, listPartitions, partitionedTables } from '../../lib/db/partitions.ts';
 import { newestMigration } from '../../lib/db/schema/version.ts';
 import { erasures, quarantine } from '../../lib/db/schema.ts';
+import { requireSchema } from '../../lib/migrate/schema-range.ts';
 import { dayMs } from '../../lib/time.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 import { transactionSecondsMax, weeksAheadMin } from './limits.ts';
@@ -79,25 +80,8 @@ async function checkClock(database: Database): Promise<Finding> {
 }
 
 async function checkSchema(database: Database): Promise<Finding> {
-  const check = 'postgres.schema';
-  const { table } = await readOne(
-    database,
-    sql<{ table: string | null }>`SELECT to_regclass('drizzle.__drizzle_migrations')::text AS table`,
-  );
-  const { newest } =
-    table === null
-      ? { newest: null }
-      : await readOne(
-          database,
-          sql<{
-            newest: string | null;
-          }>`SELECT max(created_at)::text AS newest FROM drizzle.__drizzle_migrations`,
-        );
-  if (newest === null) return failed(check, 'the database has no schema', 'Run `weir migrate`.');
-  if (Number(newest) === newestMigration.when) return ok(check, newestMigration.tag);
-  if (Number(newest) < newestMigration.when)
-    return failed(check, `the schema is older than ${newestMigration.tag}`, 'Run `weir migrate`.');
-  return failed(check, 'the schema is of a newer version of Weir', 'Install that version.');
+  await requireSchema(database.$client);
+  return ok('postgres.schema', newestMigration.tag);
 }
 
 async function checkPartitions(database: Database): Promise<Finding> {
