@@ -8,19 +8,14 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { describeFailure } from '../api/failure.ts';
 import { WithConfirmation } from '../entry/confirmation-dialog.tsx';
 import { Layout } from '../layout/layout.tsx';
-import { meQuery } from '../space/me.ts';
 import { formatSearch, parseSearch, type Search } from '../url/search.ts';
+import { loadEnrolled, loadUser, type RouterContext } from './guards.ts';
 import { loadPage } from './missing-chunk.ts';
 import { PageFailure } from './page-failure.tsx';
 import { PageLoading } from './page-loading.tsx';
 import { PageMissing } from './page-missing.tsx';
-
-interface RouterContext {
-  queryClient: QueryClient;
-}
 
 const root = createRootRouteWithContext<RouterContext>()({
   // Addresses hold texts only, each page reads its own.
@@ -38,27 +33,6 @@ function page<Module extends Record<string, unknown>>(
   name: keyof Module & string,
 ) {
   return lazyRouteComponent(loadPage(load), name);
-}
-
-/** The signed-in user, or a redirect to the sign-in page that returns to `href`. */
-async function loadUser({ queryClient }: RouterContext, href: string) {
-  try {
-    return await queryClient.ensureQueryData(meQuery);
-  } catch (error) {
-    if (describeFailure(error).kind !== 'signed-out') throw error;
-    throw redirect({ to: '/sign-in', search: backTo(href) });
-  }
-}
-
-/** The signed-in user, or a redirect to the page where a user adds the second factor that Weir requires. */
-async function loadEnrolled(context: RouterContext, href: string) {
-  const me = await loadUser(context, href);
-  if (me.user.mustEnrol) throw redirect({ to: '/second-factor', search: backTo(href) });
-  return me;
-}
-
-function backTo(href: string): Search {
-  return href === '/' ? {} : { to: href };
 }
 
 const signIn = createRoute({
