@@ -4,7 +4,7 @@ import { useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { ShownOnce } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 
@@ -50,7 +50,15 @@ function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolea
       () => {},
     );
   };
-  if (data?.secret != null) return <Secret secret={data.secret} onClose={onClose} />;
+  if (data?.secret != null)
+    return (
+      <ShownOnce
+        note="Messages are signed with this secret, so that the receiver can verify them. It is not shown again."
+        text={data.secret}
+        copyLabel="Copy the secret"
+        onClose={onClose}
+      />
+    );
   return (
     <form onSubmit={(event) => void onSubmit(event)} className="flex flex-col gap-4">
       <SelectField label="Kind" options={kinds} value={kind} onChange={setKind} />
@@ -85,26 +93,5 @@ function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolea
         </Button>
       </div>
     </form>
-  );
-}
-
-function Secret({ secret, onClose }: { secret: string; onClose: () => void }) {
-  return (
-    <div className="flex flex-col gap-4">
-      <p className="text-muted text-sm">
-        Messages are signed with this secret, so that the receiver can verify them. It is not shown again.
-      </p>
-      <div className="flex items-center gap-2">
-        <code className="min-w-0 flex-1 truncate rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs">
-          {secret}
-        </code>
-        <CopyButton label="Copy the secret" text={secret}>
-          Copy
-        </CopyButton>
-      </div>
-      <div className="flex justify-end">
-        <Button onClick={onClose}>Done</Button>
-      </div>
-    </div>
   );
 }

@@ -4,7 +4,7 @@ import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { ShownOnce } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 
@@ -36,20 +36,12 @@ function InviteForm({ onClose }: { onClose: () => void }) {
   if (data !== undefined) {
     const link = `${window.location.origin}/invitation#${data.token}`;
     return (
-      <div className="flex flex-col gap-4">
-        <p className="text-muted text-sm">Send this link to {email}. It works once and is not shown again.</p>
-        <div className="flex items-center gap-2">
-          <code className="min-w-0 flex-1 truncate rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs">
-            {link}
-          </code>
-          <CopyButton label="Copy the link" text={link}>
-            Copy
-          </CopyButton>
-        </div>
-        <div className="flex justify-end">
-          <Button onClick={onClose}>Done</Button>
-        </div>
-      </div>
+      <ShownOnce
+        note={`Send this link to ${email}. It works once and is not shown again.`}
+        text={link}
+        copyLabel="Copy the link"
+        onClose={onClose}
+      />
     );
   }
   return (
