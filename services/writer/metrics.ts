@@ -4,9 +4,9 @@ import { quarantine } from '../../lib/db/schema.ts';
 import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
 import { figureReuseMs, secondsBuckets } from '../../lib/metrics/limits.ts';
 import { firstStream, secondStream } from '../../lib/queue/settings.ts';
+import type { QueueFigures } from '../../lib/queue-state/queue-figures.ts';
 import { shareResult } from '../../lib/shared-result.ts';
 import type { StoreResult } from '../../lib/write/store.ts';
-import type { QueueFigures } from './queue-figures.ts';
 
 const statements = defineHistogram({
   name: 'weir_writer_statement_duration_seconds',

@@ -2,8 +2,8 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Sql } from '../../lib/db/connect.ts';
 import { createReadiness } from '../../lib/http/readiness.ts';
 import type { Probes } from '../../lib/metrics/service-port.ts';
+import type { QueueFigures } from '../../lib/queue-state/queue-figures.ts';
 import { stuckMs } from './limits.ts';
-import type { QueueFigures } from './queue-figures.ts';
 
 /**
  * The probes of the writer. It is ready while Postgres and nats-server answer. It is dead (`store`) when it has stored nothing for

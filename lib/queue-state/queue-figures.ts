@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
-import { figureReuseMs } from '../../lib/metrics/limits.ts';
-import type { QueueStream } from '../../lib/queue/settings.ts';
-import { shareResult } from '../../lib/shared-result.ts';
+import { figureReuseMs } from '../metrics/limits.ts';
+import type { QueueStream } from '../queue/settings.ts';
+import { shareResult } from '../shared-result.ts';
 
 /** The state of a stream of the queue. */
 export interface QueueFigures {
