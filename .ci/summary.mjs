@@ -1,47 +1,70 @@
 /**
- * Prints "N passed, N failed" from the reports and the exit codes of .ci/run, and exits with 1 when anything failed:
- * `node .ci/summary.mjs REPORTS TESTS EXTERNAL CHECKS CHAOS`.
+ * Prints what failed, by name, then "N passed, N failed", from the reports and the exit codes of .ci/run, and exits with 1
+ * when anything failed: `node .ci/summary.mjs REPORTS TESTS EXTERNAL CHECKS CHAOS`. The names stand at the end of the log,
+ * which is what most systems keep of it.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 const [directory = '', tests, external, checks, chaos] = process.argv.slice(2);
 const results = [
-  countRun(tests, () => readVitestReport('tests.json')),
-  countRun(external, () => readVitestReport('external.json')),
-  countRun(checks, () => (checks === '0' ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 })),
-  countRun(chaos, () => readJson('chaos.json')),
+  countRun('npm test', tests, () => readVitestReport('tests.json')),
+  countRun('npm run test:external', external, () => readVitestReport('external.json')),
+  countRun('npm run check', checks, () => ({ passed: checks === '0' ? 1 : 0, failures: [] })),
+  countRun('npm run chaos', chaos, readChaosReport),
 ];
 const passed = results.reduce((sum, result) => sum + result.passed, 0);
-const failed = results.reduce((sum, result) => sum + result.failed, 0);
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
-process.exitCode = failed === 0 ? 0 : 1;
+const failures = results.flatMap((result) => result.failures);
+for (const failure of failures) process.stdout.write(`failed: ${failure}\n`);
+process.stdout.write(`${passed} passed, ${failures.length} failed\n`);
+process.exitCode = failures.length === 0 ? 0 : 1;
 
 /**
  * A run that exits with an error has failed, even without a failed test: a set-up may have failed, or a process leaked.
  *
+ * @param {string} command
  * @param {string | undefined} exitCode
- * @param {() => { passed: number, failed: number }} read
+ * @param {() => { passed: number, failures: string[] }} read
  */
-function countRun(exitCode, read) {
+function countRun(command, exitCode, read) {
   try {
-    const { passed, failed } = read();
-    return { passed, failed: Math.max(failed, exitCode === '0' ? 0 : 1) };
+    const { passed, failures } = read();
+    if (failures.length === 0 && exitCode !== '0') failures.push(`${command} (exit code ${exitCode})`);
+    return { passed, failures };
   } catch {
-    // The report was not written.
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failures: [`${command} (exit code ${exitCode}, no report was written)`] };
   }
 }
 
 /** @param {string} name */
 function readVitestReport(name) {
-  const { numPassedTests, numFailedTests, testResults } = readJson(name);
-  // A file that could not be loaded has no tests that could fail.
-  const notLoaded = testResults.filter(
-    (/** @type {{ status: string, assertionResults: { status: string }[] }} */ file) =>
-      file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed'),
+  const { numPassedTests, testResults } = readJson(name);
+  return { passed: numPassedTests, failures: testResults.flatMap(failuresOfFile) };
+}
+
+/**
+ * A file that could not be loaded has no tests that could fail, and is a failure itself.
+ *
+ * @param {{ name: string, status: string, message: string, assertionResults: { status: string, fullName: string,
+ *   failureMessages: string[] }[] }} file
+ */
+function failuresOfFile({ name, status, message, assertionResults }) {
+  const path = relative(process.cwd(), name);
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  if (failed.length === 0) return status === 'failed' ? [`${path}: ${firstLine(message)}`] : [];
+  return failed.map(
+    ({ fullName, failureMessages }) => `${path}: ${fullName}: ${firstLine(failureMessages[0])}`,
   );
-  return { passed: numPassedTests, failed: numFailedTests + notLoaded.length };
+}
+
+function readChaosReport() {
+  const { passed, failures } = readJson('chaos.json');
+  return { passed, failures };
+}
+
+/** @param {string | undefined} text */
+function firstLine(text) {
+  return (text ?? '').split('\n', 1)[0]?.slice(0, 300);
 }
 
 /** @param {string} name */

@@ -77,7 +77,7 @@ async function main(): Promise<void> {
   if (values.report !== undefined) {
     const report = {
       passed: rounds.length - failed.length,
-      failed: failed.length,
+      failures: failed.map(({ fault, violations }) => `${fault.name}: ${violations[0]}`),
       skipped: unsupported.map(({ fault, reason }) => ({ fault: fault.name, reason })),
     };
     writeFileSync(values.report, `${JSON.stringify(report, null, 2)}\n`);
