@@ -127,7 +127,7 @@ test('the search field completes fields and values, asks about a wrong field, an
   expect(await field.inputValue()).toBe('model:mistral-large-latest ');
   await page.keyboard.press('Enter');
   await page.waitForURL((url) => url.searchParams.get('name') === 'mistral-large-latest');
-  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
 
   await field.fill('usr:cus');
   await page.keyboard.press('Enter');
@@ -135,7 +135,7 @@ test('the search field completes fields and values, asks about a wrong field, an
   expect(new URL(page.url()).search).toBe('');
   await page.getByRole('button', { name: 'Search user:' }).click();
   await page.waitForURL((url) => url.searchParams.get('userId') === 'cus');
-  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
 
   const slow = events.filter(({ durationMs }) => durationMs > 2_000);
   expect(slow.length).toBeGreaterThan(0);
@@ -143,7 +143,7 @@ test('the search field completes fields and values, asks about a wrong field, an
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Remove: Duration >2s' }).waitFor();
   await until(async () => (await grid.getAttribute('aria-rowcount')) === String(slow.length + 1));
-  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
   // Costs are compared in a range, at list prices.
   await field.fill('cost:>0.0001');
   await page.keyboard.press('Enter');
