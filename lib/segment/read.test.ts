@@ -4,7 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
-import { segments } from '../db/schema.ts';
+import { events, segments } from '../db/schema.ts';
+import { readListTexts } from './list-texts.ts';
+import { OpenBytes } from './open-segments.ts';
 import { EventTextsTooLargeError, readEventTexts } from './read.ts';
 
 const resources = new AsyncDisposableStack();
@@ -87,3 +89,97 @@ test.each([13, 15])('a segment of another length than stored is an error: %i byt
   const segmentId = await storeSegment(spaceId, '{"events":[1]}', rawBytes);
   await expect(readEventTexts(database, spaceId, [{ segmentId, segmentIndex: 0 }])).rejects.toThrow();
 });
+
+test.each([
+  ['that stay open', 1_000_000, 12],
+  ['that nothing has room for', 0, 12 * 8],
+])(
+  'a list of events that interleave has their texts in order, from segments %s',
+  async (_, bytesMax, openingsMax) => {
+    const spaceId = randomUUID();
+    const perSegment = 20;
+    const segmentIds = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => {
+        const texts = Array.from({ length: perSegment }, (_, i) => `"${n} ${i}"`);
+        return storeSegment(spaceId, `{"events":[${texts}]}`);
+      }),
+    );
+    const listed = Array.from({ length: perSegment }, (_, i) =>
+      segmentIds.map((segmentId) => ({ id: randomUUID(), startTimeMs: i, segmentId, segmentIndex: i })),
+    );
+    const pages = listed.toReversed();
+    let openings = 0;
+    const openBytes = new OpenBytes(bytesMax);
+    const source = {
+      database,
+      spaceId,
+      limiter: <T>(open: () => Promise<T>) => {
+        openings += 1;
+        return open();
+      },
+      openBytes,
+    };
+    const limits = { firstEvents: 12, eventsMax: 40, charsMax: 10_000 };
+    const read = (from: typeof pages) => Array.fromAsync(readListTexts(source, iterate(from), limits));
+    const texts = (await read(pages)).flat().map(([, text]) => text);
+    expect(texts).toEqual(
+      pages.flatMap((page) => page.map(({ segmentIndex }, n) => `"${n} ${segmentIndex}"`)),
+    );
+    expect(openings).toBeLessThanOrEqual(openingsMax);
+    expect(openings).toBeGreaterThanOrEqual(12);
+    expect(openBytes.take(bytesMax)).toBe(true);
+  },
+);
+
+test('a read of a list ends early when its texts are long, and the next one is smaller', async () => {
+  const spaceId = randomUUID();
+  const segmentIds = await Promise.all(
+    Array.from({ length: 30 }, () => storeSegment(spaceId, `{"events":["${'x'.repeat(1_000)}"]}`)),
+  );
+  const rows = segmentIds.map((segmentId) => ({
+    id: randomUUID(),
+    startTimeMs: 1,
+    segmentId,
+    segmentIndex: 0,
+  }));
+  const source = {
+    database,
+    spaceId,
+    limiter: <T>(open: () => Promise<T>) => open(),
+    openBytes: new OpenBytes(0),
+  };
+  const limits = { firstEvents: 30, eventsMax: 30, charsMax: 5_000 };
+  const reads = await Array.fromAsync(readListTexts(source, iterate([rows]), limits));
+  expect(reads.flat().map(([row]) => row)).toEqual(rows);
+  // The four segments that are being read when the limit is reached are read to their end.
+  for (const read of reads) expect(read.length).toBeLessThan(10);
+});
+
+test('an event that was deleted since it was listed is left out; a missing segment of a stored event is an error', async () => {
+  const spaceId = randomUUID();
+  const row = { id: randomUUID(), startTimeMs: 1, segmentId: randomUUID(), segmentIndex: 0 };
+  const source = {
+    database,
+    spaceId,
+    limiter: <T>(open: () => Promise<T>) => open(),
+    openBytes: new OpenBytes(9),
+  };
+  const limits = { firstEvents: 1, eventsMax: 1, charsMax: 1 };
+  const read = () => Array.fromAsync(readListTexts(source, iterate([[row]]), limits));
+  expect((await read()).flat()).toEqual([]);
+  await database.insert(events).values({
+    ...row,
+    spaceId,
+    receivedAt: new Date(),
+    endTimeMs: 1,
+    durationMs: 0,
+    type: 'llm',
+    state: 'ok',
+    source: 'x',
+  });
+  await expect(read()).rejects.toThrow(`The segment of event ${row.id} is missing.`);
+});
+
+async function* iterate<T>(list: readonly T[]): AsyncGenerator<T> {
+  yield* list;
+}

@@ -81,18 +81,27 @@ export async function readSegment(
   spaceId: string,
   segmentId: string,
 ): Promise<Buffer | undefined> {
+  return (await readWholeSegment(database, spaceId, segmentId))?.bytes;
+}
+
+/** The same, with the earliest start time of its events. */
+export async function readWholeSegment(
+  database: Database,
+  spaceId: string,
+  segmentId: string,
+): Promise<{ bytes: Buffer; minStartMs: number } | undefined> {
   const [row] = await database
-    .select({ body: segments.body, rawBytes: segments.rawBytes })
+    .select({ body: segments.body, rawBytes: segments.rawBytes, minStartMs: segments.minStartMs })
     .from(segments)
     .where(and(eq(segments.spaceId, spaceId), eq(segments.id, segmentId)))
     .prepare('segment')
     .execute();
   if (row === undefined) return undefined;
-  const segment = await decompress(row.body, {
+  const bytes = await decompress(row.body, {
     maxOutputLength: row.rawBytes,
     // Decompresses in one step, with one byte more so that zlib detects the end. In steps of 16 KB it takes six times as long.
     chunkSize: Math.max(row.rawBytes + 1, chunkBytesMin),
   });
-  if (segment.length !== row.rawBytes) throw new Error(`Segment ${segmentId} is damaged.`);
-  return segment;
+  if (bytes.length !== row.rawBytes) throw new Error(`Segment ${segmentId} is damaged.`);
+  return { bytes, minStartMs: row.minStartMs };
 }

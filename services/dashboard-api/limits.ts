@@ -279,8 +279,15 @@ export const activityCountedEvents = 20_000;
 /** Events read at once by an export. Rows of larger pages outlive V8's young generation: 1,000 took 45 MiB more. */
 export const exportPageEvents = 250;
 
-/** Limit of the event texts that an export holds at once, in characters. */
+/**
+ * Limits of the events whose texts an export reads together, and of the characters of these texts. Many, because events that started
+ * together may be in different segments.
+ */
+export const exportTextEventsMax = 4_000;
 export const exportTextCharsMax = 8 * 1024 * 1024;
+
+/** Bytes of segments that all exports keep open until they have passed their events. */
+export const exportOpenBytesMax = 64 * 1024 * 1024;
 
 /**
  * Events of a row group of a Parquet export, and the characters of their texts. A group is compressed on the main thread, in some 20 ms,

@@ -5,6 +5,7 @@ import { type Caller, type FairLimiter, openFairLimiter } from '../../lib/fair-l
 import type { Limiter } from '../../lib/limiter.ts';
 import type { Logger } from '../../lib/log.ts';
 import { openSeal } from '../../lib/seal.ts';
+import { OpenBytes } from '../../lib/segment/open-segments.ts';
 import { createFindAddress } from './accounts/client-address.ts';
 import { openInvitations } from './accounts/invitations.ts';
 import { openLinkRedemption } from './accounts/link-redemption.ts';
@@ -17,6 +18,7 @@ import { openSessionList } from './accounts/session-list.ts';
 import { openSignIn } from './accounts/sign-in.ts';
 import { openSpaceAdmin } from './admin/space-admin.ts';
 import {
+  exportOpenBytesMax,
   openingLimits,
   searchLimits,
   signInKeysMax,
@@ -52,6 +54,7 @@ export async function openServices(
   const queries = openFairLimiter(spaceQueryLimits);
   const opening = openFairLimiter(openingLimits);
   const search = openFairLimiter(searchLimits);
+  const openBytes = new OpenBytes(exportOpenBytesMax);
   const now = () => performance.now();
   const secondStep = openSecondStep({
     database,
@@ -92,6 +95,7 @@ export async function openServices(
           streams,
           openingLimiter: limitFor(caller, opening),
           searchLimiter: limitFor(caller, search),
+          openBytes,
         },
         caller.spaceId,
       ),

@@ -2,6 +2,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import type { Limiter } from '../../../lib/limiter.ts';
 import { wasEventStored } from '../../../lib/read/event-existence.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
+import type { OpenBytes } from '../../../lib/segment/open-segments.ts';
 import { withCostRates } from '../charts/cost-rates.ts';
 import { type ErrorGroups, readErrorGroups } from './error-groups.ts';
 import { type EventList, type EventListQuery, listEvents } from './event-list.ts';
@@ -45,9 +46,13 @@ export interface SharedReader {
   openingLimiter: Limiter;
   /** Limits concurrent searches in the same way. */
   searchLimiter: Limiter;
+  /** Limits the segments that exports keep open. */
+  openBytes: OpenBytes;
 }
 
-export function openEventReader({ database, openingLimiter }: SharedReader, spaceId: string): EventReader {
+export function openEventReader(shared: SharedReader, spaceId: string): EventReader {
+  const { database, openingLimiter, openBytes } = shared;
+  const segmentSource = { database, spaceId, limiter: openingLimiter, openBytes };
   const priced = <Filter extends EventFilter>(filter: Filter) => withCostRates(database, spaceId, filter);
   return {
     list: async (query) => listEvents(database, spaceId, await priced(query)),
@@ -61,10 +66,10 @@ export function openEventReader({ database, openingLimiter }: SharedReader, spac
       yield* exportEvents(database, spaceId, await priced(filter));
     },
     async *exportTexts(filter) {
-      yield* exportTexts({ database, openingLimiter }, spaceId, await priced(filter));
+      yield* exportTexts(segmentSource, await priced(filter));
     },
     async *exportWholeEvents(filter) {
-      yield* exportWholeEvents({ database, openingLimiter }, spaceId, await priced(filter));
+      yield* exportWholeEvents(segmentSource, await priced(filter));
     },
   };
 }
