@@ -12,6 +12,23 @@ const bits = numberOf(countBits);
 export const sketchElement = sql`CASE WHEN ${duration} > ${numberOf(latencyMsMin)}
       THEN ceil(ln(${duration}) * ${numberOf(bucketsPerLogMs)})::bigint + ${numberOf(bucketOffset)} ELSE 0 END << ${bits} | 1`;
 
+/**
+ * The element that counts events which were received at `received_at` and are stored now. If the clock of ingest is ahead of that of
+ * Postgres, the shortest duration is counted.
+ *
+ * @param count the number of events.
+ */
+export function delayElement(count: SQL): SQL {
+  const sinceReceipt = sql`extract(epoch FROM clock_timestamp() - ${nameOf(events.receivedAt)})::float8 * 1000`;
+  const bucket = sql`ceil(ln(greatest(${sinceReceipt}, ${numberOf(latencyMsMin)})) * ${numberOf(bucketsPerLogMs)})::bigint + ${numberOf(bucketOffset)}`;
+  return sql`(${bucket} << ${bits}) | ${count}`;
+}
+
+/** The number of events that an element counts. */
+export function countOf(element: SQL): SQL {
+  return sql`(${element} & ${countMask})`;
+}
+
 /** Counts wrap around, so that the largest one subtracts an event when a sketch is merged. */
 const countMask = numberOf(2 ** countBits - 1);
 

@@ -19,6 +19,7 @@ import {
 } from '../db/statement.ts';
 import { columnInDatabase, columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
+import { delayElement } from './latency-sketch.ts';
 import { entryParameters, parameterNames, parameterValues, partColumns } from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
 import { addTo, countByAgent, countByName } from './statistics.ts';
@@ -206,13 +207,16 @@ function numberCommits(): SQL {
   RETURNING ${namesOf([spaceId, lastNumber])}`;
 }
 
-/** Records the segments of each space under its commit number. */
+/**
+ * Records the segments of each space under its commit number, and how long their new events took from receipt until now: this part of
+ * the statement runs near its end, because Postgres runs CTEs that nothing reads in the reverse order.
+ */
 function keepCommits(): SQL {
-  const { spaceId, number, eventCount, segmentIds } = spaceCommits;
+  const { spaceId, number, eventCount, segmentIds, delays } = spaceCommits;
   const [key, last, segmentId] = [spaceId, commitCounters.lastNumber, events.segmentId].map(nameOf);
   return sql`
-  INSERT INTO ${spaceCommits} (${namesOf([spaceId, number, eventCount, segmentIds])})
-  SELECT ${key}, ${last}, sum(stored), array_agg(${segmentId} ORDER BY ${segmentId})
+  INSERT INTO ${spaceCommits} (${namesOf([spaceId, number, eventCount, segmentIds, delays])})
+  SELECT ${key}, ${last}, sum(stored), array_agg(${segmentId} ORDER BY ${segmentId}), array_agg(${delayElement(sql`stored`)})
   FROM parts JOIN part_counts USING (part) JOIN commit_number USING (${key}) GROUP BY ${key}, ${last}
   RETURNING ${key}`;
 }

@@ -10,6 +10,7 @@ import { queueStreams } from '../../lib/queue/settings.ts';
 import { ensureStreams } from '../../lib/queue/stream.ts';
 import { openQueueFigures } from '../../lib/queue-state/queue-figures.ts';
 import { runService } from '../../lib/service.ts';
+import { startDelayFolds } from './delay-folds.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
 import { startDelivery } from './delivery.ts';
@@ -43,6 +44,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
   resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
   resources.use(startErasures(database, log));
+  resources.use(startDelayFolds(database, log));
   const notices = resources.use(openStoredNotices(nats));
   const { WRITER_CONNECTIONS: concurrency } = config;
   const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);

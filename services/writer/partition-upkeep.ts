@@ -3,12 +3,14 @@ import { openPostgres } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { ensurePartitions, findPartitionFaults, serverTimeMs } from '../../lib/db/partitions.ts';
 import type { Logger } from '../../lib/log.ts';
+import { deleteOldDelays } from '../../lib/store-delays/fold-delays.ts';
 import { deleteOldCommits } from '../../lib/tail/space-commits.ts';
 import { partitionCheckMs, partitionRetryMs } from './limits.ts';
 
 /**
  * Creates the partitions of events and segments ahead of time, and logs an alarm when the current week or the next one has
- * none, or when the default partition has rows. Also deletes old commits, from which no live tail can resume. It uses its own
+ * none, or when the default partition has rows. Also deletes old commits, from which no live tail can resume, and
+ * old delays of storing. It uses its own
  * connection: moving rows out of the default partition may take minutes.
  */
 export function keepPartitions(databaseUrl: string, log: Logger): AsyncDisposable {
@@ -44,5 +46,6 @@ async function keepOnce(database: Database, log: Logger): Promise<boolean> {
   if (failure !== undefined) log.warn({ err: failure }, 'partitions were not created; retrying later');
   for (const fault of await findPartitionFaults(database, nowMs)) log.error(`ALARM: ${fault}`);
   await deleteOldCommits(database);
+  await deleteOldDelays(database);
   return failure === undefined;
 }

@@ -190,3 +190,27 @@ CREATE TABLE alert_deliveries (
   CONSTRAINT alert_deliveries_space_id_spaces_id_fk FOREIGN KEY (space_id) REFERENCES spaces (id) ON DELETE CASCADE
 );
 CREATE INDEX alert_deliveries_open ON alert_deliveries (attempt_at) WHERE delivered_at IS NULL AND failed_at IS NULL;
+
+-- Times from the receipt of events until they are stored (ADR 36).
+
+ALTER TABLE space_commits ADD COLUMN delays bigint[];
+
+CREATE TABLE store_delays (
+  space_id uuid NOT NULL,
+  span_minutes integer NOT NULL,
+  start_minute bigint NOT NULL,
+  events bigint NOT NULL,
+  delays bigint[] NOT NULL,
+  CONSTRAINT store_delays_space_id_span_minutes_start_minute_pk PRIMARY KEY (space_id, span_minutes, start_minute)
+) WITH (fillfactor = 70);
+
+CREATE TABLE store_delay_positions (
+  space_id uuid NOT NULL,
+  number bigint NOT NULL,
+  previous bigint NOT NULL,
+  CONSTRAINT store_delay_positions_space_id_pk PRIMARY KEY (space_id)
+) WITH (fillfactor = 70);
+
+-- The operator of the installation in the dashboard (ADR 36).
+
+ALTER TABLE users ADD COLUMN operator_since timestamptz;

@@ -28,7 +28,7 @@ const ingestRights: readonly Right[] = [
  * of the audit log.
  */
 const dashboardRights: readonly Right[] = [
-  ...may('SELECT', schema.listPrices, schema.senders),
+  ...may('SELECT', schema.listPrices, schema.senders, schema.storeDelays, schema.retentionClock),
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertTargets, schema.alertRules),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertEvents, schema.alertDeliveries),

@@ -15,6 +15,8 @@ export const users = pgTable('users', {
   emailVerifiedAt: instant('email_verified_at'),
   /** When the user was disabled (`weir user disable`); null for an enabled user. */
   disabledAt: instant('disabled_at'),
+  /** Since when the user may see the state of the installation (`weir user operator`); null for other users. */
+  operatorSince: instant('operator_since'),
 });
 
 /** The identity of a user at an OpenID provider: issuer and subject never change, e-mail addresses do. */

@@ -127,6 +127,11 @@ export const spaceCommits = pgTable(
     eventCount: integer('event_count').notNull(),
     /** The segments that it stored, ordered by id. No other commit stores events of them (ADR 0024). */
     segmentIds: uuid('segment_ids').array().notNull(),
+    /**
+     * A sketch (lib/event/latency.ts) of the times from the receipt of its events until this statement stored them, in milliseconds.
+     * Null in commits of 0.1.0.
+     */
+    delays: bigint('delays', { mode: 'bigint' }).array(),
   },
   (table) => [
     primaryKey({ columns: [table.spaceId, table.number] }),

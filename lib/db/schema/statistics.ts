@@ -91,3 +91,34 @@ export const agentStatsRollups = pgTable(
     }),
   ],
 );
+
+/**
+ * Times from the receipt of events until they were stored, by the time of storing. Writers add to it what `space_commits` recorded
+ * (lib/store-delays). Rows of `noSpace` count the events of all spaces.
+ */
+export const storeDelays = pgTable(
+  'store_delays',
+  {
+    spaceId: uuid('space_id').notNull(),
+    /** 5 or 60. */
+    spanMinutes: integer('span_minutes').notNull(),
+    /** Minutes since the epoch, a multiple of spanMinutes. */
+    startMinute: bigint('start_minute', { mode: 'number' }).notNull(),
+    events: bigint('events', { mode: 'number' }).notNull(),
+    /** A sketch of the times in milliseconds: see lib/event/latency.ts. */
+    delays: bigint('delays', { mode: 'bigint' }).array().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.spanMinutes, table.startMinute] })],
+);
+
+/** The commits of each space that `store_delays` counts: all up to `number`. */
+export const storeDelayPositions = pgTable(
+  'store_delay_positions',
+  {
+    spaceId: uuid('space_id').notNull(),
+    number: bigint('number', { mode: 'number' }).notNull(),
+    /** The number before the last change: that change counted the commits after it. */
+    previous: bigint('previous', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId] })],
+);
