@@ -18,10 +18,12 @@ export interface NodeChange {
   readonly reasoningTokens?: number | null | undefined;
   /** Its event is removed. */
   readonly isRemoved?: boolean;
+  /** The event into which it is merged. */
+  readonly mergedEventId?: string | undefined;
 }
 
 /** An event, and values of columns that have none yet. */
-export type EventFill = EventKey & Omit<NodeChange, 'traceId' | 'spanId'>;
+export type EventFill = EventKey & Omit<NodeChange, 'traceId' | 'spanId' | 'mergedEventId'>;
 
 /** An event with a new text, and all of its columns. */
 export type ReplacedEvent = Omit<EventRow, 'spaceId' | 'receivedAt' | 'attributes'> & {
@@ -63,10 +65,12 @@ export interface Measure
 }
 
 export interface TraceChanges {
-  /** The traces with the versions that were read, and those up to which the changes resolve them. */
   readonly traces: readonly {
     readonly traceId: string;
+    /** The one that was read, and the one after the changes: two writers that read the same must not both change it. */
     readonly version: number;
+    readonly nextVersion: number;
+    /** Up to which the changes resolve it. */
     readonly resolvedVersion: number;
   }[];
   readonly nodes: readonly NodeChange[];
@@ -110,9 +114,9 @@ export async function applyChanges(
   return rows.length === changes.traces.length;
 }
 
-function chooseStatement({ nodes, replaced, removed }: TraceChanges) {
+function chooseStatement({ nodes, fills, replaced, removed }: TraceChanges) {
   if (replaced.length + removed.length > 0) return changeAll;
-  return nodes.length > 0 ? changeFilled : changeNothing;
+  return nodes.length + fills.length > 0 ? changeFilled : changeNothing;
 }
 
 function replacedToJson(event: ReplacedEvent): string {

@@ -14,13 +14,23 @@ const context = { agentId, threadId, userId };
 const key = { traceId, id, segmentId };
 const { spaceId: _space, receivedAt: _received, ...ofEvent } = getTableColumns(events);
 const { attributes: _attributes, ...withoutAttributes } = ofEvent;
-const { reasoningTokens } = traceNodes;
+const { reasoningTokens, mergedEventId } = traceNodes;
 const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens } = events;
 
 /** The columns of each parameter, by the names of members. Those that no table has are texts. */
 export const columns = {
-  trace: { traceId, version: traces.version, resolvedVersion: traces.resolvedVersion },
-  node: { traceId, spanId: traceNodes.spanId, ...context, reasoningTokens, isRemoved: 'is_removed' },
+  trace: {
+    ...{ traceId, version: traces.version, resolvedVersion: traces.resolvedVersion },
+    nextVersion: 'next_version',
+  },
+  node: {
+    traceId,
+    spanId: traceNodes.spanId,
+    ...context,
+    reasoningTokens,
+    mergedEventId,
+    isRemoved: 'is_removed',
+  },
   fill: { ...key, ...context },
   replaced: withoutAttributes,
   removed: key,
@@ -44,6 +54,7 @@ export const columns = {
 
 /** The types of the columns that no table has. */
 const types: Readonly<Record<string, string>> = {
+  next_version: 'bigint',
   is_removed: 'boolean',
   hash: 'text',
   base64: 'text',
@@ -119,7 +130,8 @@ WITH locked AS MATERIALIZED (
 
 function noteResolved(): SQL {
   return sql`
-  UPDATE ${traces} AS kept SET ${nameOf(traces.resolvedVersion)} = ${change(traces.resolvedVersion)}
+  UPDATE ${traces} AS kept SET ${nameOf(traces.resolvedVersion)} = ${change(traces.resolvedVersion)},
+    ${nameOf(traces.version)} = change.next_version
   FROM ${rowsOf('traces', columns.trace)}
   WHERE ${kept(traces.spaceId)} = ${space} AND ${kept(traces.traceId)} = ${change(traceId)}
     AND ${kept(traces.version)} = ${change(traces.version)}`;
@@ -130,6 +142,7 @@ function changeContexts(): SQL {
   return sql`, changed_nodes AS (
   UPDATE ${traceNodes} AS kept SET ${filled},
     ${nameOf(reasoningTokens)} = coalesce(${change(reasoningTokens)}, ${kept(reasoningTokens)}),
+    ${nameOf(mergedEventId)} = coalesce(${change(mergedEventId)}, ${kept(mergedEventId)}),
     ${nameOf(traceNodes.eventId)} = CASE WHEN NOT coalesce(change.is_removed, false) THEN ${kept(traceNodes.eventId)} END
   FROM ${rowsOf('nodes', columns.node)}
   WHERE ${kept(traceNodes.spaceId)} = ${space} AND ${kept(traceNodes.traceId)} = ${change(traceId)}

@@ -3,9 +3,10 @@ import type { Database } from '../db/database.ts';
 import { events } from '../db/schema.ts';
 import { hashTerm, inSpace } from '../event/terms.ts';
 import type { EventFill, EventRow, Measure, SegmentChange, TraceChanges } from './apply-changes.ts';
-import { mergeCalls } from './merged-calls.ts';
+import { mergeCalls } from './merge/merged-calls.ts';
 import type { StoredNode } from './read-traces.ts';
 import { contextColumns, type Inherited, type SurplusCall } from './relations.ts';
+import type { SpanContext } from './span-tree.ts';
 
 export type EventChanges = Pick<TraceChanges, 'fills' | 'replaced' | 'removed' | 'segments' | 'measures'>;
 
@@ -30,7 +31,8 @@ export async function changeEvents(
   const segments = new Map(merged.segments.map((one) => [one.id, one]));
   const measures: Measure[] = [...merged.measures];
   const fills: EventFill[] = [];
-  for (const { node, context } of inherited) {
+  for (const { node, context: own, ofCall } of inherited) {
+    const context: SpanContext = { ...ofCall, ...definedOf(own) };
     const row = rows.get(node.eventId ?? '');
     if (row === undefined) continue;
     const added = contextColumns.filter((name) => row[name] === null && context[name] !== undefined);
@@ -53,6 +55,10 @@ export async function changeEvents(
     else for (const name of added) replacing[name] ??= context[name] ?? null;
   }
   return { ...merged, fills, segments: [...segments.values()], measures };
+}
+
+function definedOf(context: SpanContext): SpanContext {
+  return Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined));
 }
 
 /** Adds the terms of values that an event gets, so that filters find its segment. */

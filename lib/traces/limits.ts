@@ -4,6 +4,10 @@
  */
 export const resolvedNodesMax = 10_000;
 
+/** Most pairs of traces with a common response that are read together, and most spans of those traces. */
+export const partnersMax = 200;
+export const partnerSpansMax = 20_000;
+
 /** Traces that one statement resolves. */
 export const tracesPerStatement = 50;
 

@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, lte } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { traceNodes, traces } from '../db/schema.ts';
 import type { SpanNode } from './span-tree.ts';
@@ -7,6 +7,13 @@ import type { SpanNode } from './span-tree.ts';
 export interface StoredNode extends SpanNode {
   /** The event that the span became. */
   readonly eventId: string | null;
+  /** The event of another span of the same call, into which it was merged. */
+  readonly mergedEventId: string | null;
+  readonly scope: string | null;
+  readonly responseKey: string | null;
+  readonly usageKey: string | null;
+  readonly startTimeMs: number;
+  readonly endTimeMs: number;
   readonly reasoningTokens: number | null;
 }
 
@@ -15,11 +22,21 @@ export interface ReadTrace {
   /** The UUID of the trace. */
   readonly traceId: string;
   readonly version: number;
+  readonly resolvedVersion: number;
   readonly nodes: readonly StoredNode[];
 }
 
-/** Reads the traces of these that are not resolved. @param nodesMax traces with more spans are read without any. */
-export async function readUnresolved(
+const { traceId, spanId, parentSpanId, kind, agentId, threadId, userId } = traceNodes;
+const { eventId, mergedEventId, reasoningTokens } = traceNodes;
+const { scope, responseKey, usageKey, startTimeMs, endTimeMs } = traceNodes;
+const columns = {
+  ...{ traceId, spanId, parentSpanId, kind, agentId, threadId, userId },
+  ...{ eventId, mergedEventId, reasoningTokens },
+  ...{ scope, responseKey, usageKey, startTimeMs, endTimeMs },
+};
+
+/** Reads traces. @param nodesMax traces with more spans are read without any. */
+export async function readTraces(
   database: Database,
   spaceId: string,
   { traceIds, nodesMax }: { traceIds: readonly string[]; nodesMax: number },
@@ -28,47 +45,37 @@ export async function readUnresolved(
     .select({
       traceId: traces.traceId,
       version: traces.version,
-      spanId: traceNodes.spanId,
-      parentSpanId: sql<string>`coalesce(${traceNodes.parentSpanId}, '')`,
-      kind: traceNodes.kind,
-      agentId: traceNodes.agentId,
-      threadId: traceNodes.threadId,
-      userId: traceNodes.userId,
-      eventId: traceNodes.eventId,
-      reasoningTokens: traceNodes.reasoningTokens,
+      resolvedVersion: traces.resolvedVersion,
+      node: columns,
     })
     .from(traces)
-    .innerJoin(
+    .leftJoin(
       traceNodes,
-      and(eq(traceNodes.spaceId, traces.spaceId), eq(traceNodes.traceId, traces.traceId)),
-    )
-    .where(
       and(
-        eq(traces.spaceId, spaceId),
-        inArray(traces.traceId, [...traceIds]),
-        sql`${traces.version} > ${traces.resolvedVersion}`,
+        eq(traceNodes.spaceId, traces.spaceId),
+        eq(traceNodes.traceId, traces.traceId),
+        lte(traces.spans, nodesMax),
       ),
-    );
+    )
+    .where(and(eq(traces.spaceId, spaceId), inArray(traces.traceId, [...traceIds])));
   return Array.from(
-    Map.groupBy(rows, ({ traceId }) => traceId),
-    ([traceId, own]) => ({
-      traceId,
+    Map.groupBy(rows, (row) => row.traceId),
+    ([id, own]) => ({
+      traceId: id,
       version: own[0]?.version ?? 0,
-      nodes: own.length > nodesMax ? [] : own.map(toNode),
+      resolvedVersion: own[0]?.resolvedVersion ?? 0,
+      nodes: own.flatMap(({ node }) => (node === null ? [] : toNode(node))),
     }),
   );
 }
 
-function toNode<Row extends Record<'agentId' | 'threadId' | 'userId', string | null>>({
-  agentId,
-  threadId,
-  userId,
+function toNode({
+  parentSpanId: parent,
+  agentId: agent,
+  threadId: thread,
+  userId: user,
   ...node
-}: Row) {
-  const context = {
-    agentId: agentId ?? undefined,
-    threadId: threadId ?? undefined,
-    userId: userId ?? undefined,
-  };
-  return { ...node, context };
+}: Pick<typeof traceNodes.$inferSelect, keyof typeof columns>): StoredNode {
+  const context = { agentId: agent ?? undefined, threadId: thread ?? undefined, userId: user ?? undefined };
+  return { ...node, parentSpanId: parent ?? '', context };
 }

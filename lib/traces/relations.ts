@@ -1,14 +1,16 @@
+import { findCalls, type KnownCall } from './known-calls.ts';
 import type { ReadTrace, StoredNode } from './read-traces.ts';
-import { SpanTree } from './span-tree.ts';
+import { type SpanContext, SpanTree } from './span-tree.ts';
 
-/** What a span inherits and does not have yet. */
+/** What a span inherits, and what its event gets. */
 export interface Inherited {
   readonly node: StoredNode;
-  readonly context: Readonly<Record<ContextColumn, string | undefined>>;
+  readonly context: SpanContext;
+  /** What other spans of the same call tell, in other places of the tree. It is not inherited by spans below. */
+  readonly ofCall?: SpanContext;
 }
 
 export const contextColumns = ['agentId', 'threadId', 'userId'] as const;
-type ContextColumn = (typeof contextColumns)[number];
 
 /** A span that became an event, although calls below it are events, too. */
 export interface SurplusCall {
@@ -28,50 +30,81 @@ export interface Relations {
 /** Calls below a surplus one that are looked up: one of them is enough, but some may have expired. */
 const lookedUpMax = 10;
 
-/** What the tree of a trace tells about its spans. */
-export function findRelations({ nodes }: ReadTrace): Relations {
+/** What the trees of traces tell about their spans. */
+export function findRelations(traces: readonly ReadTrace[]): Relations {
+  const nodes = traces.flatMap((trace) => trace.nodes);
   const tree = new SpanTree(nodes);
+  const calls = hasSeveral(nodes, tree) ? findCalls(nodes, tree) : [];
   const inherited = nodes.flatMap((node) => {
     const { agentId, threadId, userId } = tree.contextOf(node);
     const context = { agentId, threadId, userId };
     const isKnown = contextColumns.every((column) => context[column] === node.context[column]);
     return isKnown ? [] : [{ node, context }];
   });
-  return { inherited, surplus: findSurplus(nodes, tree) };
+  return { inherited: addOfCalls(inherited, calls, tree), surplus: findSurplus(nodes, calls, tree) };
 }
 
-function findSurplus(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): SurplusCall[] {
-  const isSurplus = (node: StoredNode) => {
-    const outcome = tree.outcomeOf(node);
-    return node.eventId !== null && (outcome === 'merged' || outcome === 'aggregate');
-  };
-  if (!nodes.some((node) => node.kind === 'log' || isSurplus(node))) return [];
-  const found = new Map<StoredNode, { call: StoredNode | undefined; below: StoredNode[] }>();
-  for (const call of nodes) {
-    if (call.eventId === null || tree.outcomeOf(call) !== 'call') continue;
-    const outer = new Set(tree.outerOf(call));
-    for (const above of tree.llmSpansAbove(call)) {
-      if (!isSurplus(above)) continue;
-      const entry = found.get(above) ?? { call: undefined, below: [] };
-      found.set(above, entry);
-      if (outer.has(above)) entry.call = call;
-      if (entry.below.length < lookedUpMax) entry.below.push(call);
+/** Whether several spans may describe one call. */
+function hasSeveral(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): boolean {
+  const llm = nodes.filter(({ kind }) => kind === 'llm');
+  return (
+    nodes.some(({ kind }) => kind === 'log') ||
+    llm.some((node) => tree.outcomeOf(node) !== 'call') ||
+    new Set(llm.map(({ scope }) => scope)).size > 1
+  );
+}
+
+/** An event has the agent, thread and user of its own span, otherwise those of the other spans of its call. */
+function addOfCalls(
+  inherited: readonly Inherited[],
+  calls: readonly KnownCall[],
+  tree: SpanTree<StoredNode>,
+): Inherited[] {
+  const added = new Map(inherited.map((one) => [one.node, one]));
+  for (const { main, spans } of calls) {
+    if (main === undefined) continue;
+    const own = tree.contextOf(main);
+    const contexts = spans.map((span) => tree.contextOf(span));
+    const ofCall = Object.fromEntries(
+      contextColumns.map((name) => [name, contexts.find((context) => context[name] !== undefined)?.[name]]),
+    );
+    if (contextColumns.every((name) => own[name] !== undefined || ofCall[name] === undefined)) continue;
+    added.set(main, { node: main, context: own, ofCall });
+  }
+  return [...added.values()];
+}
+
+function findSurplus(
+  nodes: readonly StoredNode[],
+  calls: readonly KnownCall[],
+  tree: SpanTree<StoredNode>,
+): SurplusCall[] {
+  const surplus: SurplusCall[] = [];
+  const mainOf = new Map<string, StoredNode>();
+  const sums = new Map<StoredNode, StoredNode[]>();
+  for (const { main, spans } of calls) {
+    if (main === undefined) continue;
+    for (const node of spans) {
+      mainOf.set(keyOf(node.traceId, node.spanId), main);
+      if (node !== main && node.eventId !== null) surplus.push({ node, call: main, below: [main] });
+      if (tree.outcomeOf(node) !== 'call') continue;
+      for (const above of tree.llmSpansAbove(node)) {
+        if (above.eventId === null || tree.outcomeOf(above) !== 'aggregate') continue;
+        const below = sums.get(above) ?? [];
+        sums.set(above, below);
+        if (below.length < lookedUpMax) below.push(main);
+      }
     }
   }
-  return [...Array.from(found, ([node, entry]) => ({ node, ...entry })), ...findLogs(nodes, tree)];
+  for (const [node, below] of sums) surplus.push({ node, call: undefined, below });
+  // Log records whose call is known: their content belongs to its event.
+  for (const node of nodes) {
+    const main = node.kind === 'log' && mainOf.get(keyOf(node.traceId, node.parentSpanId));
+    if (main && node.eventId !== null) surplus.push({ node, call: main, below: [main] });
+  }
+  return surplus;
 }
 
-/** Log records whose call is known: their content belongs to its event. */
-function findLogs(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): SurplusCall[] {
-  const logs = nodes.filter(({ kind, eventId }) => kind === 'log' && eventId !== null);
-  if (logs.length === 0) return [];
-  const callOf = new Map<string, StoredNode>();
-  for (const call of nodes) {
-    if (call.eventId === null || tree.outcomeOf(call) !== 'call') continue;
-    for (const { spanId } of [call, ...tree.outerOf(call)]) callOf.set(spanId, call);
-  }
-  return logs.flatMap((node) => {
-    const call = callOf.get(node.parentSpanId);
-    return call === undefined ? [] : [{ node, call, below: [call] }];
-  });
+function keyOf(traceId: string, spanId: string): string {
+  return traceId + spanId;
 }

@@ -2,24 +2,28 @@ import type { Database } from '../db/database.ts';
 import { applyChanges, type NodeChange } from './apply-changes.ts';
 import { changeEvents, type EventChanges } from './event-changes.ts';
 import { mergesPerStatement, resolveAttemptsMax, resolvedNodesMax, tracesPerStatement } from './limits.ts';
-import { readUnresolved } from './read-traces.ts';
+import { type ReadTrace, readTraces } from './read-traces.ts';
 import { findRelations, type Relations } from './relations.ts';
+import { findSharedResponses } from './shared-responses.ts';
+import type { StoredTraces } from './store-nodes.ts';
 
 /**
  * Gives events and spans of these traces what spans of other requests tell about them (ADR 27): the agent, thread and user of the nearest
- * span above that names one; and several LLM spans of one call become one event. Calling it again changes nothing. The spans must be
- * committed.
+ * span above that names one; and several LLM spans of one call become one event, also those of other traces with the same response.
+ * Calling it again changes nothing. The spans must be committed.
  *
- * A trace is read, and then changed only if no span was added meanwhile; otherwise it is read again. So the last one of several
- * concurrent writers resolves the trace with all of its spans.
+ * Traces are read, and then changed only if no span was added meanwhile; otherwise they are read again. So the last one of several
+ * concurrent writers resolves a trace with all of its spans.
  *
  * @throws Error when traces get further spans at each attempt; a driver error. The caller tries again.
  */
 export async function resolveTraces(
   database: Database,
   spaceId: string,
-  traceIds: readonly string[],
+  { unresolved, withResponse }: StoredTraces,
 ): Promise<void> {
+  const shared = await findSharedResponses(database, spaceId, withResponse);
+  const traceIds = [...new Set([...unresolved, ...shared.traceIds])];
   for (let from = 0; from < traceIds.length; from += tracesPerStatement) {
     const ids = traceIds.slice(from, from + tracesPerStatement);
     for (let failed = 0; ; ) {
@@ -37,27 +41,37 @@ async function resolveOnce(
   spaceId: string,
   traceIds: readonly string[],
 ): Promise<'resolved' | 'changed' | 'more'> {
-  const read = await readUnresolved(database, spaceId, { traceIds, nodesMax: resolvedNodesMax });
+  const { partnerIds } = await findSharedResponses(database, spaceId, traceIds);
+  const all = [...new Set([...traceIds, ...partnerIds])];
+  const read = await readTraces(database, spaceId, { traceIds: all, nodesMax: resolvedNodesMax });
   if (read.length === 0) return 'resolved';
-  const found = read.map(findRelations);
-  const inherited = found.flatMap((relations) => relations.inherited);
-  const surplus = found.flatMap((relations) => relations.surplus);
+  const { inherited, surplus } = findRelations(read);
   const relations = { inherited, surplus: surplus.slice(0, mergesPerStatement) };
   const changes = await changeEvents(database, spaceId, relations);
   const isWhole = surplus.length <= mergesPerStatement || changes.removed.length === 0;
-  const traces = read.map(({ traceId, version }) => ({
-    traceId,
-    version,
-    resolvedVersion: isWhole ? version : 0,
-  }));
-  const nodes = changeNodes(relations, changes);
+  const nodes = changeNodes(read, relations, changes);
+  const own = new Set(traceIds);
+  const isChanged =
+    nodes.length + changes.fills.length + changes.replaced.length + changes.removed.length > 0;
+  const traces = read
+    .filter(({ traceId }) => own.has(traceId) || isChanged)
+    .map(({ traceId, version, resolvedVersion }) => {
+      const nextVersion = isChanged ? version + 1 : version;
+      // Another trace, of which only some spans were looked at, is as resolved as before.
+      const isResolved = own.has(traceId) ? isWhole : resolvedVersion === version;
+      return { traceId, version, nextVersion, resolvedVersion: isResolved ? nextVersion : 0 };
+    });
   const isApplied = await applyChanges(database, spaceId, { traces, nodes, ...changes });
   if (!isApplied) return 'changed';
   return isWhole ? 'resolved' : 'more';
 }
 
 /** The changes of spans, one for each. */
-function changeNodes({ inherited, surplus }: Relations, { removed, replaced }: EventChanges): NodeChange[] {
+function changeNodes(
+  read: readonly ReadTrace[],
+  { inherited, surplus }: Relations,
+  { removed, replaced }: EventChanges,
+): NodeChange[] {
   const changes = new Map<string, NodeChange>();
   const add = (change: NodeChange) => {
     const key = `${change.traceId} ${change.spanId}`;
@@ -70,5 +84,18 @@ function changeNodes({ inherited, surplus }: Relations, { removed, replaced }: E
     if (call === undefined || own === undefined) continue;
     add({ traceId: call.traceId, spanId: call.spanId, reasoningTokens: own.reasoningTokens });
   }
+  const ids = new Set(removed.map(({ id }) => id));
+  const mergedInto = new Map(
+    surplus.flatMap(({ node, call }) =>
+      node.eventId !== null && ids.has(node.eventId) ? [[node.eventId, call?.eventId ?? undefined]] : [],
+    ),
+  );
+  if (mergedInto.size === 0) return [...changes.values()];
+  // Also the spans that had been merged into a removed event.
+  for (const { nodes } of read)
+    for (const { traceId, spanId, eventId, mergedEventId } of nodes) {
+      const target = mergedInto.get(eventId ?? mergedEventId ?? '');
+      if (target !== undefined) add({ traceId, spanId, mergedEventId: target });
+    }
   return [...changes.values()];
 }

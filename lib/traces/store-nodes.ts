@@ -5,18 +5,26 @@ import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
 import type { TraceNodes } from '../queue/group.ts';
 import { nodeColumns } from './trace-node.ts';
 
+/** Traces with spans that were sent, by what there may be to resolve. */
+export interface StoredTraces {
+  /** Not resolved. */
+  readonly unresolved: readonly string[];
+  /** Resolved, with a response that spans of other traces may have, too. */
+  readonly withResponse: readonly string[];
+}
+
 /**
  * Stores the spans that are new.
  *
  * @param sent spans of this space, from one or more messages.
- * @returns the traces of these spans, new or not, that are not resolved: after a crash a redelivery returns them again. A trace whose
- *   first spans come together with all of their parents, which is the usual case, is resolved from the beginning.
+ * @returns the traces of these spans, new or not: after a crash a redelivery returns them again. A trace whose first spans come
+ *   together with all of their parents, which is the usual case, is resolved from the beginning.
  */
 export async function storeNodes(
   database: Database,
   spaceId: string,
   sent: readonly Pick<TraceNodes, 'receivedAtMs' | 'json'>[],
-): Promise<string[]> {
+): Promise<StoredTraces> {
   const receivedAtMs = Math.max(...sent.map((one) => Number(one.receivedAtMs)));
   const values: Record<string, string> = {
     space: spaceId,
@@ -24,26 +32,28 @@ export async function storeNodes(
     // Without their brackets.
     nodes: `[${sent.map(({ json }) => json.slice(1, -1)).join()}]`,
   };
-  const rows = await database.$client.unsafe<{ trace: string }[]>(
+  const rows = await database.$client.unsafe<{ trace: string; unresolved: boolean }[]>(
     statement.text,
     statement.parameters.map((name) => values[name] ?? ''),
     { prepare: true },
   );
-  return rows.map(({ trace }) => trace);
+  const unresolved = new Set(rows.flatMap((row) => (row.unresolved ? row.trace : [])));
+  const withResponse = rows.map(({ trace }) => trace).filter((trace) => !unresolved.has(trace));
+  return { unresolved: [...unresolved], withResponse };
 }
 
 const statement = compileStatement(buildStatement());
 
 function buildStatement(): SQL {
   const columns = Object.values(nodeColumns);
-  const { traceId, spanId, parentSpanId, kind } = nodeColumns;
+  const { traceId, spanId, parentSpanId, kind, responseKey } = nodeColumns;
   const [space, received] = [
     sql`${sql.placeholder('space')}::uuid`,
     sql`${sql.placeholder('received')}::timestamptz`,
   ];
   const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
   const key = namesOf([traceId, spanId]);
-  const { version, resolvedVersion, hasCalls, receivedAt } = traces;
+  const { version, resolvedVersion, spans, hasCalls, receivedAt } = traces;
   return sql`
 WITH sent AS MATERIALIZED (
   SELECT DISTINCT ON (${key}) * FROM json_to_recordset(${sql.placeholder('nodes')}::json) AS node(${types}) ORDER BY ${key}
@@ -58,17 +68,20 @@ WITH sent AS MATERIALIZED (
   ON CONFLICT DO NOTHING
   RETURNING ${namesOf([traceId, kind])}
 ), bumped AS (
-  INSERT INTO ${traces} AS kept (${namesOf([traces.spaceId, traces.traceId, version, resolvedVersion, hasCalls, receivedAt])})
-  SELECT ${space}, ${nameOf(traceId)}, 1, bool_and(whole)::integer, bool_or(${nameOf(kind)} <> 'link'), ${received}
+  INSERT INTO ${traces} AS kept (${namesOf([traces.spaceId, traces.traceId, version, resolvedVersion, spans, hasCalls, receivedAt])})
+  SELECT ${space}, ${nameOf(traceId)}, 1, bool_and(whole)::integer, count(*), bool_or(${nameOf(kind)} <> 'link'), ${received}
   FROM added JOIN whole USING (${nameOf(traceId)}) GROUP BY ${nameOf(traceId)} ORDER BY ${nameOf(traceId)}
   ON CONFLICT (${namesOf([traces.spaceId, traces.traceId])}) DO UPDATE SET
-    ${nameOf(version)} = kept.${nameOf(version)} + 1, ${nameOf(hasCalls)} = kept.${nameOf(hasCalls)} OR excluded.${nameOf(hasCalls)},
+    ${nameOf(version)} = kept.${nameOf(version)} + 1, ${nameOf(spans)} = kept.${nameOf(spans)} + excluded.${nameOf(spans)},
+    ${nameOf(hasCalls)} = kept.${nameOf(hasCalls)} OR excluded.${nameOf(hasCalls)},
     ${nameOf(receivedAt)} = greatest(kept.${nameOf(receivedAt)}, excluded.${nameOf(receivedAt)})
   RETURNING ${namesOf([traces.traceId, version, resolvedVersion])}
 )
-SELECT ${nameOf(traceId)} AS trace FROM bumped WHERE ${nameOf(version)} > ${nameOf(resolvedVersion)}
+SELECT ${nameOf(traceId)} AS trace, true AS unresolved FROM bumped WHERE ${nameOf(version)} > ${nameOf(resolvedVersion)}
 UNION
-SELECT ${traces.traceId} FROM ${traces}
+SELECT ${nameOf(traceId)}, false FROM sent WHERE ${nameOf(responseKey)} IS NOT NULL
+UNION
+SELECT ${traces.traceId}, true FROM ${traces}
 WHERE ${traces.spaceId} = ${space} AND ${version} > ${resolvedVersion}
   AND ${traces.traceId} IN (SELECT ${nameOf(traceId)} FROM sent)`;
 }

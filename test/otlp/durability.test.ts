@@ -7,7 +7,7 @@ import {
   ExportTraceServiceRequestSchema,
   TraceService,
 } from '../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts';
-import { toProtobuf } from '../../harness/fixtures/spans.ts';
+import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
 import { pauseTree } from '../../harness/system/process-tree.ts';
 import { postTraces } from '../support/otlp/otlp-http.ts';
 import { startPipeline } from '../support/pipeline.ts';
@@ -80,26 +80,34 @@ test('spans in requests of their own are one event a call, also when the writer 
     'gen_ai.agent.name': 'planner',
     'user.id': 'user-1',
   };
-  const spans = Array.from({ length: 20 }, (_, at) => at * 4).flatMap((first) => [
-    { spanId: idOf(first + 1), attributes: run },
-    { spanId: idOf(first + 2), parentSpanId: idOf(first + 1), attributes: { 'http.route': '/plan' } },
-    {
-      spanId: idOf(first + 3),
-      parentSpanId: idOf(first + 2),
-      attributes: { 'openinference.span.kind': 'LLM', 'llm.model_name': 'm', 'session.id': 'thread-1' },
-    },
-    {
-      spanId: idOf(first + 4),
-      parentSpanId: idOf(first + 3),
-      attributes: { 'gen_ai.operation.name': 'chat' },
-    },
-  ]);
+  const spans = Array.from({ length: 20 }, (_, at) => at * 4).flatMap(
+    (first): (SpanInit & { library?: string })[] => [
+      { spanId: idOf(first + 1), attributes: run },
+      { spanId: idOf(first + 2), parentSpanId: idOf(first + 1), attributes: { 'http.route': '/plan' } },
+      {
+        spanId: idOf(first + 3),
+        parentSpanId: idOf(first + 2),
+        attributes: { 'openinference.span.kind': 'LLM', 'llm.model_name': 'm', 'session.id': 'thread-1' },
+      },
+      {
+        spanId: idOf(first + 4),
+        parentSpanId: idOf(first + 3),
+        attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.response.id': `msg_${first}` },
+      },
+      // The provider's client, in a trace of its own.
+      {
+        ...{ traceId: idOf(first + 1).repeat(2), spanId: idOf(first + 1) },
+        attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.response.id': `msg_${first}` },
+        library: 'client',
+      },
+    ],
+  );
   // Parents first, then children first, and half of them twice.
-  const order = [...spans.slice(0, 40), ...spans.slice(40).reverse(), ...spans.slice(20, 60)];
-  for (const [place, span] of order.entries()) {
-    const body = toProtobuf({ spans: [span] });
+  const order = [...spans.slice(0, 50), ...spans.slice(50).reverse(), ...spans.slice(25, 75)];
+  for (const [place, { library = 'framework', ...span }] of order.entries()) {
+    const body = toProtobuf({ scope: { name: library }, spans: [span] });
     expect((await postTraces(pipeline, tenant, { type: 'application/x-protobuf', body })).status).toBe(200);
-    if (place % 60 !== 12) continue;
+    if (place % 75 !== 12) continue;
     await pipeline.writer.stop('SIGKILL');
     pipeline.writer = await startService('writer', pipeline.variables);
   }

@@ -56,8 +56,9 @@ const newSpace = async () => (await createSpace(database, 'test')).id;
 const { otlp, otlpLogs } = createSpanReaders('weir', unlimited);
 
 /** A request as a message of the queue, which a writer stores as often as it is delivered. */
-function requestOf(spaceId: string, spans: readonly SpanInit[]) {
-  return messageOf(spaceId, otlp(toProtobuf({ spans })));
+function requestOf(spaceId: string, spans: readonly SpanInit[], library?: string) {
+  const scope = library === undefined ? {} : { scope: { name: library } };
+  return messageOf(spaceId, otlp(toProtobuf({ ...scope, spans })));
 }
 
 function messageOf(spaceId: string, { parts, nodes }: SpanBatch) {
@@ -183,19 +184,7 @@ test.each([1, 2, 3, 4, 5])(
     const spans = randomTrace(random, 40);
     const requests = spans.map((span, number) => requestOf(spaceId, [toSpan(span, number)]));
     const twice = requests.filter(() => random(3) === 0);
-    const order = shuffle(random, [...requests, ...twice]);
-    // Four writers; some are killed, and what they had is delivered again.
-    const killed: typeof order = [];
-    await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        for (let next = order.pop(); next !== undefined; next = order.pop()) {
-          const isKilled = random(4) === 0;
-          if (isKilled) killed.push(next);
-          await next.deliver(isKilled);
-        }
-      }),
-    );
-    for (const request of killed) await request.deliver();
+    await deliverAll(random, [...requests, ...twice]);
     const calls = spans.keys().filter((at) => isCall(spans, at));
     const expected = [...calls].map((at) => ({
       id: eventIdOf(traceId, idOf(at)),
@@ -213,6 +202,25 @@ test.each([1, 2, 3, 4, 5])(
     await expectTree(spaceId, spans);
   },
 );
+
+/** Four writers in any order; some are killed, and what they had is delivered again. */
+async function deliverAll(
+  random: (limit: number) => number,
+  requests: readonly ReturnType<typeof requestOf>[],
+): Promise<void> {
+  const order = shuffle(random, requests);
+  const killed: typeof order = [];
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let next = order.pop(); next !== undefined; next = order.pop()) {
+        const isKilled = random(4) === 0;
+        if (isKilled) killed.push(next);
+        await next.deliver(isKilled);
+      }
+    }),
+  );
+  for (const request of killed) await request.deliver();
+}
 
 /** The page of the trace shows the tree of the spans, without links. */
 async function expectTree(spaceId: string, spans: readonly RandomSpan[]) {
@@ -250,6 +258,139 @@ const outer = {
   'session.id': 'thread-1',
   metadata: '{"plan":"pro"}',
 };
+
+const startNs = 1_760_000_000_000_000_000n;
+const timesOf = (fromMs: number, toMs: number) => ({
+  startNs: startNs + BigInt(fromMs) * 1_000_000n,
+  endNs: startNs + BigInt(toMs) * 1_000_000n,
+});
+const usage = { 'gen_ai.usage.input_tokens': 12, 'gen_ai.usage.output_tokens': 3 };
+
+/** A call that a framework observes in the trace of an agent, and its client in a trace of its own. */
+interface ObservedTwice {
+  /** Without an id, as a stream of LangChain and a failed call. */
+  readonly responseId: string | undefined;
+  /** Whether a third library observes it, between the client and the root of its trace. */
+  readonly hasGateway: boolean;
+  readonly isFailed: boolean;
+}
+
+/** The requests of a call: one span each, with the library that creates it. */
+function observe(call: ObservedTwice, number: number): { span: SpanInit; library: string }[] {
+  const id = call.responseId;
+  const clientTrace = (number + 16).toString(16).padStart(32, '7');
+  const gateway = { parentSpanId: idOf(7_000 + number) };
+  const status = call.isFailed ? { code: 2 } : { code: 1 };
+  const used = call.isFailed ? {} : usage;
+  const raw = id === undefined ? {} : { 'output.value': JSON.stringify({ id, model: 'claude' }) };
+  const spans = [
+    {
+      library: 'framework',
+      span: {
+        ...{ traceId, spanId: idOf(100 + number), parentSpanId: idOf(0), ...timesOf(0, 90), status },
+        attributes: { ...outer, 'session.id': `thread-${number}`, ...raw },
+      },
+    },
+    {
+      library: 'client',
+      span: {
+        ...{ traceId: clientTrace, spanId: idOf(200 + number), ...timesOf(10, 80), status },
+        ...(call.hasGateway && gateway),
+        attributes: { ...inner, ...used, ...(id !== undefined && { 'gen_ai.response.id': id }) },
+      },
+    },
+  ];
+  if (call.hasGateway)
+    spans.push({
+      library: 'gateway',
+      span: {
+        ...{ traceId: clientTrace, spanId: gateway.parentSpanId, ...timesOf(5, 85), status },
+        attributes: { ...inner, ...used },
+      },
+    });
+  return spans as { span: SpanInit; library: string }[];
+}
+
+test.each([1, 2, 3, 4, 5, 6])(
+  'spans of two libraries in different traces and requests are one event by the response id: order %s',
+  async (seed) => {
+    const random = randomNumbers(seed);
+    const spaceId = await newSpace();
+    // The first three are simultaneous and equal, and the last ones have no id.
+    const observed = Array.from({ length: 9 }, (_, number) => ({
+      responseId: number < 6 ? `msg_${number}` : undefined,
+      hasGateway: random(3) === 0,
+      isFailed: number === 8,
+    }));
+    const agent: SpanInit = {
+      ...{ traceId, spanId: idOf(0), ...timesOf(0, 100) },
+      attributes: attributesOf('agent', 0),
+    };
+    const requests = [
+      requestOf(spaceId, [agent], 'framework'),
+      ...observed.flatMap(observe).map(({ span, library }) => requestOf(spaceId, [span], library)),
+    ];
+    await deliverAll(random, [...requests, ...requests.filter(() => random(3) === 0)]);
+    const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+    // Those without an id are two events each: time alone is no reason to merge.
+    expect(rows).toHaveLength(6 + 2 * 3);
+    for (const number of observed.keys().filter((at) => at < 6)) {
+      const ids = observe(observed[number] as ObservedTwice, number).map(({ span }) => span.spanId ?? '');
+      const own = rows.filter(({ attributes }) => ids.includes(String(attributes?.['otel.span_id'])));
+      expect(own).toMatchObject([
+        {
+          ...{ agentId: 'agent-0', threadId: `thread-${number}`, inputPreview: 'How warm?' },
+          ...{ outputPreview: 'Mild.', inputTokens: 12, totalTokens: 15 },
+        },
+      ]);
+      const merged = String(own[0]?.attributes?.['otel.merged_span_ids']).split(',');
+      expect([own[0]?.attributes?.['otel.span_id'], ...merged].sort()).toEqual(ids.sort());
+    }
+    expect((await readUsage(database, spaceId))?.events).toBe(rows.length);
+    const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+    expect(stored.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(rows.length);
+    await expectStatistics(spaceId, 0);
+  },
+);
+
+test('three simultaneous calls of one library stay three, also with a response id that never changes', async () => {
+  const spaceId = await newSpace();
+  const traceOf = (number: number) => (number + 16).toString(16).padStart(32, '5');
+  const requests = Array.from({ length: 3 }, (_, number) => {
+    const attributes = { ...inner, ...usage, 'gen_ai.response.id': 'constant' };
+    return requestOf(spaceId, [{ traceId: traceOf(number), spanId: idOf(number), attributes }], 'client');
+  });
+  await Promise.all(requests.map((request) => request.deliver()));
+  expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(3);
+  // A second library observes them, one by one: each of its spans belongs to another call.
+  for (const number of [0, 1, 2]) {
+    const attributes = { ...outer, 'output.value': '{"id":"constant","model":"claude"}' };
+    const span = { traceId: traceOf(9), spanId: idOf(10 + number), attributes };
+    await requestOf(spaceId, [span], 'framework').deliver();
+  }
+  expect(await database.$count(events, eq(events.spaceId, spaceId))).toBe(3);
+});
+
+test('spans of two libraries with one parent, model and usage are one event also in different requests', async () => {
+  const spaceId = await newSpace();
+  const below = { traceId, parentSpanId: idOf(0) };
+  const spans = [
+    { library: 'framework', span: { ...below, spanId: idOf(1), attributes: outer } },
+    { library: 'client', span: { ...below, spanId: idOf(2), attributes: { ...inner, ...usage } } },
+    // Another call of the first library, and one with another usage.
+    { library: 'framework', span: { ...below, spanId: idOf(3), attributes: outer } },
+    {
+      library: 'client',
+      span: {
+        ...{ ...below, spanId: idOf(4) },
+        attributes: { ...inner, ...usage, 'gen_ai.usage.output_tokens': 4 },
+      },
+    },
+  ];
+  for (const { library, span } of spans) await requestOf(spaceId, [span], library).deliver();
+  const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+  expect(rows).toHaveLength(3);
+});
 
 test.each(['the empty span', 'the detailed span'])(
   'two spans of one call in different requests are one event, with all data, when %s comes first',
@@ -359,7 +500,7 @@ async function expectFound(spaceId: string, expected: readonly ReturnType<typeof
 }
 
 /** The statistics are the sums over the stored events. */
-async function expectStatistics(spaceId: string) {
+async function expectStatistics(spaceId: string, cacheReadTokens = 2) {
   const { agentId, inputTokens, type } = events;
   const rows = await database
     .select({ agentId, inputTokens, type })
@@ -377,7 +518,9 @@ async function expectStatistics(spaceId: string) {
       counted.reduce((total, row) => total + (read(row) ?? 0), 0);
     expect(sum((row) => row.events)).toBe(own.length);
     expect(sum((row) => row.inputTokens)).toBe(own.reduce((total, row) => total + (row.inputTokens ?? 0), 0));
-    expect(sum((row) => row.cacheReadTokens)).toBe(2 * own.filter((row) => row.type === 'llm').length);
+    expect(sum((row) => row.cacheReadTokens)).toBe(
+      cacheReadTokens * own.filter((row) => row.type === 'llm').length,
+    );
     const elements = counted.flatMap(({ latency }) => latency);
     expect(elements.reduce((total, element) => total + Number(element & 0xff_ffff_ffffn), 0)).toBe(
       own.length,

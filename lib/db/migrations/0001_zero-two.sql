@@ -35,17 +35,23 @@ CREATE TABLE trace_nodes (
   thread_id text,
   user_id text,
   event_id uuid,
+  merged_event_id uuid,
+  scope text,
+  response_key uuid,
+  usage_key uuid,
   reasoning_tokens double precision,
   received_at timestamptz NOT NULL,
   CONSTRAINT trace_nodes_space_id_trace_id_span_id_pk PRIMARY KEY (space_id, trace_id, span_id)
 );
 CREATE INDEX trace_nodes_by_time ON trace_nodes USING brin (received_at);
+CREATE INDEX trace_nodes_by_response ON trace_nodes (space_id, response_key, start_time_ms) WHERE response_key IS NOT NULL;
 
 CREATE TABLE traces (
   space_id uuid NOT NULL,
   trace_id uuid NOT NULL,
   version bigint NOT NULL,
   resolved_version bigint NOT NULL,
+  spans bigint NOT NULL,
   has_calls boolean NOT NULL,
   received_at timestamptz NOT NULL,
   CONSTRAINT traces_space_id_trace_id_pk PRIMARY KEY (space_id, trace_id)

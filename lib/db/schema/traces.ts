@@ -39,6 +39,13 @@ export const traceNodes = pgTable(
     userId: text('user_id'),
     /** The event that the span became. */
     eventId: uuid('event_id'),
+    /** The event of another span of the same call, into which this one was merged. */
+    mergedEventId: uuid('merged_event_id'),
+    /** The library that created an LLM span. */
+    scope: text('scope'),
+    /** Hashes of the provider's response id, and of the model and its usage: by them spans of several libraries are one call. */
+    responseKey: uuid('response_key'),
+    usageKey: uuid('usage_key'),
     /** Counted in the statistics, but no column of `events`. */
     reasoningTokens: doublePrecision('reasoning_tokens'),
     receivedAt: instant('received_at').notNull(),
@@ -47,6 +54,10 @@ export const traceNodes = pgTable(
     primaryKey({ columns: [table.spaceId, table.traceId, table.spanId] }),
     // For retention. BRIN fits, since the rows of a block were stored at about the same time.
     index('trace_nodes_by_time').using('brin', table.receivedAt),
+    // The spans of one call in different traces. By time, so that a look-up reads a bounded number of those with an id that never changes.
+    index('trace_nodes_by_response')
+      .on(table.spaceId, table.responseKey, table.startTimeMs)
+      .where(sql`${table.responseKey} IS NOT NULL`),
   ],
 );
 
@@ -60,6 +71,8 @@ export const traces = pgTable(
     version: bigint('version', { mode: 'number' }).notNull(),
     /** The version up to which relations are resolved. */
     resolvedVersion: bigint('resolved_version', { mode: 'number' }).notNull(),
+    /** The number of nodes that were stored. */
+    spans: bigint('spans', { mode: 'number' }).notNull(),
     /** Whether it has a node that is no link. Traces without one are deleted after a day. */
     hasCalls: boolean('has_calls').notNull(),
     /** When the last node was received. */

@@ -2,7 +2,7 @@ import type { NodeKind, SpanContext, SpanNode } from '../../../../lib/traces/spa
 import { isSpanId } from '../../../../lib/traces/span-tree.ts';
 import type { TraceNode } from '../../../../lib/traces/trace-node.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
-import { isTraceId, traceUuidOf } from '../mapping/ids.ts';
+import { hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { isJsonObject } from '../mapping/messages/messages.ts';
 import { statusError, toMs } from '../mapping/span-to-event.ts';
@@ -10,6 +10,9 @@ import type { Span } from '../spans/span.ts';
 
 /** Spans of databases have no calls below them, and there are many. */
 const databaseAttributes = ['db.system', 'db.system.name'];
+
+/** Longest name of a library in a node, in characters. Only equality counts. */
+const scopeCharsMax = 200;
 
 /** These have an event, which has the name. Links are only followed. */
 const unnamedKinds: ReadonlySet<NodeKind> = new Set(['llm', 'tool', 'link', 'log']);
@@ -35,13 +38,32 @@ export class NodeBuilder {
     });
   }
 
-  /** Notes the event that a span has become. */
-  setEvent(node: SpanNode, event: JsonObject): void {
+  /** Notes the properties by which spans of several libraries are recognised as one call. @param event of this span alone. */
+  setTraits(node: SpanNode & { readonly scope: string }, event: JsonObject): void {
+    const found = this.#nodes.get(node);
+    if (found === undefined || found.kind !== 'llm') return;
+    const llm = memberOf(memberOf(event, 'properties'), 'llm');
+    const [model, responseId] = [memberOf(llm, 'model'), memberOf(llm, 'responseId')];
+    const usage = memberOf(llm, 'usage');
+    const [input, output] = [memberOf(usage, 'inputTokens'), memberOf(usage, 'outputTokens')];
+    Object.assign(found, {
+      scope: node.scope.slice(0, scopeCharsMax),
+      responseKey: responseId === undefined ? undefined : hashOf(['response', responseId]),
+      usageKey:
+        input === undefined || output === undefined
+          ? undefined
+          : hashOf(['usage', model ?? null, input, output]),
+    });
+  }
+
+  /** Notes the event that a span has become. @param others the spans that are merged into it. */
+  setEvent(node: SpanNode, event: JsonObject, others: readonly SpanNode[] = []): void {
     const found = this.#nodes.get(node);
     if (found === undefined) return;
     const usage = memberOf(memberOf(memberOf(event, 'properties'), 'llm'), 'usage');
     const reasoningTokens = memberOf(memberOf(usage, 'outputTokenDetails'), 'reasoningTokens');
     Object.assign(found, { eventId: event.id, reasoningTokens });
+    for (const other of others) Object.assign(this.#nodes.get(other) ?? {}, { mergedEventId: event.id });
   }
 
   /** @param contextOf the agent, thread and user of a span, as far as the request tells. */

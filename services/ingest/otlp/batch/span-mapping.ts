@@ -1,13 +1,13 @@
 import type { IngestEvent } from '../../../../lib/event/event.ts';
 import { isDeeperThan } from '../../../../lib/json/depth.ts';
 import { bodyBytesMax, jsonDepthMax } from '../../../../lib/limits.ts';
-import { mergeEvents, type OtherEvent } from '../../../../lib/traces/merge-events.ts';
-import { shortenEvent } from '../../../../lib/traces/shorten-event.ts';
+import { mergeEvents, type OtherEvent } from '../../../../lib/traces/merge/merge-events.ts';
+import { groupCalls } from '../../../../lib/traces/merge/same-calls.ts';
+import { shortenEvent } from '../../../../lib/traces/merge/shorten-event.ts';
 import { type SpanNode, SpanTree } from '../../../../lib/traces/span-tree.ts';
 import { encodeNodes } from '../../../../lib/traces/trace-node.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
-import { type CallTraits, readCallTraits } from '../calls/call-traits.ts';
-import { type Call, groupCalls } from '../calls/same-calls.ts';
+import { type Call, type CallTraits, describeCall, readCallTraits } from '../calls/call-traits.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { nodeKindOf } from '../mapping/node-kind.ts';
@@ -117,7 +117,8 @@ export class SpanMapping {
       if (found === undefined) throw new Error('an LLM span has no traits');
       return found;
     };
-    return [...groupCalls(readable, traitsOf), ...unreadable.map((call) => [call])];
+    const groups = groupCalls(readable.map((call) => describeCall(call, traitsOf)));
+    return [...groups.map((group) => group.map(({ call }) => call)), ...unreadable.map((call) => [call])];
   }
 
   #readTraits({ index, role, scope }: Candidate): CallTraits {
@@ -152,14 +153,17 @@ export class SpanMapping {
     for (const other of others) {
       // A span that cannot be stored does not stop the others of its call.
       this.#attempt(other.index, () => {
-        merged.push({ event: this.#readEvent(other, tree), spanId: other.spanId });
+        const part = this.#readEvent(other, tree);
+        merged.push({ event: part, spanId: other.spanId });
+        this.#nodes.setTraits(other, part);
         this.#tally.filter(other.index, 'merged');
       });
     }
+    this.#nodes.setTraits(call.innermost, event);
     const whole = mergeEvents(event, merged);
     this.#addToPart(whole);
     this.#tally.store(call.innermost.index);
-    this.#nodes.setEvent(call.innermost, whole);
+    this.#nodes.setEvent(call.innermost, whole, others);
   }
 
   #readEvent(candidate: Candidate, tree: SpanTree<Candidate>): JsonObject {

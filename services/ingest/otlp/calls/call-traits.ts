@@ -1,19 +1,28 @@
+import type { ObservedCall } from '../../../../lib/traces/merge/same-calls.ts';
+import type { SpanNode } from '../../../../lib/traces/span-tree.ts';
 import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { readRawResponse } from '../mapping/messages/raw-response.ts';
+import { toMs } from '../mapping/span-to-event.ts';
 import { type Convention, llmRows, usageRows } from '../mapping/table.ts';
 import type { Span } from '../spans/span.ts';
 
+/** The innermost LLM span of a call, and the LLM spans above it that describe the same call. */
+export interface Call<Node extends SpanNode = SpanNode> {
+  readonly innermost: Node;
+  /** From the nearest to the outermost. */
+  readonly outer: readonly Node[];
+}
+
 /** The properties by which two LLM spans are recognised as one call. */
 export interface CallTraits {
-  /** The library that created the span. A library creates one span for each call. */
   readonly scope: string;
   readonly model: string | undefined;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   /** The provider's id of the response. */
   readonly responseId: string | undefined;
-  readonly startNs: bigint;
-  readonly endNs: bigint;
+  readonly startTimeMs: number;
+  readonly endTimeMs: number;
 }
 
 /** @param by the convention that identified the span as an LLM span. */
@@ -25,7 +34,33 @@ export function readCallTraits(span: Span, by: Convention, scope: string): CallT
     inputTokens: reader.number(usageRows.input),
     outputTokens: reader.number(usageRows.output),
     responseId: reader.text(llmRows.responseId) ?? readRawResponse(reader.get('output.value')).id,
-    startNs: span.startNs,
-    endNs: span.endNs,
+    startTimeMs: toMs(span.startNs),
+    endTimeMs: toMs(span.endNs),
+  };
+}
+
+/** What the spans of a call tell about it: each trait is that of the first span that has it, and the times are those of the innermost. */
+export function describeCall<Node extends SpanNode>(
+  call: Call<Node>,
+  traitsOf: (node: Node) => CallTraits,
+): ObservedCall & { readonly call: Call<Node> } {
+  const all = [call.innermost, ...call.outer].map(traitsOf);
+  const first = <K extends keyof CallTraits>(name: K) =>
+    all.find((traits) => traits[name] !== undefined)?.[name];
+  const { startTimeMs, endTimeMs } = traitsOf(call.innermost);
+  const { traceId, parentSpanId } = call.outer.at(-1) ?? call.innermost;
+  const usage = [first('inputTokens'), first('outputTokens')];
+  return {
+    call,
+    scopes: all.map(({ scope }) => scope),
+    responseKey: first('responseId'),
+    siblingKeys: usage.includes(undefined)
+      ? []
+      : [JSON.stringify([traceId, parentSpanId, first('model'), ...usage])],
+    startTimeMs,
+    endTimeMs,
+    durationMs: endTimeMs - startTimeMs,
+    spanId: call.innermost.spanId,
+    isRoot: parentSpanId === '',
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isSpanId } from '../../../../lib/traces/span-tree.ts';
+import type { Json } from '../../read/protobuf-struct.ts';
 import { UnstorableError } from '../spans/span.ts';
 
 const traceIdPattern = /^(?!0{32}$)[0-9a-f]{32}$/;
@@ -18,6 +19,11 @@ export function eventIdOf(traceId: string, spanId: string): string {
 /** The `traceId` of a trace's events: the trace id with the six version and variant bits of a UUIDv4. */
 export function traceUuidOf(traceId: string): string {
   return toUuidV4(Buffer.from(traceId, 'hex'));
+}
+
+/** A key of fixed size for values of programs, which may be long. */
+export function hashOf(values: readonly Json[]): string {
+  return toUuidV4(createHash('sha256').update(JSON.stringify(values)).digest().subarray(0, 16));
 }
 
 export function isTraceId(text: string): boolean {

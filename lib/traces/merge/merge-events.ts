@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, setMember } from '../json/json-value.ts';
+import { isJsonObject, type Json, type JsonObject, setMember } from '../../json/json-value.ts';
 
 /** Another event of the same call, and the id of its span. */
 export interface OtherEvent {

@@ -1,9 +1,9 @@
-import type { IngestEvent } from '../event/event.ts';
-import { parseExactJson } from '../json/exact-json.ts';
-import { isJsonObject, type JsonObject } from '../json/json-value.ts';
-import { bodyBytesMax } from '../limits.ts';
-import { listEvents } from '../segment/cut.ts';
-import { decompressSegment } from '../segment/parsed-event.ts';
+import type { IngestEvent } from '../../event/event.ts';
+import { parseExactJson } from '../../json/exact-json.ts';
+import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
+import { bodyBytesMax } from '../../limits.ts';
+import { listEvents } from '../../segment/cut.ts';
+import { decompressSegment } from '../../segment/parsed-event.ts';
 import { mergeEvents, type OtherEvent } from './merge-events.ts';
 import { shortenEvent } from './shorten-event.ts';
 

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { and, eq, inArray } from 'drizzle-orm';
-import type { Database } from '../db/database.ts';
-import { segments } from '../db/schema.ts';
-import { inSpace } from '../event/terms.ts';
-import { listEvents } from '../segment/cut.ts';
-import { editSegment } from '../segment/edited-segment.ts';
-import { decompressSegment } from '../segment/parsed-event.ts';
-import type { EventRow, Measure, SegmentChange, TraceChanges } from './apply-changes.ts';
-import { editedBytesMax } from './limits.ts';
+import type { Database } from '../../db/database.ts';
+import { segments } from '../../db/schema.ts';
+import { inSpace } from '../../event/terms.ts';
+import { listEvents } from '../../segment/cut.ts';
+import { editSegment } from '../../segment/edited-segment.ts';
+import { decompressSegment } from '../../segment/parsed-event.ts';
+import type { EventRow, Measure, SegmentChange, TraceChanges } from '../apply-changes.ts';
+import { editedBytesMax } from '../limits.ts';
+import type { StoredNode } from '../read-traces.ts';
+import type { SurplusCall } from '../relations.ts';
 import { type MergedEvent, mergeStored, readExactEvent } from './merged-texts.ts';
 import { projectEvent } from './projected-event.ts';
-import type { StoredNode } from './read-traces.ts';
-import type { SurplusCall } from './relations.ts';
 
 export type MergedCalls = Pick<TraceChanges, 'replaced' | 'removed' | 'segments' | 'measures'>;
 

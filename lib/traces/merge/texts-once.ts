@@ -1,6 +1,6 @@
-import { parseEmbeddedJson } from '../json/embedded-json.ts';
-import { digitsOf } from '../json/exact-json.ts';
-import { isJsonObject, type Json, type JsonObject } from '../json/json-value.ts';
+import { parseEmbeddedJson } from '../../json/embedded-json.ts';
+import { digitsOf } from '../../json/exact-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../json/json-value.ts';
 
 /** Shorter texts are stored each time: a reference to one is not much shorter. */
 const charsMin = 256;

@@ -1,8 +1,8 @@
-import { columnNames, columnTypes } from '../event/columns.ts';
-import type { IngestEvent } from '../event/event.ts';
-import { projectEvents } from '../event/projection.ts';
-import { unquoteElement } from '../event/text.ts';
-import type { EventRow, ReplacedEvent } from './apply-changes.ts';
+import { columnNames, columnTypes } from '../../event/columns.ts';
+import type { IngestEvent } from '../../event/event.ts';
+import { projectEvents } from '../../event/projection.ts';
+import { unquoteElement } from '../../event/text.ts';
+import type { EventRow, ReplacedEvent } from '../apply-changes.ts';
 
 /**
  * The columns of an event with a new text, and its terms. It keeps its place, and what it has inherited.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { digitsOf } from '../json/exact-json.ts';
-import type { Json, JsonObject } from '../json/json-value.ts';
+import { digitsOf } from '../../json/exact-json.ts';
+import type { Json, JsonObject } from '../../json/json-value.ts';
 import { storeTextsOnce } from './texts-once.ts';
 
 /** Shorter texts are not replaced: the replacement would be as long. */
