@@ -3,6 +3,9 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { retentionDaysMax } from './db/limits.ts';
 
+/** Longer than a disk would hold, and short enough for sums of milliseconds. */
+const replayWindowHoursMax = 24 * 366;
+
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().positive();
 const url = (...protocols: string[]) =>
@@ -64,6 +67,7 @@ export const configSchema = z
       .pipe(z.union([z.literal(1), z.literal(3)]))
       .default(1),
     QUEUE_BYTES_MAX: positive.default(8 * 1024 ** 3),
+    REPLAY_WINDOW_HOURS: z.coerce.number().min(0).max(replayWindowHoursMax).optional(),
     WEIR_VENDOR: z
       .string()
       .regex(/^[a-z0-9._-]+$/, { error: 'must be a lower-case name' })

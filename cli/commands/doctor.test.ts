@@ -38,8 +38,9 @@ test('a running system is checked part by part; each finding that is not ok says
     'postgres.roles': 'ok',
     'nats.reachable': 'ok',
     'nats.sync': 'ok',
-    'queue.WEIR_EVENTS': 'ok',
-    'queue.WEIR_EVENTS.pending': 'ok',
+    'queue.WEIR_LOG': 'ok',
+    'queue.WEIR_LOG.pending': 'ok',
+    'queue.WEIR_LOG.window': 'ok',
     services: 'ok',
     'services.versions': 'ok',
     'services.pepper': 'ok',
@@ -67,12 +68,12 @@ test('it finds what an operator can break: settings of the stream, partitions, t
   await sql`UPDATE drizzle.__drizzle_migrations SET created_at = created_at - 1`;
   const { statuses, findings } = await doctor('--quiet');
   expect(statuses).toMatchObject({
-    'queue.WEIR_EVENTS': 'failed',
+    'queue.WEIR_LOG': 'failed',
     quarantine: 'warning',
     'postgres.partitions': 'warning',
     'postgres.schema': 'failed',
   });
-  expect(findings.find(({ check }) => check === 'queue.WEIR_EVENTS')?.found).toContain('max_age must be 0');
+  expect(findings.find(({ check }) => check === 'queue.WEIR_LOG')?.found).toContain('max_age must be 0');
   expect(Object.values(statuses)).not.toContain('ok');
 });
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { requireConfig } from '../../lib/config.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
-import { readOldestQueued } from '../../lib/queue/watermark.ts';
+import { readOldestQueued } from '../../lib/queue-state/watermark.ts';
 import { type BatchRange, parseBatchId } from '../../lib/segment/batch-id.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { locateBatch } from '../find/batch-location.ts';

@@ -8,6 +8,7 @@ export * from './schema/erasures.ts';
 export * from './schema/events.ts';
 export * from './schema/memberships.ts';
 export * from './schema/quarantine.ts';
+export * from './schema/queue.ts';
 export * from './schema/second-factors.ts';
 export * from './schema/senders.ts';
 export * from './schema/spaces.ts';

@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { figureReuseMs } from '../metrics/limits.ts';
-import type { QueueStream } from '../queue/settings.ts';
 import { shareResult } from '../shared-result.ts';
+import { readOldestPending, readStreamStates } from './stream-state.ts';
 
 /** The state of a stream of the queue. */
 export interface QueueFigures {
@@ -10,27 +10,33 @@ export interface QueueFigures {
   readonly messages: number;
   /** Age of the oldest of them; 0 without one. */
   readonly oldestSeconds: number;
-  /** Used share of the stream's `max_bytes`. */
+  /** Used share of the stream's `max_bytes`. The replay window takes at most half of them. */
   readonly bytesRatio: number;
+  /** How far the replay window reaches back: the age of the oldest message that is kept; 0 without one. */
+  readonly windowSeconds: number;
 }
 
-/** Makes a function that reads the state of the queue, at most every `figureReuseMs`. It rejects when nats-server does not answer. */
-export function openQueueFigures(
-  manager: JetStreamManager,
-  streams: readonly QueueStream[],
-): () => Promise<QueueFigures[]> {
-  return shareResult(figureReuseMs, () =>
-    Promise.all(
-      streams.map(async ({ name }) => {
-        const { state, config } = await manager.streams.info(name);
-        const ageMs = state.messages === 0 ? 0 : Date.now() - Date.parse(state.first_ts);
+/**
+ * Makes a function that reads the state of the queue's streams, at most every `figureReuseMs`. It rejects when nats-server does not
+ * answer.
+ */
+export function openQueueFigures(manager: JetStreamManager): () => Promise<QueueFigures[]> {
+  return shareResult(figureReuseMs, async () => {
+    const states = await readStreamStates(manager);
+    return Promise.all(
+      states.map(async (state) => {
+        const oldest = await readOldestPending(manager, state);
+        const { stream, messages, nowMs, firstAt, bytes, bytesMax, pending } = state;
+        const secondsSince = (time: Date | undefined) =>
+          time === undefined ? 0 : Math.max(0, nowMs - time.getTime()) / 1_000;
         return {
-          stream: name,
-          messages: state.messages,
-          oldestSeconds: Math.max(0, ageMs) / 1_000,
-          bytesRatio: state.bytes / config.max_bytes,
+          stream: stream.name,
+          messages: pending,
+          oldestSeconds: secondsSince(oldest),
+          bytesRatio: bytes / bytesMax,
+          windowSeconds: stream.keepsStored && messages > 0 ? secondsSince(firstAt) : 0,
         };
       }),
-    ),
-  );
+    );
+  });
 }

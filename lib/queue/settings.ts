@@ -13,55 +13,89 @@ import { ackPendingMax, ackWaitMs } from './limits.ts';
 
 /** One stream of the queue, and the subject that messages are published on. */
 export interface QueueStream {
-  name: string;
-  subject: string;
+  readonly name: string;
+  readonly subject: string;
+  /** Whether messages stay after they are stored, for the replay window (ADR 31). Otherwise an acknowledgement removes them. */
+  readonly keepsStored: boolean;
 }
 
-export const firstStream: QueueStream = { name: 'WEIR_EVENTS', subject: 'weir.events' };
-export const secondStream: QueueStream = { name: 'WEIR_EVENTS_2', subject: 'weir.events_2' };
+export const firstStream: QueueStream = { name: 'WEIR_LOG', subject: 'weir.log', keepsStored: true };
+export const secondStream: QueueStream = { name: 'WEIR_LOG_2', subject: 'weir.log_2', keepsStored: true };
+
+/** The streams of Weir 0.1, which has no replay window. The retention of a stream cannot be changed. */
+export const firstWorkQueue: QueueStream = {
+  name: 'WEIR_EVENTS',
+  subject: 'weir.events',
+  keepsStored: false,
+};
+const secondWorkQueue: QueueStream = { name: 'WEIR_EVENTS_2', subject: 'weir.events_2', keepsStored: false };
+
+/** Every stream that may hold events. */
+export const allStreams: readonly QueueStream[] = [
+  firstWorkQueue,
+  secondWorkQueue,
+  firstStream,
+  secondStream,
+];
 
 export const consumerName = 'writer';
 
 /**
- * The streams of the queue: one on a single node, two on three nodes. While raft replaces a dead leader, for 4 to 9 s, a
+ * The streams of one kind: one on a single node, two on three nodes. While raft replaces a dead leader, for 4 to 9 s, a
  * stream accepts nothing; the other stream, whose leader is on another node, does (ADR 0011).
  */
-export function queueStreams({ NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>): readonly QueueStream[] {
-  return NATS_REPLICAS === 1 ? [firstStream] : [firstStream, secondStream];
+export function queueStreams(
+  { NATS_REPLICAS }: Pick<Config, 'NATS_REPLICAS'>,
+  keepsStored = true,
+): readonly QueueStream[] {
+  const streams = allStreams.filter((stream) => stream.keepsStored === keepsStored);
+  return NATS_REPLICAS === 1 ? streams.slice(0, 1) : streams;
 }
 
-/** The settings of a stream that keeps messages until the writer has acknowledged them. */
+/**
+ * The settings of a stream that keeps messages until the writer has acknowledged them, and for the replay window.
+ *
+ * @param kinds the number of kinds of streams that exist: they share QUEUE_BYTES_MAX.
+ */
 export function streamSettings(
   config: Pick<Config, 'QUEUE_BYTES_MAX' | 'NATS_REPLICAS'>,
   stream: QueueStream,
+  kinds = 1,
 ) {
   return {
     name: stream.name,
     subjects: [stream.subject],
     storage: StorageType.File,
-    // A message is removed when the writer acknowledges it, and for no other reason.
-    retention: RetentionPolicy.Workqueue,
+    // A message is removed when the writer acknowledges it, or by the writer's purge of the replay window, and for no other reason.
+    retention: stream.keepsStored ? RetentionPolicy.Limits : RetentionPolicy.Workqueue,
     // A full stream rejects the new message, which becomes a 503; it never drops an old one.
     discard: DiscardPolicy.New,
     // QUEUE_BYTES_MAX is for the whole queue.
-    max_bytes: Math.floor(config.QUEUE_BYTES_MAX / queueStreams(config).length),
+    max_bytes: Math.floor(config.QUEUE_BYTES_MAX / queueStreams(config).length / kinds),
+    // An age would also remove messages that are not stored yet.
     max_age: 0,
     max_msgs: -1,
     max_msg_size: -1,
     deny_delete: true,
-    deny_purge: true,
+    deny_purge: !stream.keepsStored,
     num_replicas: config.NATS_REPLICAS,
     duplicate_window: nanos(2 * 60_000),
   } satisfies Partial<StreamConfig>;
 }
 
-/** The durable consumer of a stream that all writers share. */
+/** The settings of the durable consumer of a stream, which all writers share. A replay makes it start at a sequence. */
 export const consumerSettings = {
   durable_name: consumerName,
-  deliver_policy: DeliverPolicy.All,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(ackWaitMs),
-  // Redelivered without limit: a message is removed only when its events are stored or in quarantine.
+  // Redelivered without limit: a message is acknowledged only when its events are stored or in quarantine.
   max_deliver: -1,
   max_ack_pending: ackPendingMax,
 } satisfies Partial<ConsumerConfig>;
+
+/** A consumer that starts at the first message, or at a sequence. */
+export function consumerFrom(sequence?: number): Partial<ConsumerConfig> {
+  return sequence === undefined
+    ? { ...consumerSettings, deliver_policy: DeliverPolicy.All }
+    : { ...consumerSettings, deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: sequence };
+}

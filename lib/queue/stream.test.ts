@@ -1,4 +1,4 @@
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { startNats } from '../../test/support/test-servers.ts';
 import { parseConfig } from '../config.ts';
@@ -17,9 +17,10 @@ test('the stream is created once, grows with QUEUE_BYTES_MAX, and is rejected wh
   await manager.consumers.update(firstStream.name, consumerName, { max_deliver: 3 });
   await expect(ensureStreams(connection, config)).rejects.toThrow(/consumer writer .*max_deliver must be -1/);
   await manager.streams.delete(firstStream.name);
-  await manager.streams.add({ name: firstStream.name, subjects: ['weir.events'], max_age: 1e9 });
+  const others = { subjects: [firstStream.subject], retention: RetentionPolicy.Workqueue, max_age: 1e9 };
+  await manager.streams.add({ name: firstStream.name, ...others });
   await expect(ensureStreams(connection, config)).rejects.toThrow(
-    /retention must be "workqueue".*max_age must be 0/,
+    /retention must be "limits".*max_age must be 0/,
   );
 });
 

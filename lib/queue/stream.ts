@@ -3,11 +3,14 @@ import {
   type JetStreamManager,
   jetstreamManager,
   type StreamConfig,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type Config, ConfigError } from '../config.ts';
 import { retryUntilAvailable } from './availability.ts';
 import {
+  allStreams,
+  consumerFrom,
   consumerName,
   consumerSettings,
   type QueueStream,
@@ -16,31 +19,117 @@ import {
 } from './settings.ts';
 import { requireSyncAlways } from './sync-always.ts';
 
-type QueueConfig = Pick<
+export type QueueConfig = Pick<
   Config,
-  'QUEUE_BYTES_MAX' | 'NATS_REPLICAS' | 'NATS_URL' | 'NATS_MONITOR_URL' | 'NATS_ALLOW_UNSYNCED'
+  | 'QUEUE_BYTES_MAX'
+  | 'NATS_REPLICAS'
+  | 'NATS_URL'
+  | 'NATS_MONITOR_URL'
+  | 'NATS_ALLOW_UNSYNCED'
+  | 'REPLAY_WINDOW_HOURS'
 >;
 
 /**
- * Creates missing streams and consumers of the queue, and checks that existing ones, and the fsync setting of every
- * server, make acknowledged messages durable (ADR 0002). Waits while a cluster elects a leader.
+ * Creates the missing streams and consumers that messages are published to, and checks that they, and the fsync setting of
+ * every server, make acknowledged messages durable (ADR 0002). Waits while a cluster elects a leader.
  *
+ * Which streams these are is decided by REPLAY_WINDOW_HOURS. When it is not set, the streams of Weir 0.1 stay in use where they
+ * exist, because a writer of 0.1 reads no others (ADR 31).
+ *
+ * @returns the streams to publish to.
  * @throws ConfigError that names every setting that differs.
  */
-export async function ensureStreams(connection: NatsConnection, config: QueueConfig): Promise<void> {
-  if (!config.NATS_ALLOW_UNSYNCED) await requireSyncAlways(connection, config);
-  const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
-  for (const stream of queueStreams(config)) {
-    await retryUntilAvailable(connection, () => ensureStream(manager, config, stream));
+export async function ensureStreams(
+  connection: NatsConnection,
+  config: QueueConfig,
+): Promise<readonly QueueStream[]> {
+  const manager = await openManager(connection, config);
+  return retryUntilAvailable(connection, async () => {
+    const found = await findStreams(manager);
+    const keepsStored = choosesWindow(config, [...found.keys()]);
+    const wanted = queueStreams(config, keepsStored);
+    const others = [...found.keys()].filter((stream) => stream.keepsStored !== keepsStored);
+    const kinds = others.length === 0 ? 1 : 2;
+    // First, because nats-server reserves the bytes of every stream.
+    for (const other of others) await shrinkFor(manager, config, { other, wanted, found });
+    for (const stream of wanted) await ensureStream(manager, config, { stream, kinds });
+    return wanted;
+  });
+}
+
+/**
+ * The same for a writer, which reads every stream that exists. It creates streams only when there are none, so that only an ingest
+ * begins to use others.
+ */
+export async function ensureReadableStreams(connection: NatsConnection, config: QueueConfig): Promise<void> {
+  const manager = await openManager(connection, config);
+  const found = await retryUntilAvailable(connection, () => findStreams(manager));
+  if (found.size === 0) await ensureStreams(connection, config);
+  else await retryUntilAvailable(connection, () => checkStreams(manager, config));
+}
+
+/** Creates missing consumers of the existing streams, checks all settings, and divides QUEUE_BYTES_MAX among the streams. */
+export async function checkStreams(manager: JetStreamManager, config: QueueConfig): Promise<void> {
+  const streams = [...(await findStreams(manager)).keys()];
+  const kinds = new Set(streams.map(({ keepsStored }) => keepsStored)).size;
+  for (const stream of streams) await ensureStream(manager, config, { stream, kinds });
+}
+
+/** The existing streams of the queue. */
+export async function findStreams(manager: JetStreamManager): Promise<Map<QueueStream, StreamInfo>> {
+  const found = new Map<QueueStream, StreamInfo>();
+  for (const stream of allStreams) {
+    const info = await findIfExists(() => manager.streams.info(stream.name));
+    if (info !== undefined) found.set(stream, info);
   }
+  return found;
+}
+
+/** Whether messages are published to the streams with a replay window. */
+function choosesWindow(
+  { REPLAY_WINDOW_HOURS: hours }: Pick<QueueConfig, 'REPLAY_WINDOW_HOURS'>,
+  found: readonly QueueStream[],
+): boolean {
+  if (hours !== undefined) return hours > 0;
+  return found.length === 0 || found.some(({ keepsStored }) => keepsStored);
+}
+
+async function openManager(connection: NatsConnection, config: QueueConfig): Promise<JetStreamManager> {
+  if (!config.NATS_ALLOW_UNSYNCED) await requireSyncAlways(connection, config);
+  return retryUntilAvailable(connection, () => jetstreamManager(connection));
+}
+
+/** Leaves half of the bytes to the streams that take its place. */
+async function shrinkFor(
+  manager: JetStreamManager,
+  config: QueueConfig,
+  {
+    other,
+    wanted,
+    found,
+  }: {
+    other: QueueStream;
+    wanted: readonly QueueStream[];
+    found: ReadonlyMap<QueueStream, StreamInfo>;
+  },
+): Promise<void> {
+  const { max_bytes } = streamSettings(config, other, 2);
+  const info = found.get(other);
+  if (info === undefined || info.config.max_bytes <= max_bytes) return;
+  if (info.state.bytes > max_bytes && wanted.some((stream) => !found.has(stream)))
+    throw new ConfigError(
+      `The stream ${other.name} is more than half full, so there is no room for ${wanted.map(({ name }) => name).join(' and ')}: ` +
+        'let the writers store its messages before you change REPLAY_WINDOW_HOURS.',
+    );
+  await manager.streams.update(other.name, { max_bytes });
 }
 
 async function ensureStream(
   manager: JetStreamManager,
   config: QueueConfig,
-  stream: QueueStream,
+  { stream, kinds }: { stream: QueueStream; kinds: number },
 ): Promise<void> {
-  const wanted = streamSettings(config, stream);
+  const wanted = streamSettings(config, stream, kinds);
   const found = await findOrAddStream(manager, wanted);
   checkSettings(`stream ${stream.name}`, found, wanted);
   if (found.persist_mode === 'async') {
@@ -68,27 +157,32 @@ async function findOrAddStream(
   return (await manager.streams.update(wanted.name, { max_bytes: wanted.max_bytes, num_replicas })).config;
 }
 
-function findOrAddConsumer(manager: JetStreamManager, { name }: QueueStream) {
+export function findOrAddConsumer(manager: JetStreamManager, { name }: QueueStream) {
   return findOrAdd(
     () => manager.consumers.info(name, consumerName),
-    () => manager.consumers.add(name, { ...consumerSettings }),
+    () => manager.consumers.add(name, consumerFrom()),
   );
 }
 
 /** Safe when several processes start at once: one creates, the others find what it created. */
 async function findOrAdd<T>(find: () => Promise<T>, add: () => Promise<T>): Promise<T> {
-  const findIfExists = () =>
-    find().catch((error: unknown) => {
-      if (error instanceof JetStreamApiError && error.status === 404) return undefined;
-      throw error;
-    });
-  const existing = await findIfExists();
+  const existing = await findIfExists(find);
   if (existing !== undefined) return existing;
   try {
     return await add();
   } catch (error) {
-    const addedByAnother = await findIfExists();
+    const addedByAnother = await findIfExists(find);
     if (addedByAnother !== undefined) return addedByAnother;
+    throw error;
+  }
+}
+
+/** @returns undefined when the stream or consumer does not exist. */
+export async function findIfExists<T>(find: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.status === 404) return undefined;
     throw error;
   }
 }

@@ -15,7 +15,7 @@ const good = {
   eventCount: 2,
   columns: { id: ids.join(',') },
   terms: '',
-  queueStream: 'WEIR_EVENTS',
+  queueStream: 'WEIR_LOG',
   queueSequence: 7n,
 };
 const check = (change: Partial<typeof good>) => requireWellFormed(create(PartSchema, { ...good, ...change }));

@@ -1,36 +1,38 @@
-import {
-  JetStreamApiError,
-  type JetStreamManager,
-  jetstreamManager,
-  type StreamInfo,
-} from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Config } from '../../lib/config.ts';
 import {
   consumerName,
   consumerSettings,
   type QueueStream,
-  queueStreams,
   streamSettings,
 } from '../../lib/queue/settings.ts';
-import { differencesOf } from '../../lib/queue/stream.ts';
+import { differencesOf, findStreams } from '../../lib/queue/stream.ts';
 import { requireSyncAlways } from '../../lib/queue/sync-always.ts';
+import { readOldestPending, readStreamState, type StreamState } from '../../lib/queue-state/stream-state.ts';
+import { readWindowLimits } from '../../lib/queue-state/window-limits.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 import { queuedSecondsMax, queueRatioMax } from './limits.ts';
 
 /** Checks nats-server: that it syncs every message, that the streams have Weir's settings, and how full they are. */
 export async function checkQueue(connection: NatsConnection, config: Config): Promise<Finding[]> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
+  const action = 'Start an ingest: it creates the streams.';
   const checks = await Promise.all([
     finding('nats.sync', 'Set `sync_interval: always` in the jetstream block of every node.', async () => {
       await requireSyncAlways(connection, config);
       return ok('nats.sync', 'every node that answers syncs each message');
     }),
-    ...queueStreams(config).map((stream) =>
-      finding(`queue.${stream.name}`, 'Start an ingest: it creates the streams.', () =>
-        checkStream(manager, config, stream),
-      ),
-    ),
+    finding('queue', action, async () => {
+      const found = [...(await findStreams(manager))];
+      if (found.length === 0) return failed('queue', 'there is no stream', action);
+      const checked = await Promise.all(
+        found.map(([stream, info]) =>
+          finding(`queue.${stream.name}`, action, () => checkStream(manager, config, { stream, info })),
+        ),
+      );
+      return checked.flat();
+    }),
   ]);
   return checks.flat();
 }
@@ -38,15 +40,9 @@ export async function checkQueue(connection: NatsConnection, config: Config): Pr
 async function checkStream(
   manager: JetStreamManager,
   config: Config,
-  stream: QueueStream,
+  { stream, info }: { stream: QueueStream; info: StreamInfo },
 ): Promise<Finding[]> {
   const check = `queue.${stream.name}`;
-  const info = await manager.streams.info(stream.name).catch((error: unknown) => {
-    if (error instanceof JetStreamApiError && error.status === 404) return undefined;
-    throw error;
-  });
-  if (info === undefined)
-    return [failed(check, 'the stream does not exist', 'Start an ingest: it creates it.')];
   // The size may be changed; services set it to QUEUE_BYTES_MAX when they start.
   const { max_bytes: _, ...wanted } = streamSettings(config, stream);
   const consumer = await manager.consumers.info(stream.name, consumerName);
@@ -62,7 +58,10 @@ async function checkStream(
           differences.join(', '),
           `Correct them with \`nats stream edit ${stream.name}\`, or let nobody else change them.`,
         );
-  return [drift, ...checkReplicas(check, info), ...checkBacklog(check, info)];
+  const state = await readStreamState(manager, stream);
+  if (state === undefined) return [drift, ...checkReplicas(check, info)];
+  const backlog = await checkBacklog(manager, check, state);
+  return [drift, ...checkReplicas(check, info), ...backlog, ...checkWindow(check, config, state)];
 }
 
 function checkReplicas(check: string, { cluster }: StreamInfo): Finding[] {
@@ -78,11 +77,16 @@ function checkReplicas(check: string, { cluster }: StreamInfo): Finding[] {
   ];
 }
 
-function checkBacklog(check: string, { state, config }: StreamInfo): Finding[] {
-  const seconds = state.messages === 0 ? 0 : Math.round((Date.now() - Date.parse(state.first_ts)) / 1_000);
-  const ratio = state.bytes / config.max_bytes;
-  const waiting = `${state.messages} messages wait, the oldest for ${seconds} s`;
-  const used = `${Math.round(100 * ratio)} % of ${config.max_bytes} bytes are used`;
+async function checkBacklog(
+  manager: JetStreamManager,
+  check: string,
+  state: StreamState,
+): Promise<Finding[]> {
+  const oldest = await readOldestPending(manager, state);
+  const seconds = oldest === undefined ? 0 : Math.round((state.nowMs - oldest.getTime()) / 1_000);
+  const ratio = state.bytes / state.bytesMax;
+  const waiting = `${state.pending} messages wait, the oldest for ${seconds} s`;
+  const used = `${Math.round(100 * ratio)} % of ${state.bytesMax} bytes are used`;
   return [
     seconds <= queuedSecondsMax
       ? ok(`${check}.pending`, waiting)
@@ -94,5 +98,23 @@ function checkBacklog(check: string, { state, config }: StreamInfo): Finding[] {
     ratio <= queueRatioMax
       ? ok(`${check}.bytes`, used)
       : warning(`${check}.bytes`, used, 'See docs/operating.md, WeirQueueFilling.'),
+  ];
+}
+
+/** Whether the replay window reaches back as far as the operator has chosen. By default it reaches as far as its bytes do. */
+function checkWindow(check: string, config: Config, state: StreamState): Finding[] {
+  const { stream, firstAt, firstSequence, nowMs } = state;
+  if (!stream.keepsStored) return [];
+  const hours = firstAt === undefined ? 0 : (nowMs - firstAt.getTime()) / 3_600_000;
+  const found = `what was stored in the last ${hours.toFixed(1)} hours can be stored again`;
+  const wantedHours = readWindowLimits(config).windowMs / 3_600_000;
+  const isShort = config.REPLAY_WINDOW_HOURS !== undefined && firstSequence > 1 && hours < wantedHours / 2;
+  if (!isShort) return [ok(`${check}.window`, found)];
+  return [
+    warning(
+      `${check}.window`,
+      `${found}, of REPLAY_WINDOW_HOURS=${wantedHours}`,
+      'Raise QUEUE_BYTES_MAX: the window takes half of it at most. See docs/operating.md, Replay window.',
+    ),
   ];
 }

@@ -3,7 +3,6 @@ import type { CheckedClock } from '../../lib/db/clock.ts';
 import type { Database } from '../../lib/db/database.ts';
 import type { Logger } from '../../lib/log.ts';
 import { payloadBytesMax } from '../../lib/queue/connect.ts';
-import { queueStreams } from '../../lib/queue/settings.ts';
 import { followAccessChanges } from './admit/access-changes.ts';
 import { ApiKeyCache } from './admit/api-key-cache.ts';
 import { KeyUses } from './admit/key-uses.ts';
@@ -36,7 +35,7 @@ export function openBatchDependencies(options: {
   resources: AsyncDisposableStack;
 }) {
   const { config, database, clock, queue, log, resources } = options;
-  const { nats, manager, publisher } = queue;
+  const { nats, manager, streams, publisher } = queue;
   const apiKeyCache = new ApiKeyCache(database, config.API_KEY_PEPPER);
   resources.use(followAccessChanges(config.DATABASE_URL, apiKeyCache, log));
   const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
@@ -51,7 +50,7 @@ export function openBatchDependencies(options: {
     keyUses: resources.use(new KeyUses(database, log)),
     quota: new Quota({
       database,
-      storedPosition: openStoredPosition(manager, queueStreams(config)),
+      storedPosition: openStoredPosition(manager, streams),
       broadcast: openQuotaUsageBroadcast(nats, log),
     }),
     budgets,

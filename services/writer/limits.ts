@@ -84,3 +84,18 @@ export const erasureRetryMs = 10_000;
 
 /** Events stored within this time are announced to the dashboards in one message. */
 export const storedNoticeMs = 10;
+
+/** Interval of the look at a stream with a replay window: what arrives meanwhile must fit into the other half of its bytes. */
+export const windowLookMs = 1_000;
+
+/** The share of a stream's bytes that stored messages may take. The rest is for those that wait. */
+export const windowBytesShare = 0.5;
+
+/** A purge for room goes down to this share of the limit, so that not every look purges. */
+export const windowPurgeShare = 0.95;
+
+/** Interval of recording in Postgres how far a stream is stored: a replay after a restore repeats as much at most. */
+export const storedPositionMs = 10_000;
+
+/** Interval of the look for streams that were created or removed. */
+export const streamLookMs = 2_000;

@@ -6,20 +6,19 @@ import { untilDurable } from '../../lib/db/durability.ts';
 import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { answerRollCall } from '../../lib/queue/roll-call.ts';
-import { queueStreams } from '../../lib/queue/settings.ts';
-import { ensureStreams } from '../../lib/queue/stream.ts';
+import { ensureReadableStreams } from '../../lib/queue/stream.ts';
 import { openQueueFigures } from '../../lib/queue-state/queue-figures.ts';
+import { readWindowLimits } from '../../lib/queue-state/window-limits.ts';
 import { runService } from '../../lib/service.ts';
 import { startDelayFolds } from './delay-folds.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
-import { startDelivery } from './delivery.ts';
 import { storeLockTimeoutMs } from './limits.ts';
 import { registerStateMetrics } from './metrics.ts';
 import { keepPartitions } from './partition-upkeep.ts';
 import { createWriterProbes } from './probes.ts';
 import { openStoredNotices } from './stored-notices.ts';
-import { clearUndeletedMessages } from './undeleted-messages.ts';
+import { followStreams } from './streams/followed-streams.ts';
 import { startWriter } from './writer.ts';
 
 /** JetStream in, Postgres out. */
@@ -38,7 +37,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   if (!config.DATABASE_ALLOW_UNSYNCED)
     await untilDurable(database, (error) => log.warn({ err: error }, 'waiting for Postgres'));
   await requireSchemaOnStart(sql, log);
-  await ensureStreams(nats, config);
+  await ensureReadableStreams(nats, config);
   answerRollCall(nats, report);
   resources.use(keepPartitions(config.DATABASE_URL, log));
   const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
@@ -50,11 +49,9 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
   const writer = resources.use(startWriter({ database, log, concurrency, onStored }));
   const manager = await jetstreamManager(nats);
-  for (const stream of queueStreams(config)) {
-    resources.use(startDelivery(nats, stream, writer));
-    resources.use(clearUndeletedMessages({ manager, stream, log }));
-  }
-  const readQueue = openQueueFigures(manager, queueStreams(config));
+  const limits = readWindowLimits(config);
+  resources.use(await followStreams({ connection: nats, manager, database, receiver: writer, limits, log }));
+  const readQueue = openQueueFigures(manager);
   registerStateMetrics(database, readQueue);
   const lastStoredAtMs = () => writer.lastStoredAtMs;
   return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs }) };

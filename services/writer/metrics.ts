@@ -3,7 +3,6 @@ import type { Database } from '../../lib/db/database.ts';
 import { quarantine } from '../../lib/db/schema.ts';
 import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
 import { figureReuseMs, secondsBuckets } from '../../lib/metrics/limits.ts';
-import { firstStream, secondStream } from '../../lib/queue/settings.ts';
 import type { QueueFigures } from '../../lib/queue-state/queue-figures.ts';
 import { shareResult } from '../../lib/shared-result.ts';
 import type { StoreResult } from '../../lib/write/store.ts';
@@ -35,8 +34,12 @@ const redeliveries = defineCounter({
 });
 
 // rate() misses the first increment of a counter that did not exist before.
-for (const { name: stream } of [firstStream, secondStream]) redeliveries.inc({ stream }, 0);
 for (const result of ['inserted', 'duplicate', 'quarantined']) events.inc({ result }, 0);
+
+/** Shows the counters of a stream before their first increment. */
+export function registerStream(stream: string): void {
+  redeliveries.inc({ stream }, 0);
+}
 
 export type StatementOutcome = 'stored' | 'locked' | 'failed';
 
@@ -87,8 +90,13 @@ export function registerStateMetrics(database: Database, readQueue: () => Promis
   );
   gauge(
     'weir_queue_bytes_ratio',
-    'Used share of the queue. At 1 ingest answers 503.',
+    'Used share of the queue, with the replay window, which takes half of it at most. At 1 ingest answers 503.',
     (one) => one.bytesRatio,
+  );
+  gauge(
+    'weir_queue_window_seconds',
+    'Age of the oldest message that is kept for a replay.',
+    (one) => one.windowSeconds,
   );
   const countQuarantine = shareResult(figureReuseMs, async () => {
     const [row] = await database.select({ entries: count() }).from(quarantine);

@@ -4,7 +4,7 @@ import { runProgram } from '../../launcher/process/run-program.ts';
 import { parseConfig } from '../../lib/config.ts';
 import { openLog } from '../../lib/log.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
-import { consumerName, firstStream } from '../../lib/queue/settings.ts';
+import { consumerName, firstWorkQueue } from '../../lib/queue/settings.ts';
 import { ensureStreams } from '../../lib/queue/stream.ts';
 import { startNats } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
@@ -15,18 +15,18 @@ test('messages that were acknowledged while the disk was full are removed from t
   await using connection = await connectQueue(nats.url, 'test');
   await ensureStreams(
     connection,
-    parseConfig({ NATS_MONITOR_URL: nats.monitorUrl, QUEUE_BYTES_MAX: '1000000' }),
+    parseConfig({ NATS_MONITOR_URL: nats.monitorUrl, QUEUE_BYTES_MAX: '1000000', REPLAY_WINDOW_HOURS: '0' }),
   );
   const client = jetstream(connection);
   const manager = await client.jetstreamManager();
-  const publish = () => client.publish(firstStream.subject, Buffer.alloc(1_000), { timeout: 1_000 });
-  const consumer = await client.consumers.get(firstStream.name, consumerName);
+  const publish = () => client.publish(firstWorkQueue.subject, Buffer.alloc(1_000), { timeout: 1_000 });
+  const consumer = await client.consumers.get(firstWorkQueue.name, consumerName);
   const acknowledge = async () => {
     const message = await consumer.next({ expires: 1_000 });
     await message?.ackAck();
     return message?.seq;
   };
-  const queued = async () => (await manager.streams.info(firstStream.name)).state.messages;
+  const queued = async () => (await manager.streams.info(firstWorkQueue.name)).state.messages;
   for (let messages = 0; messages < 5; messages++) await publish();
   // Its files may not grow any more, so it cannot record removals either.
   await runProgram('prlimit', ['--pid', String(nats.pid), '--fsize=5400'], { timeoutMs: 5_000 });
@@ -39,7 +39,7 @@ test('messages that were acknowledged while the disk was full are removed from t
 
   await using _ = clearUndeletedMessages({
     manager,
-    stream: firstStream,
+    stream: firstWorkQueue,
     log: openLog('test', { LOG_LEVEL: 'silent' }),
   });
   await until(async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConsumerInfo, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import type { Logger } from '../../lib/log.ts';
-import { consumerName, consumerSettings, type QueueStream } from '../../lib/queue/settings.ts';
+import { consumerFrom, consumerName, type QueueStream } from '../../lib/queue/settings.ts';
 import { undeletedLookMs, undeletedLooks } from './limits.ts';
 
 export interface UndeletedMessagesDependencies {
@@ -56,7 +56,7 @@ async function findUndeletedMessages(manager: JetStreamManager, { name }: QueueS
   if (state.messages === 0) return 0;
   const consumer = await findConsumer(manager, name);
   // The consumer is missing when this writer or another one stopped between the two steps of renewConsumer.
-  if (consumer === undefined) await manager.consumers.add(name, { ...consumerSettings });
+  if (consumer === undefined) await manager.consumers.add(name, consumerFrom());
   if (consumer === undefined) return 0;
   const isDone = consumer.num_pending === 0 && consumer.num_ack_pending === 0;
   return isDone || state.first_seq <= consumer.ack_floor.stream_seq ? state.first_seq : 0;
@@ -71,5 +71,5 @@ function findConsumer(manager: JetStreamManager, stream: string): Promise<Consum
 
 async function renewConsumer(manager: JetStreamManager, { name }: QueueStream): Promise<void> {
   await manager.consumers.delete(name, consumerName);
-  await manager.consumers.add(name, { ...consumerSettings });
+  await manager.consumers.add(name, consumerFrom());
 }

@@ -21,7 +21,7 @@ test('disposing the writer waits until a message is in quarantine', async () => 
   const settled: string[] = [];
   const message: Delivered = {
     data: Buffer.from('\xff not protobuf', 'latin1'),
-    position: { stream: 'WEIR_EVENTS', sequence: 1 },
+    position: { stream: 'WEIR_LOG', sequence: 1 },
     deliveries: 1,
     queuedAtMs: Date.now(),
     ack: () => settled.push('ack'),
@@ -57,7 +57,7 @@ test('a message that needs a newer writer is given back, and nothing of it is st
   const deliver = (deliveries: number) =>
     writer.receive({
       data: toBinary(GroupSchema, create(GroupSchema, { minReader, parts: [{}] })),
-      position: { stream: 'WEIR_EVENTS', sequence: 1 },
+      position: { stream: 'WEIR_LOG', sequence: 1 },
       deliveries,
       queuedAtMs: Date.now(),
       ack: () => settled.push('ack'),

@@ -17,7 +17,7 @@ import { SequenceGuard } from '../../lib/queue/sequence-guard.ts';
 import { firstStream } from '../../lib/queue/settings.ts';
 import { ensureStreams } from '../../lib/queue/stream.ts';
 import { createStreamPublisher } from '../../lib/queue/stream-publisher.ts';
-import { countQueued, readWatermarks } from '../../lib/queue/watermark.ts';
+import { countQueued, readWatermarks } from '../../lib/queue-state/watermark.ts';
 import { cutEvents } from '../../lib/segment/cut.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';

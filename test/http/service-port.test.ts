@@ -45,9 +45,9 @@ test('the metrics count requests, events and statements, without a label for eac
   expect(ingest.get(requests('invalid_event_batch'))).toBe(1);
   expect(ingest.get('weir_ingest_events_total{protocol="json"}')).toBe(5);
   expect(ingest.get('weir_ingest_body_bytes_total{encoding="identity"}')).toBeGreaterThan(100);
-  expect(ingest.get('weir_queue_puback_duration_seconds_count{stream="WEIR_EVENTS"}')).toBe(2);
+  expect(ingest.get('weir_queue_puback_duration_seconds_count{stream="WEIR_LOG"}')).toBe(2);
   expect(ingest.get('weir_ingest_group_batches_sum')).toBe(2);
-  expect(ingest.get('weir_queue_loss{stream="WEIR_EVENTS"}')).toBe(0);
+  expect(ingest.get('weir_queue_loss{stream="WEIR_LOG"}')).toBe(0);
   expect(ingest.get('weir_ingest_in_flight_bytes')).toBe(0);
   await until(async () => {
     const writer = await readMetrics(pipeline.writer);
@@ -58,7 +58,7 @@ test('the metrics count requests, events and statements, without a label for eac
   expect(writer.get('weir_writer_events_total{result="duplicate"}')).toBe(2);
   expect(writer.get('weir_quarantine_events')).toBe(0);
   expect(writer.get('weir_writer_lanes_busy')).toBe(0);
-  expect(writer.has('weir_queue_pending_messages{stream="WEIR_EVENTS"}')).toBe(true);
+  expect(writer.has('weir_queue_pending_messages{stream="WEIR_LOG"}')).toBe(true);
   for (const metrics of [ingest, writer]) {
     expect([...metrics.keys()].join('\n')).not.toContain(tenant.spaceId);
     expect(metrics.size).toBeLessThan(2_000);
@@ -90,7 +90,13 @@ test('the probes: live, ready and started; anything else is a 404', async () => 
 
 test('a writer is dead when it stores nothing although messages wait and Postgres and nats-server answer', async () => {
   await using nats = await connectQueue(pipeline.nats.url, 'test');
-  const waiting = { stream: 'WEIR_EVENTS', messages: 1, oldestSeconds: stuckMs / 1_000, bytesRatio: 0 };
+  const waiting = {
+    stream: 'WEIR_LOG',
+    messages: 1,
+    oldestSeconds: stuckMs / 1_000,
+    bytesRatio: 0,
+    windowSeconds: 0,
+  };
   const longAgoMs = performance.now() - 2 * stuckMs;
   const probesOf = (sql: typeof pipeline.sql, queue: (typeof waiting)[], lastStoredAtMs = longAgoMs) =>
     createWriterProbes({

@@ -1,3 +1,4 @@
+import { countQueued } from '../../harness/queued.ts';
 import { until } from '../../harness/wait.ts';
 import { readUsage } from '../../lib/accounts/usage.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -17,11 +18,7 @@ export async function countUsage({ database }: Pick<Pipeline, 'database'>, space
   return (await readUsage(database, spaceId))?.events ?? 0;
 }
 
-/** Waits until the queue is empty: everything accepted so far is stored or in quarantine. */
+/** Waits until everything accepted so far is stored or in quarantine. */
 export async function untilDrained({ nats }: Pick<Pipeline, 'nats'>): Promise<void> {
-  await until(async () => {
-    const report = await fetch(new URL('/jsz?streams=1', nats.monitorUrl));
-    const { messages } = (await report.json()) as { messages?: number };
-    return (messages ?? 0) === 0;
-  }, 60_000);
+  await until(async () => (await countQueued([nats.monitorUrl])) === 0, 60_000);
 }

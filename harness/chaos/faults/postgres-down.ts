@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiKey } from '../../../lib/accounts/api-key.ts';
+import { countQueued } from '../../queued.ts';
 import { retry } from '../../wait.ts';
 import type { Fault, FaultRun } from '../fault.ts';
 import { freshIds } from '../load/batches.ts';
-import { countQueued } from '../verify/drain.ts';
 
 /** The writer must drain the backlog at this multiple of the arrival rate. */
 const drainFactorMin = 5;
@@ -60,7 +60,7 @@ async function watchDrain(run: FaultRun, storedBefore: number): Promise<{ events
   const deadlineMs = performance.now() + drainTimeoutMs;
   while ((await countStored(run)) === storedBefore && performance.now() < deadlineMs) await sleep(20);
   const startedMs = performance.now();
-  while (((await countQueued(run.system)) ?? Infinity) > queuedAtRest) {
+  while (((await countQueued(run.system.monitorUrls)) ?? Infinity) > queuedAtRest) {
     if (performance.now() > deadlineMs) throw new Error('the backlog did not drain');
     await sleep(50);
   }

@@ -220,3 +220,11 @@ CREATE TABLE store_delay_positions (
 -- The operator of the installation in the dashboard (ADR 36).
 
 ALTER TABLE users ADD COLUMN operator_since timestamptz;
+
+-- How far the queue was stored: where a replay begins after a restore (ADR 31).
+CREATE TABLE queue_positions (
+  stream text PRIMARY KEY,
+  created_at timestamptz NOT NULL,
+  stored_up_to bigint NOT NULL,
+  updated_at timestamptz NOT NULL
+);

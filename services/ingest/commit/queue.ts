@@ -4,7 +4,6 @@ import type { Logger } from '../../../lib/log.ts';
 import { connectQueue } from '../../../lib/queue/connect.ts';
 import { openPublisher } from '../../../lib/queue/failover.ts';
 import { keepLeadersApart } from '../../../lib/queue/leader-placement.ts';
-import { queueStreams } from '../../../lib/queue/settings.ts';
 import { ensureStreams } from '../../../lib/queue/stream.ts';
 
 /**
@@ -18,12 +17,11 @@ export async function openQueue(
   { log, resources }: { log: Logger; resources: AsyncDisposableStack },
 ) {
   const nats = resources.use(await connectQueue(config.NATS_URL, 'weir-ingest'));
-  await ensureStreams(nats, config);
+  const streams = await ensureStreams(nats, config);
   const manager = await jetstreamManager(nats, { checkAPI: false });
-  const streams = queueStreams(config);
   resources.use(keepLeadersApart(nats, manager, streams, log));
   const publisher = openPublisher(nats, streams, (loss) =>
     log.error({ err: loss }, 'ALARM: the queue lost accepted events; nothing is accepted until a restart'),
   );
-  return { nats, manager, publisher };
+  return { nats, manager, streams, publisher };
 }

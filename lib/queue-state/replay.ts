@@ -1,0 +1,138 @@
+import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Database } from '../db/database.ts';
+import { retryUntilAvailable } from '../queue/availability.ts';
+import { consumerFrom, consumerName } from '../queue/settings.ts';
+import { findIfExists } from '../queue/stream.ts';
+import { readStoredPositions, type StoredPosition } from './stored-positions.ts';
+import { readStreamStates, type StreamState } from './stream-state.ts';
+
+/** The clocks of nats-server and Postgres may differ by as much: a minute (docs/retention.md), and some room. */
+const clockMarginMs = 5 * 60_000;
+
+/** What a replay delivers again of one stream. */
+export interface StreamReplay {
+  readonly stream: string;
+  /** The first sequence that is delivered again. */
+  readonly fromSequence: number;
+  /** The last sequence at the time of the call. What is accepted later is delivered after it, as always. */
+  readonly toSequence: number;
+  /** Messages from `fromSequence` on that are still kept: an upper bound of what is delivered again. */
+  readonly messages: number;
+  /** Messages that the database may lack and the stream does not have any more; undefined when it has all. */
+  readonly missing: MissingMessages | undefined;
+}
+
+/** A gap between the database and the replay window. Some of its messages may be stored: it is an upper bound. */
+export interface MissingMessages {
+  readonly fromSequence: number;
+  readonly toSequence: number;
+  /** The database is known to be complete up to here. */
+  readonly from: Date;
+  /** When the oldest message that is kept was accepted; null when none is kept. */
+  readonly to: Date | null;
+}
+
+/**
+ * Makes the writers' consumers deliver again what the database may lack after it was restored to an earlier time (ADR 31). The writers
+ * store each event once, by its id; so a replay of more than is needed changes nothing. Call it while no writer runs: one that
+ * stores from the consumer that is replaced here would have its messages delivered again.
+ *
+ * A stream begins at the first message that was not stored at that time, by `queue_positions` of the database, or at the first
+ * message that was accepted within five minutes before it, whichever is earlier. The streams of a work queue, which keep nothing that is
+ * stored, are left alone.
+ *
+ * @param restoredTo the time that the database was restored to. An earlier time replays more.
+ */
+export async function startReplay(
+  connection: NatsConnection,
+  database: Database,
+  restoredTo: Date,
+): Promise<StreamReplay[]> {
+  const plan = await planReplay(connection, database, restoredTo);
+  const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
+  for (const { stream, fromSequence } of plan)
+    await retryUntilAvailable(connection, () => moveConsumer(manager, stream, fromSequence));
+  return plan;
+}
+
+/** What {@link startReplay} would deliver again. Changes nothing. */
+export async function planReplay(
+  connection: NatsConnection,
+  database: Database,
+  restoredTo: Date,
+): Promise<StreamReplay[]> {
+  const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
+  const positions = await readStoredPositions(database);
+  const states = await retryUntilAvailable(connection, () => readStreamStates(manager));
+  const kept = states.filter(({ stream }) => stream.keepsStored);
+  return Promise.all(
+    kept.map(async (state) => {
+      const position = positions.find((one) => isOf(one, state));
+      const since = new Date(restoredTo.getTime() - clockMarginMs);
+      const bySequence = position === undefined ? state.lastSequence + 1 : position.storedUpTo + 1;
+      const byTime = await retryUntilAvailable(connection, () => findSequence(manager, state, since));
+      const fromSequence = Math.max(1, state.firstSequence, Math.min(bySequence, byTime));
+      return {
+        stream: state.stream.name,
+        fromSequence,
+        toSequence: state.lastSequence,
+        messages: Math.max(0, state.lastSequence - fromSequence + 1),
+        missing: findMissing(state, position, since),
+      };
+    }),
+  );
+}
+
+/** A stream that was created again has other messages under the same sequences. */
+function isOf({ stream, createdAt, storedUpTo }: StoredPosition, state: StreamState): boolean {
+  return (
+    stream === state.stream.name &&
+    createdAt.getTime() === state.createdAt.getTime() &&
+    storedUpTo <= state.lastSequence
+  );
+}
+
+/** The sequence of the first message that was accepted at this time or later; after the last one when there is none. */
+async function findSequence(
+  manager: JetStreamManager,
+  { stream, firstSequence, firstAt, lastSequence }: StreamState,
+  since: Date,
+): Promise<number> {
+  if (firstAt === undefined) return lastSequence + 1;
+  if (firstAt >= since) return firstSequence;
+  // By bisection, because nats-server answers a query by time from 2.12 on only.
+  let [before, from] = [firstSequence, lastSequence + 1];
+  while (from - before > 1) {
+    const middle = before + Math.floor((from - before) / 2);
+    const query = { seq: middle, next_by_subj: stream.subject };
+    const message = await findIfExists(() => manager.streams.getMessage(stream.name, query));
+    if (message == null || message.time >= since) from = middle;
+    else before = middle;
+  }
+  return from;
+}
+
+/** What was purged although the database may lack it. */
+function findMissing(
+  { firstSequence, lastSequence, firstAt }: StreamState,
+  position: StoredPosition | undefined,
+  since: Date,
+): MissingMessages | undefined {
+  // Without a position, every message that was purged may have been stored after the backup.
+  const storedUpTo = position?.storedUpTo ?? (firstAt !== undefined && firstAt < since ? lastSequence : 0);
+  if (storedUpTo >= firstSequence - 1) return undefined;
+  return {
+    fromSequence: storedUpTo + 1,
+    toSequence: firstSequence - 1,
+    from: position?.updatedAt ?? since,
+    to: firstAt ?? null,
+  };
+}
+
+async function moveConsumer(manager: JetStreamManager, stream: string, fromSequence: number): Promise<void> {
+  await manager.consumers.delete(stream, consumerName).catch((error: unknown) => {
+    if (!(error instanceof JetStreamApiError && error.status === 404)) throw error;
+  });
+  await manager.consumers.add(stream, consumerFrom(fromSequence));
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Database } from '../../../lib/db/database.ts';
+import type { Logger } from '../../../lib/log.ts';
+import type { QueueStream } from '../../../lib/queue/settings.ts';
+import { findOrAddConsumer, findStreams } from '../../../lib/queue/stream.ts';
+import type { WindowLimits } from '../../../lib/queue-state/window-limits.ts';
+import { type Receiver, startDelivery } from '../delivery.ts';
+import { streamLookMs } from '../limits.ts';
+import { registerStream } from '../metrics.ts';
+import { clearUndeletedMessages } from '../undeleted-messages.ts';
+import { keepWindow } from './window-janitor.ts';
+
+export interface FollowDependencies {
+  connection: NatsConnection;
+  manager: JetStreamManager;
+  database: Database;
+  receiver: Receiver;
+  limits: WindowLimits;
+  log: Logger;
+}
+
+/**
+ * Delivers the messages of every stream of the queue: also of streams that an ingest begins to use later, and of those that it used
+ * before. Resolves when the existing ones are delivered.
+ */
+export async function followStreams(dependencies: FollowDependencies): Promise<AsyncDisposable> {
+  const { manager, log } = dependencies;
+  const followed = new Map<string, AsyncDisposable>();
+  const stopping = new AbortController();
+  const look = async () => {
+    const streams = [...(await findStreams(manager)).keys()];
+    for (const [name, stream] of followed) {
+      if (streams.some((one) => one.name === name)) continue;
+      followed.delete(name);
+      log.info({ stream: name }, 'a stream of the queue was removed');
+      await stream[Symbol.asyncDispose]();
+    }
+    for (const stream of streams) {
+      if (followed.has(stream.name) || stopping.signal.aborted) continue;
+      await findOrAddConsumer(manager, stream);
+      followed.set(stream.name, followStream(dependencies, stream));
+      log.info({ stream: stream.name }, 'reading a stream of the queue');
+    }
+  };
+  await look();
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(streamLookMs, undefined, stopping).catch(() => {});
+      if (!stopping.signal.aborted)
+        await look().catch((error: unknown) => log.debug({ err: error }, 'cannot list the streams'));
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+      await Promise.all(followed.values().map((stream) => stream[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function followStream(
+  { connection, manager, database, receiver, limits, log }: FollowDependencies,
+  stream: QueueStream,
+): AsyncDisposable {
+  registerStream(stream.name);
+  const resources = new AsyncDisposableStack();
+  resources.use(startDelivery(connection, stream, receiver));
+  if (stream.keepsStored) resources.use(keepWindow({ manager, database, stream, limits, log }));
+  else resources.use(clearUndeletedMessages({ manager, stream, log }));
+  return resources;
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { Database } from '../../../lib/db/database.ts';
+import type { Logger } from '../../../lib/log.ts';
+import type { QueueStream } from '../../../lib/queue/settings.ts';
+import { findIfExists, findOrAddConsumer } from '../../../lib/queue/stream.ts';
+import { keepStoredPosition } from '../../../lib/queue-state/stored-positions.ts';
+import { readStreamState, type StreamState } from '../../../lib/queue-state/stream-state.ts';
+import type { WindowLimits } from '../../../lib/queue-state/window-limits.ts';
+import { storedPositionMs, windowLookMs } from '../limits.ts';
+import { WindowMarks } from './window-marks.ts';
+import { findFirstKept } from './window-purge.ts';
+
+export interface WindowDependencies {
+  manager: JetStreamManager;
+  database: Database;
+  stream: QueueStream;
+  limits: WindowLimits;
+  log: Logger;
+}
+
+/**
+ * Purges the stored messages of a stream that are no longer in the replay window, and records in Postgres how far the stream is stored
+ * (ADR 31). Every writer does it: a purge up to a sequence that was purged already changes nothing, and so no lock is needed that
+ * could be out of reach when the queue fills because Postgres is down.
+ */
+export function keepWindow(dependencies: WindowDependencies): AsyncDisposable {
+  const { stream, log } = dependencies;
+  const stopping = new AbortController();
+  const janitor = new Janitor(dependencies);
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      await janitor.look().catch((error: unknown) => {
+        log.debug({ err: error, stream: stream.name }, 'the replay window was not purged; trying again');
+      });
+      await sleep(windowLookMs, undefined, stopping).catch(() => {});
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+class Janitor {
+  readonly #dependencies: WindowDependencies;
+  #marks: WindowMarks | undefined;
+  /** The stream's creation: another one of the same name has other sequences. */
+  #createdAtMs = 0;
+  #keptPosition = -1;
+  #keptAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(dependencies: WindowDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async look(): Promise<void> {
+    const { manager, stream, limits, log } = this.#dependencies;
+    const state = await readStreamState(manager, stream);
+    if (state === undefined) return;
+    // A replay that was interrupted has deleted it. It then begins at the first message that is kept.
+    if (!state.hasConsumer) await findOrAddConsumer(manager, stream);
+    await this.#keepPosition(state);
+    const expiredUpTo =
+      limits.windowMs === 0 ? state.storedUpTo : await this.#findExpired(state, performance.now());
+    const firstKept = findFirstKept(state, { expiredUpTo, bytesMax: limits.bytesMax });
+    if (firstKept <= state.firstSequence) return;
+    const { purged } = await manager.streams.purge(stream.name, { seq: firstKept });
+    log.debug({ stream: stream.name, firstKept, purged }, 'stored messages purged from the queue');
+  }
+
+  async #findExpired(state: StreamState, atMs: number): Promise<number> {
+    const { manager, stream, limits } = this.#dependencies;
+    const { firstSequence, lastSequence, createdAt } = state;
+    const firstAtMs = state.firstAt?.getTime();
+    if (this.#marks === undefined || this.#createdAtMs !== createdAt.getTime()) {
+      const nowMs = Math.min(state.nowMs, Date.now());
+      this.#marks = new WindowMarks({ windowMs: limits.windowMs, nowMs, firstAtMs, lastSequence, atMs });
+      this.#createdAtMs = createdAt.getTime();
+    }
+    this.#marks.note(lastSequence, atMs);
+    const unknown = firstAtMs && this.#marks.findUnknown(firstSequence, firstAtMs, atMs);
+    if (unknown) {
+      const query = { seq: unknown, next_by_subj: stream.subject };
+      const message = await findIfExists(() => manager.streams.getMessage(stream.name, query));
+      if (message != null)
+        this.#marks.learn({ sequence: message.seq, acceptedAtMs: message.time.getTime(), firstAtMs });
+    }
+    return this.#marks.expiredUpTo(atMs);
+  }
+
+  async #keepPosition(state: StreamState): Promise<void> {
+    const nowMs = performance.now();
+    if (state.storedUpTo === this.#keptPosition || nowMs - this.#keptAtMs < storedPositionMs) return;
+    this.#keptAtMs = nowMs;
+    // Postgres may be down: that must not keep the queue from being purged.
+    await keepStoredPosition(this.#dependencies.database, state).then(
+      () => {
+        this.#keptPosition = state.storedUpTo;
+      },
+      () => {},
+    );
+  }
+}

@@ -1,0 +1,106 @@
+/** At `atMs`, by `performance.now()`, the stream had every message up to `sequence`. */
+interface Mark {
+  readonly sequence: number;
+  readonly atMs: number;
+}
+
+/** A window is remembered in this many steps. */
+const marksPerWindow = 100;
+const markMsMin = 1_000;
+
+/**
+ * Knows which messages of a stream are older than the replay window, and never takes a message for older than it is: it watches the stream and
+ * measures time by `performance.now()`, which a wrong or corrected clock does not change.
+ *
+ * For messages that were there before it began to watch there is only their time by the clock of nats-server. Two rules bound what a
+ * wrong clock can do: at first no message counts as older than the window, and times that are out of order tell nothing. When it has
+ * watched for a whole window it needs no times any more.
+ */
+export class WindowMarks {
+  readonly #windowMs: number;
+  readonly #stepMs: number;
+  /** By sequence. Everything before the first one has been reported as expired. */
+  #marks: Mark[];
+  /** What to subtract from a time of nats-server. */
+  readonly #offsetMs: number;
+  readonly #startSequence: number;
+  /** All messages that are left were accepted after it, by `performance.now()`. */
+  #keptSinceMs = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param options `nowMs`: the time by the clocks of this process and nats-server; the earlier one where they differ. `firstAtMs`: when
+   *   the oldest message was accepted. `atMs`: `performance.now()`.
+   */
+  constructor(options: {
+    windowMs: number;
+    nowMs: number;
+    firstAtMs: number | undefined;
+    lastSequence: number;
+    atMs: number;
+  }) {
+    const { windowMs, nowMs, firstAtMs, lastSequence, atMs } = options;
+    this.#windowMs = windowMs;
+    this.#stepMs = Math.max(markMsMin, windowMs / marksPerWindow);
+    this.#marks = [{ sequence: lastSequence, atMs }];
+    this.#startSequence = lastSequence;
+    // A clock that is ahead makes messages look older: the oldest one is as old as the window at most, because older ones are purged.
+    this.#offsetMs = Math.min(nowMs, firstAtMs === undefined ? nowMs : firstAtMs + windowMs) - atMs;
+  }
+
+  /** Call it again and again with the last sequence of the stream. */
+  note(lastSequence: number, atMs: number): void {
+    const last = this.#marks.at(-1);
+    if (last !== undefined && (atMs - last.atMs < this.#stepMs || lastSequence <= last.sequence)) return;
+    this.#marks.push({ sequence: lastSequence, atMs });
+  }
+
+  /** The sequence up to which all messages are older than the window; 0 for none. */
+  expiredUpTo(atMs: number): number {
+    let expired = 0;
+    for (const mark of this.#marks) {
+      if (atMs - mark.atMs < this.#windowMs) break;
+      expired = mark.sequence;
+      this.#keptSinceMs = mark.atMs;
+    }
+    this.#marks = this.#marks.filter(({ sequence }) => sequence > expired);
+    return expired;
+  }
+
+  /**
+   * Of the messages that were there at first, the one whose time would tell the most now.
+   *
+   * @returns undefined when nothing is to be learned: the oldest message is younger than the window, or next to a mark.
+   */
+  findUnknown(firstSequence: number, firstAtMs: number, atMs: number): number | undefined {
+    const [next] = this.#marks;
+    if (next === undefined || firstSequence > this.#startSequence) return undefined;
+    if (atMs - this.#earliest(firstAtMs) < this.#windowMs) return undefined;
+    if (firstSequence >= next.sequence) return undefined;
+    return Math.floor((firstSequence + next.sequence) / 2);
+  }
+
+  /** The answer to {@link findUnknown}. */
+  learn({
+    sequence,
+    acceptedAtMs,
+    firstAtMs,
+  }: {
+    sequence: number;
+    acceptedAtMs: number;
+    firstAtMs: number;
+  }): void {
+    const [next] = this.#marks;
+    if (next === undefined || sequence >= next.sequence) return;
+    const atMs = this.#toMonotonic(acceptedAtMs);
+    const isInOrder = atMs >= this.#earliest(firstAtMs) && atMs <= next.atMs;
+    this.#marks.unshift({ sequence, atMs: isInOrder ? atMs : next.atMs });
+  }
+
+  #earliest(firstAtMs: number): number {
+    return Math.max(this.#keptSinceMs, this.#toMonotonic(firstAtMs));
+  }
+
+  #toMonotonic(timeMs: number): number {
+    return timeMs - this.#offsetMs;
+  }
+}
