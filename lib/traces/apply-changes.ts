@@ -18,12 +18,14 @@ export interface NodeChange {
   readonly reasoningTokens?: number | null | undefined;
   /** Its event is removed. */
   readonly isRemoved?: boolean;
+  /** It is no longer merged into an event. */
+  readonly isDropped?: boolean;
   /** The event into which it is merged. */
   readonly mergedEventId?: string | undefined;
 }
 
 /** An event, and values of columns that have none yet. */
-export type EventFill = EventKey & Omit<NodeChange, 'traceId' | 'spanId' | 'mergedEventId'>;
+export type EventFill = EventKey & Omit<NodeChange, 'traceId' | 'spanId' | 'mergedEventId' | 'isDropped'>;
 
 /** An event with a new text, and all of its columns. */
 export type ReplacedEvent = Omit<EventRow, 'spaceId' | 'receivedAt' | 'attributes'> & {

@@ -30,6 +30,7 @@ export const columns = {
     reasoningTokens,
     mergedEventId,
     isRemoved: 'is_removed',
+    isDropped: 'is_dropped',
   },
   fill: { ...key, ...context },
   replaced: withoutAttributes,
@@ -56,6 +57,7 @@ export const columns = {
 const types: Readonly<Record<string, string>> = {
   next_version: 'bigint',
   is_removed: 'boolean',
+  is_dropped: 'boolean',
   hash: 'text',
   base64: 'text',
   removed: 'integer',
@@ -142,7 +144,8 @@ function changeContexts(): SQL {
   return sql`, changed_nodes AS (
   UPDATE ${traceNodes} AS kept SET ${filled},
     ${nameOf(reasoningTokens)} = coalesce(${change(reasoningTokens)}, ${kept(reasoningTokens)}),
-    ${nameOf(mergedEventId)} = coalesce(${change(mergedEventId)}, ${kept(mergedEventId)}),
+    ${nameOf(mergedEventId)} = CASE WHEN NOT coalesce(change.is_dropped, false)
+      THEN coalesce(${change(mergedEventId)}, ${kept(mergedEventId)}) END,
     ${nameOf(traceNodes.eventId)} = CASE WHEN NOT coalesce(change.is_removed, false) THEN ${kept(traceNodes.eventId)} END
   FROM ${rowsOf('nodes', columns.node)}
   WHERE ${kept(traceNodes.spaceId)} = ${space} AND ${kept(traceNodes.traceId)} = ${change(traceId)}

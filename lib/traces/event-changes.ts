@@ -5,7 +5,7 @@ import { hashTerm, inSpace } from '../event/terms.ts';
 import type { EventFill, EventRow, Measure, SegmentChange, TraceChanges } from './apply-changes.ts';
 import { mergeCalls } from './merge/merged-calls.ts';
 import type { StoredNode } from './read-traces.ts';
-import { contextColumns, type Inherited, type SurplusCall } from './relations.ts';
+import { contextColumns, type Relations } from './relations.ts';
 import type { SpanContext } from './span-tree.ts';
 
 export type EventChanges = Pick<TraceChanges, 'fills' | 'replaced' | 'removed' | 'segments' | 'measures'>;
@@ -17,17 +17,18 @@ export type EventChanges = Pick<TraceChanges, 'fills' | 'replaced' | 'removed' |
 export async function changeEvents(
   database: Database,
   spaceId: string,
-  { inherited, surplus }: { inherited: readonly Inherited[]; surplus: readonly SurplusCall[] },
+  { inherited, sums, surplus }: Relations,
 ): Promise<EventChanges> {
   const nodes = [
     ...inherited.map(({ node }) => node),
+    ...sums.map(({ call }) => call),
     ...surplus.flatMap(({ node, call, below }) => [node, ...below, ...(call === undefined ? [] : [call])]),
   ];
   const rows = await readEvents(database, spaceId, nodes);
   const removable = surplus.filter(
     ({ node, below }) => rows.has(node.eventId ?? '') && below.some(({ eventId }) => rows.has(eventId ?? '')),
   );
-  const merged = await mergeCalls(database, spaceId, { surplus: removable, rows });
+  const merged = await mergeCalls(database, spaceId, { sums, surplus: removable, rows });
   const segments = new Map(merged.segments.map((one) => [one.id, one]));
   const measures: Measure[] = [...merged.measures];
   const fills: EventFill[] = [];

@@ -21,8 +21,15 @@ export interface SurplusCall {
   readonly below: readonly StoredNode[];
 }
 
+/** A span that was merged into the event of a call, and turned out to be the sum of several. */
+export interface MergedSum {
+  readonly node: StoredNode;
+  readonly call: StoredNode;
+}
+
 export interface Relations {
   readonly inherited: readonly Inherited[];
+  readonly sums: readonly MergedSum[];
   /** From the nearest span of a call to the outermost. */
   readonly surplus: readonly SurplusCall[];
 }
@@ -41,7 +48,21 @@ export function findRelations(traces: readonly ReadTrace[]): Relations {
     const isKnown = contextColumns.every((column) => context[column] === node.context[column]);
     return isKnown ? [] : [{ node, context }];
   });
-  return { inherited: addOfCalls(inherited, calls, tree), surplus: findSurplus(nodes, calls, tree) };
+  return {
+    inherited: addOfCalls(inherited, calls, tree),
+    sums: findMergedSums(nodes, tree),
+    surplus: findSurplus(nodes, calls, tree),
+  };
+}
+
+function findMergedSums(nodes: readonly StoredNode[], tree: SpanTree<StoredNode>): MergedSum[] {
+  const found = nodes.filter((node) => node.mergedEventId !== null && tree.outcomeOf(node) === 'aggregate');
+  if (found.length === 0) return [];
+  const callOf = new Map(nodes.map((node) => [node.eventId, node]));
+  return found.flatMap((node) => {
+    const call = callOf.get(node.mergedEventId);
+    return call === undefined ? [] : [{ node, call }];
+  });
 }
 
 /** Whether several spans may describe one call. */

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import { applyChanges, type NodeChange } from './apply-changes.ts';
 import { changeEvents, type EventChanges } from './event-changes.ts';
 import { mergesPerStatement, resolveAttemptsMax, resolvedNodesMax, tracesPerStatement } from './limits.ts';
-import { type ReadTrace, readTraces } from './read-traces.ts';
+import { type ReadTrace, readTraces, type StoredNode } from './read-traces.ts';
 import { findRelations, type Relations } from './relations.ts';
 import { findSharedResponses } from './shared-responses.ts';
 import type { StoredTraces } from './store-nodes.ts';
@@ -45,10 +45,15 @@ async function resolveOnce(
   const all = [...new Set([...traceIds, ...partnerIds])];
   const read = await readTraces(database, spaceId, { traceIds: all, nodesMax: resolvedNodesMax });
   if (read.length === 0) return 'resolved';
-  const { inherited, surplus } = findRelations(read);
-  const relations = { inherited, surplus: surplus.slice(0, mergesPerStatement) };
+  const { inherited, sums, surplus } = findRelations(read);
+  const relations = {
+    inherited,
+    sums: sums.slice(0, mergesPerStatement),
+    surplus: surplus.slice(0, mergesPerStatement),
+  };
   const changes = await changeEvents(database, spaceId, relations);
-  const isWhole = surplus.length <= mergesPerStatement || changes.removed.length === 0;
+  const hasMore = Math.max(surplus.length, sums.length) > mergesPerStatement;
+  const isWhole = !hasMore || changes.removed.length + changes.replaced.length === 0;
   const nodes = changeNodes(read, relations, changes);
   const own = new Set(traceIds);
   const isChanged =
@@ -69,7 +74,7 @@ async function resolveOnce(
 /** The changes of spans, one for each. */
 function changeNodes(
   read: readonly ReadTrace[],
-  { inherited, surplus }: Relations,
+  { inherited, sums, surplus }: Relations,
   { removed, replaced }: EventChanges,
 ): NodeChange[] {
   const changes = new Map<string, NodeChange>();
@@ -79,7 +84,10 @@ function changeNodes(
   };
   for (const { node, context } of inherited) add({ traceId: node.traceId, spanId: node.spanId, ...context });
   for (const { traceId, spanId } of removed) add({ traceId, spanId, isRemoved: true });
-  for (const { call } of surplus) {
+  const isReplaced = (call: StoredNode) => replaced.some(({ id }) => id === call.eventId);
+  for (const { node, call } of sums)
+    if (isReplaced(call)) add({ traceId: node.traceId, spanId: node.spanId, isDropped: true });
+  for (const { call } of [...surplus, ...sums]) {
     const own = replaced.find(({ id }) => id === call?.eventId);
     if (call === undefined || own === undefined) continue;
     add({ traceId: call.traceId, spanId: call.spanId, reasoningTokens: own.reasoningTokens });

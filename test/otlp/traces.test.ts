@@ -434,6 +434,49 @@ test.each(['the empty span', 'the detailed span'])(
 );
 
 test.each([
+  [[0], [1], [2]],
+  [[1], [0], [2]],
+  [[0], [2], [1]],
+  [[1], [2], [0]],
+  [[0, 1], [2]],
+  [[2], [1, 0]],
+])('a span above two calls has no part in their events, in requests %j %j', async (...requests) => {
+  const spaceId = await newSpace();
+  const below = { traceId, parentSpanId: idOf(0) };
+  const spans = [
+    {
+      ...{ traceId, spanId: idOf(0) },
+      attributes: { ...outer, 'llm.token_count.prompt': 30, 'llm.token_count.completion': 9 },
+    },
+    { ...below, spanId: idOf(1), attributes: { ...inner, ...usage } },
+    { ...below, spanId: idOf(2), attributes: { ...inner, ...usage, 'gen_ai.usage.input_tokens': 18 } },
+  ] satisfies SpanInit[];
+  for (const numbers of [...requests, ...requests])
+    await requestOf(
+      spaceId,
+      spans.filter((_, number) => numbers?.includes(number)),
+    ).deliver();
+  const { id, inputTokens, inputPreview, threadId, attributes } = events;
+  const rows = await database
+    .select({ id, inputTokens, inputPreview, threadId, attributes })
+    .from(events)
+    .where(eq(events.spaceId, spaceId));
+  const own = { inputPreview: null, threadId: 'thread-1' };
+  expect(rows.sort((a, b) => (a.inputTokens ?? 0) - (b.inputTokens ?? 0))).toMatchObject([
+    { id: eventIdOf(traceId, idOf(1)), inputTokens: 12, ...own },
+    { id: eventIdOf(traceId, idOf(2)), inputTokens: 18, ...own },
+  ]);
+  for (const row of rows) {
+    expect(row.attributes).not.toHaveProperty('otel.merged_span_ids');
+    expect(row.attributes).not.toHaveProperty('plan');
+  }
+  expect((await readUsage(database, spaceId))?.events).toBe(2);
+  await expectStatistics(spaceId, 0);
+  const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
+  expect(stored.map(({ body }) => zstdDecompressSync(body).toString()).join()).not.toContain('Mild.');
+});
+
+test.each([
   [0, 1, 2],
   [1, 2, 0],
   [2, 0, 1],

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, setMember } from '../../json/json-value.ts';
+import { type Json, type JsonObject, setMember } from '../../json/json-value.ts';
+import { describePart, membersOf, mergedIdsName, partsOf, type Sections, type SpanPart } from './parts.ts';
 
 /** Another event of the same call, and the id of its span. */
 export interface OtherEvent {
@@ -14,43 +15,60 @@ export interface OtherEvent {
  */
 export function mergeEvents(first: JsonObject, others: readonly OtherEvent[]): JsonObject {
   if (others.length === 0) return first;
-  const all = [first, ...others.map(({ event }) => event)];
-  const partsOf = (name: string) => all.map((event) => membersOf(event[name]));
-  const merged = [...idsOf(first), ...others.flatMap(({ event, spanId }) => [spanId, ...idsOf(event)])];
+  return mergeParts(first, [
+    ...partsOf(first),
+    ...others.flatMap(({ event, spanId }) => partsOf(event, spanId)),
+  ]);
+}
+
+/** The event without the parts of these spans, which turned out not to describe its call. */
+export function dropParts(event: JsonObject, spanIds: ReadonlySet<string>): JsonObject {
+  const [own, ...others] = partsOf(event);
+  return own === undefined
+    ? event
+    : mergeParts(event, [own, ...others.filter(({ spanId }) => !spanIds.has(spanId))]);
+}
+
+function mergeParts(first: JsonObject, parts: readonly SpanPart[]): JsonObject {
+  const [own, ...others] = parts;
+  if (own === undefined) throw new Error('an event has no part');
+  const whole = mergeSections(parts.map(({ sections }) => sections));
+  const { status, instrumentation, context, llm, input, output, usage } = whole;
+  const ids = [...own.mergedIds, ...others.flatMap((part) => [part.spanId, ...part.mergedIds])].join(',');
+  const additionalProperties = { ...whole.additionalProperties, ...(ids !== '' && { [mergedIdsName]: ids }) };
+  const payload: JsonObject = { ...llm };
+  for (const [name, section] of Object.entries({ input, output, usage }))
+    if (Object.keys(section).length > 0) payload[name] = section;
+  payload.otel = others.length === 0 ? own.otel : describeParts(own, others, whole);
+  return { ...first, status, instrumentation, context, additionalProperties, properties: { llm: payload } };
+}
+
+function describeParts(own: SpanPart, others: readonly SpanPart[], whole: Sections): JsonObject {
+  const describe = (part: SpanPart): JsonObject => ({ ...part.otel, part: describePart(part, whole) });
+  return { ...describe(own), merged: [...listOf(own.otel.merged), ...others.map(describe)] };
+}
+
+function mergeSections(all: readonly Sections[]): Sections {
+  const sectionsOf = (name: keyof Sections) => all.map((sections) => sections[name]);
   return {
-    ...first,
-    status: mergeStatus(partsOf('status')),
-    instrumentation: mergeInstrumentation(partsOf('instrumentation')),
-    context: union(partsOf('context')),
-    additionalProperties: { ...union(partsOf('additionalProperties')), [mergedIds]: merged.join(',') },
-    properties: { llm: mergePayloads(partsOf('properties').map(({ llm }) => membersOf(llm))) },
+    status: mergeStatus(sectionsOf('status')),
+    instrumentation: mergeInstrumentation(sectionsOf('instrumentation')),
+    context: union(sectionsOf('context')),
+    additionalProperties: union(sectionsOf('additionalProperties')),
+    llm: union(sectionsOf('llm')),
+    input: union(byFullness(sectionsOf('input'))),
+    output: union(byFullness(sectionsOf('output'))),
+    usage: union(byFullness(sectionsOf('usage'))),
   };
 }
 
-function mergePayloads(payloads: readonly JsonObject[]): JsonObject {
-  const merged = union(payloads);
-  for (const name of ['input', 'output', 'usage']) {
-    const parts = payloads.map((payload) => membersOf(payload[name]));
-    // The sort is stable: of parts with the same size the first one wins.
-    const byFullness = parts.map((part) => ({ part, size: sizeOf(part) })).sort((a, b) => b.size - a.size);
-    const whole = union(byFullness.map(({ part }) => part));
-    if (Object.keys(whole).length > 0) merged[name] = whole;
-  }
-  const [own, ...others] = payloads.map(({ otel }) => membersOf(otel));
-  merged.otel = { ...own, merged: [...listOf(own?.merged), ...others] };
-  return merged;
+/** The sort is stable: of parts with the same size the first one wins. */
+function byFullness(parts: readonly JsonObject[]): JsonObject[] {
+  const sized = parts.map((part) => ({ part, size: JSON.stringify(part).length }));
+  return sized.sort((a, b) => b.size - a.size).map(({ part }) => part);
 }
 
-/** The additional property with the ids of the spans that were merged. */
-const mergedIds = 'otel.merged_span_ids';
-
-/** The spans that were merged into an event before. */
-function idsOf(event: JsonObject): string[] {
-  const ids = membersOf(event.additionalProperties)[mergedIds];
-  return typeof ids === 'string' && ids !== '' ? ids.split(',') : [];
-}
-
-function listOf(json: Json | undefined): Json[] {
+function listOf(json: Json | undefined): readonly Json[] {
   return Array.isArray(json) ? json : [];
 }
 
@@ -78,12 +96,4 @@ function union(objects: readonly JsonObject[]): JsonObject {
     }
   }
   return merged;
-}
-
-function sizeOf(json: Json): number {
-  return JSON.stringify(json).length;
-}
-
-function membersOf(json: Json | undefined): JsonObject {
-  return isJsonObject(json) ? { ...json } : {};
 }

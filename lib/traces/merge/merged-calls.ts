@@ -9,7 +9,7 @@ import { decompressSegment } from '../../segment/parsed-event.ts';
 import type { EventRow, Measure, SegmentChange, TraceChanges } from '../apply-changes.ts';
 import { editedBytesMax } from '../limits.ts';
 import type { StoredNode } from '../read-traces.ts';
-import type { SurplusCall } from '../relations.ts';
+import type { Relations, SurplusCall } from '../relations.ts';
 import { type MergedEvent, mergeStored, readExactEvent } from './merged-texts.ts';
 import { projectEvent } from './projected-event.ts';
 
@@ -18,38 +18,45 @@ export type MergedCalls = Pick<TraceChanges, 'replaced' | 'removed' | 'segments'
 type StoredSegment = Pick<typeof segments.$inferSelect, 'id' | 'body' | 'rawBytes' | 'eventCount'>;
 
 /**
- * Removes events of surplus calls, and merges what describes one call into the event of its innermost span. Rows, texts, usage and
- * statistics change together, so that each call is stored and billed once.
+ * Removes events of surplus calls, merges what describes one call into the event of its innermost span, and takes the parts of sums out
+ * of it. Rows, texts, usage and statistics change together, so that each call is stored and billed once.
  *
  * @param surplus whose events are in `rows`.
  */
 export async function mergeCalls(
   database: Database,
   spaceId: string,
-  { surplus, rows }: { surplus: readonly SurplusCall[]; rows: ReadonlyMap<string, EventRow> },
+  { sums, surplus, rows }: Omit<Relations, 'inherited'> & { rows: ReadonlyMap<string, EventRow> },
 ): Promise<MergedCalls> {
   const changes = { replaced: [], removed: [], segments: [], measures: [] } as {
     -readonly [Key in keyof MergedCalls]: MergedCalls[Key][number][];
   };
-  if (surplus.length === 0) return changes;
+  if (surplus.length + sums.length === 0) return changes;
   const rowOf = (node: StoredNode) => rows.get(node.eventId ?? '');
   const stored = await readSegments(
     database,
     spaceId,
-    surplus.flatMap(({ node, call }) => [rowOf(node), call && rowOf(call)]),
+    [...surplus, ...sums].flatMap(({ node, call }) => [rowOf(node), call && rowOf(call)]),
   );
   const isReadable = (node: StoredNode | undefined) => {
     const row = node && rowOf(node);
     return row === undefined || stored.has(row.segmentId);
   };
   const readable = surplus.filter(({ node, call }) => isReadable(node) && isReadable(call));
+  const dropped = Map.groupBy(
+    sums.filter(({ call }) => isReadable(call)),
+    ({ call }) => call,
+  );
+  const byCall = Map.groupBy(readable, (one) => one.call);
+  for (const call of dropped.keys()) if (!byCall.has(call)) byCall.set(call, []);
   const edits = new Map<string, Map<number, string | undefined>>();
   const edit = ({ segmentId, segmentIndex }: EventRow, text: string | undefined) =>
     edits.set(segmentId, (edits.get(segmentId) ?? new Map()).set(segmentIndex, text));
   const terms = new Map<string, readonly bigint[]>();
-  for (const [call, outer] of Map.groupBy(readable, (one) => one.call)) {
+  for (const [call, outer] of byCall) {
     const row = call && rowOf(call);
-    const merged = row && tryMerge(row, outer, { stored, rowOf });
+    const sumIds = new Set(call && dropped.get(call)?.map(({ node }) => node.spanId));
+    const merged = row && tryMerge(row, { outer, dropped: sumIds }, { stored, rowOf });
     if (call !== undefined && row !== undefined && merged !== undefined) {
       edit(row, merged.text);
       const { columns, terms: own } = projectEvent(merged.event, row);
@@ -85,7 +92,7 @@ interface Texts {
 /** @returns undefined when the result would make the segment too large: then the innermost span alone is the event. */
 function tryMerge(
   row: EventRow,
-  outer: readonly SurplusCall[],
+  { outer, dropped }: { outer: readonly SurplusCall[]; dropped: ReadonlySet<string> },
   { stored, rowOf }: Texts,
 ): MergedEvent | undefined {
   const read = ({ segmentId, segmentIndex }: EventRow) => {
@@ -97,7 +104,7 @@ function tryMerge(
     const other = rowOf(node);
     return other === undefined ? [] : [{ event: read(other), spanId: node.spanId }];
   });
-  const merged = mergeStored(read(row), others);
+  const merged = mergeStored(read(row), { others, dropped });
   const rawBytes = stored.get(row.segmentId)?.rawBytes ?? 0;
   return rawBytes + Buffer.byteLength(merged.text) > editedBytesMax ? undefined : merged;
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
 import { bodyBytesMax } from '../../limits.ts';
 import { listEvents } from '../../segment/cut.ts';
 import { decompressSegment } from '../../segment/parsed-event.ts';
-import { mergeEvents, type OtherEvent } from './merge-events.ts';
+import { dropParts, mergeEvents, type OtherEvent } from './merge-events.ts';
 import { shortenEvent } from './shorten-event.ts';
 
 /** The text of an event, and its value. */
@@ -29,9 +29,14 @@ export function readExactEvent(
 /**
  * Merges stored events of one call. Its parent is no longer one of them, but the parent of the outermost.
  *
- * @param others from the nearest to the outermost.
+ * @param stored the event of the call.
+ * @param changes `others`: from the nearest to the outermost. `dropped`: spans that were merged, and do not describe the call.
  */
-export function mergeStored(first: JsonObject, others: readonly OtherEvent[]): MergedEvent {
+export function mergeStored(
+  stored: JsonObject,
+  { others, dropped }: { others: readonly OtherEvent[]; dropped: ReadonlySet<string> },
+): MergedEvent {
+  const first = dropped.size === 0 ? stored : dropParts(stored, dropped);
   const merged = [first, ...others.map(({ event }) => event)];
   const ids = new Set(merged.map(({ id }) => id));
   for (const event of merged) dropParent(event, ids);
