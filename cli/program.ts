@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
+import { addBackupCommand } from './commands/backup.ts';
 import { addChartsCommand } from './commands/charts.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addEraseCommand } from './commands/erase.ts';
@@ -73,6 +74,7 @@ export function buildProgram(host: Host): Command {
   addEraseCommand(program, host);
   addReprojectCommand(program, host);
   addMigrateCommand(program, host);
+  addBackupCommand(program, host);
   addDoctorCommand(program, host);
   return program;
 }

@@ -32,8 +32,8 @@ const mayImport: Record<string, readonly string[]> = {
   'services/dashboard-web': ['type:services/dashboard-api', 'examples/clients', 'examples/first-event'],
   'examples/clients': [],
   'examples/first-event': ['sdk/typescript'],
-  // It calls the dashboard API with the type of its router.
-  cli: ['lib', 'gen', 'operations', 'type:services/dashboard-api'],
+  // It calls the dashboard API with the type of its router. It backs up and restores the embedded Postgres.
+  cli: ['lib', 'gen', 'operations', 'launcher', 'type:services/dashboard-api'],
   launcher: ['lib', 'gen'],
   // It checks the OpenAPI documents.
   'harness/check': [

@@ -45,6 +45,8 @@ test('a running system is checked part by part; each finding that is not ok says
     'services.versions': 'ok',
     'services.pepper': 'ok',
     'services.clocks': 'ok',
+    backup: 'warning',
+    archive: 'skipped',
     quarantine: 'ok',
     erasures: 'ok',
     disk: 'skipped',
@@ -52,7 +54,7 @@ test('a running system is checked part by part; each finding that is not ok says
   for (const { status, action } of findings) expect(action === undefined).toBe(status === 'ok');
   expect(findings.find(({ check }) => check === 'services')?.found).toMatch(/ingest .*, writer /);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('1 of');
+  expect(stderr).toContain('2 of');
 });
 
 test('it finds what an operator can break: settings of the stream, partitions, the schema, quarantine', async () => {
@@ -66,15 +68,21 @@ test('it finds what an operator can break: settings of the stream, partitions, t
     WHERE inhparent = ${table}::regclass AND child.relname <> ${`${table}_default`} ORDER BY child.relname DESC LIMIT 4`;
   for (const { name } of await newest('segments')) await sql`DROP TABLE ${sql(name)}`;
   await sql`UPDATE drizzle.__drizzle_migrations SET created_at = created_at - 1`;
+  await sql`INSERT INTO backups (label, location, stopped_at, verified_at) VALUES ('old', 'here', now() - interval '2 days', now())`;
   const { statuses, findings } = await doctor('--quiet');
   expect(statuses).toMatchObject({
+    backup: 'warning',
     'queue.WEIR_LOG': 'failed',
     quarantine: 'warning',
     'postgres.partitions': 'warning',
     'postgres.schema': 'failed',
   });
   expect(findings.find(({ check }) => check === 'queue.WEIR_LOG')?.found).toContain('max_age must be 0');
+  expect(findings.find(({ check }) => check === 'backup')?.found).toContain('48.0 hours old, in here');
   expect(Object.values(statuses)).not.toContain('ok');
+  // Another tool has made one.
+  expect((await runWeir(['backup', '--record', 'pgbackrest'], pipeline.variables)).exitCode).toBe(0);
+  expect((await doctor()).statuses).toMatchObject({ backup: 'ok' });
 });
 
 test('without a system it says so, and exits with 1', async () => {

@@ -10,3 +10,9 @@ export const transactionSecondsMax = 3_600;
 
 /** Partitions are made five weeks ahead. With fewer than two the writer has not made any for three weeks. */
 export const weeksAheadMin = 2;
+
+/** A backup a day, and half a day for one that failed. In seconds. */
+export const backupSecondsMax = 36 * 3_600;
+
+/** A tenth of it is written in seconds under load; more means that Postgres cannot archive, and keeps its WAL until the disk is full. */
+export const archiveBehindBytesMax = 512 * 1024 ** 2;

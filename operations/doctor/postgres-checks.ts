@@ -1,4 +1,5 @@
 import { count, isNull, max, type SQL, sql } from 'drizzle-orm';
+import { readArchiveState, readLastBackup } from '../../lib/backup/backup-state.ts';
 import { expectSameTime, readServerClock } from '../../lib/db/clock.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { requireDurable } from '../../lib/db/durability.ts';
@@ -7,8 +8,8 @@ import { newestMigration } from '../../lib/db/schema/version.ts';
 import { erasures, quarantine } from '../../lib/db/schema.ts';
 import { requireSchema } from '../../lib/migrate/schema-range.ts';
 import { dayMs } from '../../lib/time.ts';
-import { type Finding, failed, finding, ok, warning } from './finding.ts';
-import { transactionSecondsMax, weeksAheadMin } from './limits.ts';
+import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
+import { archiveBehindBytesMax, backupSecondsMax, transactionSecondsMax, weeksAheadMin } from './limits.ts';
 
 /** Checks Postgres: its version and settings, the schema, the partitions, its clock, and what waits for an operator. */
 export async function checkPostgres(database: Database): Promise<Finding[]> {
@@ -34,6 +35,8 @@ export async function checkPostgres(database: Database): Promise<Finding[]> {
     finding('postgres.transactions', 'Find the session in pg_stat_activity.', () =>
       checkTransactions(database),
     ),
+    finding('backup', 'Run `weir backup`.', () => checkBackup(database)),
+    finding('archive', 'Read the log of Postgres.', () => checkArchive(database)),
     finding('quarantine', 'Read `weir quarantine list`.', () => checkQuarantine(database)),
     finding('erasures', 'Run `weir erase` again.', () => checkErasures(database)),
   ]);
@@ -145,6 +148,39 @@ async function checkTransactions(database: Database): Promise<Finding> {
     check,
     `a transaction of ${oldest.name || 'an unnamed client'} (pid ${oldest.pid}) is open for ${oldest.seconds} s: deleted rows take space until it ends`,
     `End it: SELECT pg_terminate_backend(${oldest.pid}).`,
+  );
+}
+
+async function checkBackup(database: Database): Promise<Finding> {
+  const check = 'backup';
+  const last = await readLastBackup(database);
+  if (last === undefined)
+    return warning(
+      check,
+      'none was recorded: a lost disk of Postgres is a loss of all events',
+      'Run `weir backup` every day. Other tools record theirs with `weir backup --record TOOL` (docs/backup.md).',
+    );
+  const found = `the last verified one is ${(last.ageSeconds / 3_600).toFixed(1)} hours old, in ${last.location}`;
+  if (last.ageSeconds <= backupSecondsMax) return ok(check, found);
+  return warning(check, found, 'Run `weir backup`, and look why it did not run (docs/backup.md).');
+}
+
+/** Postgres keeps all WAL that it could not archive, until its disk is full. */
+async function checkArchive(database: Database): Promise<Finding> {
+  const check = 'archive';
+  const { isOn, behindBytes = 0, isFailing } = await readArchiveState(database);
+  if (!isOn)
+    return skipped(
+      check,
+      'Postgres does not archive its WAL',
+      'A restore reaches the last backup only. The first `weir backup` turns the archive on (docs/backup.md).',
+    );
+  const found = `${Math.round(behindBytes / 1024 ** 2)} MB of WAL are not archived yet`;
+  if (!isFailing && behindBytes <= archiveBehindBytesMax) return ok(check, found);
+  return failed(
+    check,
+    isFailing ? `Postgres cannot archive: ${found}` : found,
+    'Read the log of Postgres, and see docs/operating.md, WeirArchiveBehind. Postgres keeps this WAL until its disk is full.',
   );
 }
 

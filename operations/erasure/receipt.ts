@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
+import { isArchiving } from '../../lib/backup/backup-state.ts';
 import type { Transaction } from '../../lib/db/database.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
@@ -111,7 +112,7 @@ async function forgottenByWal(
     timeoutSeconds: number;
     slots: number;
   }>(sql`
-    SELECT pg_current_wal_lsn()::text AS lsn, current_setting('archive_mode') AS "archiveMode",
+    SELECT pg_current_wal_lsn()::text AS lsn, CASE WHEN ${isArchiving} THEN current_setting('archive_mode') ELSE 'off' END AS "archiveMode",
       current_setting('wal_keep_size') AS "keepSize",
       extract(epoch FROM current_setting('checkpoint_timeout')::interval)::float8 AS "timeoutSeconds",
       (SELECT count(*)::integer FROM pg_replication_slots) AS slots`);

@@ -1,4 +1,5 @@
 import { count } from 'drizzle-orm';
+import { readArchiveState, readLastBackup } from '../../lib/backup/backup-state.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { quarantine } from '../../lib/db/schema.ts';
 import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
@@ -98,17 +99,35 @@ export function registerStateMetrics(database: Database, readQueue: () => Promis
     'Age of the oldest message that is kept for a replay.',
     (one) => one.windowSeconds,
   );
-  const countQuarantine = shareResult(figureReuseMs, async () => {
+  const countQuarantine = async () => {
     const [row] = await database.select({ entries: count() }).from(quarantine);
-    return row?.entries ?? 0;
-  });
-  defineGauge({
-    name: 'weir_quarantine_events',
-    help: 'Events that Postgres rejected and that are not replayed yet.',
-    async collect() {
-      this.reset();
-      const entries = await countQuarantine().catch(() => undefined);
-      if (entries !== undefined) this.set(entries);
-    },
-  });
+    return row?.entries;
+  };
+  const single = (name: string, help: string, read: () => Promise<number | undefined>) => {
+    const readShared = shareResult(figureReuseMs, read);
+    defineGauge({
+      name,
+      help,
+      async collect() {
+        this.reset();
+        const value = await readShared().catch(() => undefined);
+        if (value !== undefined) this.set(value);
+      },
+    });
+  };
+  single(
+    'weir_quarantine_events',
+    'Events that Postgres rejected and that are not replayed yet.',
+    countQuarantine,
+  );
+  single(
+    'weir_backup_age_seconds',
+    'Age of the last verified backup. There is no sample before the first one.',
+    async () => (await readLastBackup(database))?.ageSeconds,
+  );
+  single(
+    'weir_archive_behind_bytes',
+    'WAL that Postgres keeps because it is not archived yet. There is no sample without an archive.',
+    async () => (await readArchiveState(database)).behindBytes,
+  );
 }

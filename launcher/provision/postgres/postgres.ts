@@ -15,6 +15,7 @@ import {
   type StartHooks,
   spawnServer,
 } from '../../process/server-process.ts';
+import { keepArchiveCommand } from './archive-command.ts';
 import { locatePostgres, postgresMajor } from './postgres-binaries.ts';
 import { initDatabaseDirectory } from './postgres-init.ts';
 import { type ReadyOptions, waitUntilReady } from './postgres-ready.ts';
@@ -56,8 +57,9 @@ const settings = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  // One server without replicas: the WAL needs only what crash recovery needs.
-  wal_level: 'minimal',
+  // What a backup of the running server and its WAL archive need (ADR 33). `keepArchiveCommand` says where to.
+  wal_level: 'replica',
+  archive_mode: 'on',
   max_wal_senders: '0',
   // With the default of 1 GB, bulk writing causes constant checkpoints, and each one doubles the WAL volume.
   max_wal_size: '4GB',
@@ -89,6 +91,7 @@ export async function startPostgres(options: PostgresOptions): Promise<ServerPro
   if (!existsSync(join(dataDir, 'PG_VERSION'))) {
     await initDatabaseDirectory({ dataDir, binaries, user, password: options.password });
   }
+  keepArchiveCommand(dataDir);
   const url = `postgres://weir:${options.password}@127.0.0.1:${options.port}/weir`;
   const deadline = Date.now() + predecessorWaitMs;
   for (;;) {

@@ -19,6 +19,16 @@ CREATE TABLE list_prices (
   CONSTRAINT list_prices_model_valid_from_pk PRIMARY KEY (model, valid_from)
 );
 
+-- Backups (ADR 33).
+
+CREATE TABLE backups (
+  label text PRIMARY KEY,
+  location text NOT NULL,
+  stopped_at timestamptz NOT NULL,
+  verified_at timestamptz,
+  bytes bigint
+);
+
 -- Spans of traces (ADR 27).
 
 CREATE TABLE trace_nodes (

@@ -32,7 +32,7 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertTargets, schema.alertRules),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertEvents, schema.alertDeliveries),
-  ...may('SELECT', schema.erasures),
+  ...may('SELECT', schema.erasures, schema.backups),
   // A writer erases what is requested.
   ...may('SELECT, INSERT', schema.auditLog, schema.identities, schema.erasureRequests),
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '../../lib/db/connect.ts';
+import { archiveTimeout, archiveTimeoutMs } from './limits.ts';
+import { findMissing } from './wal-segments.ts';
+
+const pollMs = 50;
+
+/**
+ * Lets Postgres archive its WAL to a directory, if it does not do so yet: a full segment at once, one that is not full after
+ * `archiveTimeout`.
+ *
+ * @param sql of a superuser.
+ * @param wal an existing directory that the user of Postgres can write to.
+ * @throws Error when Postgres does not write there.
+ */
+export async function ensureArchiving(sql: Sql, wal: string): Promise<void> {
+  const [now] = await sql<{ mode: string; level: string; library: string; directory: string | null }[]>`
+    SELECT current_setting('archive_mode') AS mode, current_setting('wal_level') AS level,
+      current_setting('archive_library') AS library, current_setting('basic_archive.archive_directory', true) AS directory`;
+  if (now?.mode === 'off' || now?.level === 'minimal')
+    throw new Error('Postgres was started without an archive: restart Weir, then repeat the backup');
+  if (now?.library === 'basic_archive' && now.directory === wal) return;
+  await sql`ALTER SYSTEM SET archive_command = ''`;
+  await sql`ALTER SYSTEM SET archive_library = 'basic_archive'`;
+  await sql`ALTER SYSTEM SET basic_archive.archive_directory = ${sql.unsafe(`'${wal.replaceAll("'", "''")}'`)}`;
+  await sql`ALTER SYSTEM SET archive_timeout = ${sql.unsafe(`'${archiveTimeout}'`)}`;
+  await sql`SELECT pg_reload_conf()`;
+}
+
+/** Ends the archive, so that Postgres recycles its WAL again. Backups that exist can be restored up to this time. */
+export async function stopArchiving(sql: Sql): Promise<void> {
+  for (const name of [
+    'archive_command',
+    'archive_library',
+    'basic_archive.archive_directory',
+    'archive_timeout',
+  ])
+    await sql`ALTER SYSTEM RESET ${sql.unsafe(name)}`;
+  await sql`SELECT pg_reload_conf()`;
+}
+
+/**
+ * Waits until segments are in the archive.
+ *
+ * @throws Error that says why Postgres could not archive, as far as it tells.
+ */
+export async function untilArchived(
+  sql: Sql,
+  wal: string,
+  segments: readonly string[],
+  segmentBytes: number,
+): Promise<void> {
+  const deadlineMs = performance.now() + archiveTimeoutMs;
+  let missing = findMissing(wal, segments, segmentBytes);
+  while (missing.length > 0) {
+    if (performance.now() > deadlineMs) {
+      const [stats] = await sql<{ failures: number; failed: string | null }[]>`
+        SELECT failed_count::int AS failures, last_failed_wal AS failed FROM pg_stat_archiver`;
+      throw new Error(
+        `Postgres did not archive ${missing[0]} to ${wal}${stats?.failures ? ` (${stats.failures} failures, the last one of ${stats.failed}: its log says why)` : ''}. ` +
+          'The directory must be writable for the user of Postgres, and have free space.',
+      );
+    }
+    await sleep(pollMs);
+    missing = findMissing(wal, missing, segmentBytes);
+  }
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { copyBytes } from './limits.ts';
+
+/** A file of a backup. */
+export interface CopiedFile {
+  /** Relative to the data directory, with slashes. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Of what was copied, hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * Copies a file to a new one.
+ *
+ * @param isSynced whether it must be on disk when this returns.
+ */
+export async function copyFile(
+  from: string,
+  to: string,
+  isSynced: boolean,
+): Promise<Omit<CopiedFile, 'path'>> {
+  await using source = await open(from, 'r');
+  await using target = await open(to, 'wx', 0o600);
+  const copied = await pump(source, (chunk) => target.writeFile(chunk));
+  if (isSynced) await target.sync();
+  return copied;
+}
+
+/** @param write writes a chunk, which is reused afterwards, at the end of the copy. */
+async function pump(source: FileHandle, write: (chunk: Uint8Array) => Promise<void>) {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(copyBytes);
+  let bytes = 0;
+  for (;;) {
+    const { bytesRead } = await source.read(buffer, 0, buffer.length);
+    if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+    const chunk = buffer.subarray(0, bytesRead);
+    hash.update(chunk);
+    await write(chunk);
+    bytes += bytesRead;
+  }
+}
+
+/** Makes renames and new files in a directory durable. */
+export async function syncDirectory(path: string): Promise<void> {
+  await using directory = await open(path, 'r');
+  await directory.sync();
+}

@@ -1,0 +1,32 @@
+import { join, resolve } from 'node:path';
+import { type Connection, readConnection, readSecrets, type Secrets } from '../../lib/local-system.ts';
+
+/** The embedded Postgres of a running Weir. */
+export interface EmbeddedPostgres {
+  /** With the superuser. */
+  url: string;
+  dataDir: string;
+  secrets: Secrets;
+  connection: Connection;
+}
+
+/** @returns undefined when `npm start` does not run in this directory. */
+export function findEmbeddedPostgres(weirDataDir: string): EmbeddedPostgres | undefined {
+  const connection = readConnection(weirDataDir);
+  const secrets = readSecrets(weirDataDir);
+  if (connection === undefined || secrets === undefined) return undefined;
+  return {
+    url: superuserUrl(connection.databaseUrl, secrets),
+    dataDir: join(resolve(weirDataDir), 'postgres'),
+    secrets,
+    connection,
+  };
+}
+
+/** The address of the same server with the superuser. */
+export function superuserUrl(databaseUrl: string, { postgresPassword }: Secrets): string {
+  const url = new URL(databaseUrl);
+  url.username = 'weir';
+  url.password = postgresPassword;
+  return url.href;
+}

@@ -1,0 +1,17 @@
+import { progressMs } from './limits.ts';
+
+/** Called with one line for the operator. */
+export type Report = (line: string) => void;
+
+/** @returns a function to be called with the bytes of each step; it reports the sum now and then. */
+export function openProgress(what: string, totalBytes: number, report: Report): (bytes: number) => void {
+  let done = 0;
+  let reportedMs = performance.now();
+  return (bytes) => {
+    done += bytes;
+    if (performance.now() - reportedMs < progressMs) return;
+    reportedMs = performance.now();
+    const percent = totalBytes === 0 ? 100 : Math.min(100, Math.floor((100 * done) / totalBytes));
+    report(`${percent} % ${what} (${Math.round(done / 1024 ** 2)} MB)`);
+  };
+}

@@ -1,0 +1,32 @@
+import { and, eq, notInArray, sql } from 'drizzle-orm';
+import type { Database } from '../../lib/db/database.ts';
+import { backups } from '../../lib/db/schema.ts';
+import { type BackupDirectory, listBackups } from './backup-directory.ts';
+
+/** Makes the table agree with a directory, for alerts and `weir doctor`. After a restore it has what was true at the time of the backup. */
+export async function recordBackups(database: Database, directory: BackupDirectory): Promise<void> {
+  const found = listBackups(directory).map(({ label, stoppedAt, verified, bytes }) => ({
+    label,
+    location: directory.path,
+    stoppedAt: new Date(stoppedAt),
+    verifiedAt: verified === undefined ? null : new Date(verified.at),
+    bytes,
+  }));
+  const gone = notInArray(
+    backups.label,
+    found.map(({ label }) => label),
+  );
+  await database.delete(backups).where(and(eq(backups.location, directory.path), gone));
+  if (found.length === 0) return;
+  await database
+    .insert(backups)
+    .values(found)
+    .onConflictDoUpdate({
+      target: backups.label,
+      set: {
+        stoppedAt: sql`excluded.${sql.identifier(backups.stoppedAt.name)}`,
+        verifiedAt: sql`excluded.${sql.identifier(backups.verifiedAt.name)}`,
+        bytes: sql`excluded.${sql.identifier(backups.bytes.name)}`,
+      },
+    });
+}
