@@ -31,7 +31,7 @@ export async function listTree(
         found.bytes += (await ifExists(stat(join(root, path)), { size: 0 })).size;
       } else {
         throw new Error(
-          `${join(root, path)} is not a plain file: table spaces outside of the data directory are not backed up`,
+          `${join(root, path)} is not a plain file: files outside of the data directory are not backed up`,
         );
       }
     }
