@@ -48,7 +48,7 @@ export interface RewrittenFiles {
  */
 export async function rewriteFiles(
   database: Database,
-  erasure: Erasure,
+  erasure: Pick<Erasure, 'spaceId'>,
   report: (table: string) => void,
 ): Promise<RewrittenFiles> {
   const unwritten = await readUnwritten(database, erasure);

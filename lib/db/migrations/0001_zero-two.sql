@@ -238,3 +238,33 @@ CREATE TABLE queue_positions (
   stored_up_to bigint NOT NULL,
   updated_at timestamptz NOT NULL
 );
+
+-- Changes of administrative tables on their way to the control stream (ADR 32). `weir migrate` adds the triggers (lib/control/triggers.ts).
+
+CREATE TABLE control_changes (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  table_name text NOT NULL,
+  operation text NOT NULL,
+  image jsonb NOT NULL
+);
+
+-- SECURITY DEFINER: a role that may change a row of these tables needs no right on the log, and cannot change a row without an entry in it.
+-- The arguments of a trigger are the columns of the primary key, and the columns whose changes are not logged.
+CREATE FUNCTION log_control_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  before jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
+  after jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
+  before_key jsonb;
+BEGIN
+  IF TG_OP <> 'INSERT' THEN
+    SELECT jsonb_object_agg(name, before -> name) INTO before_key FROM unnest(string_to_array(TG_ARGV[0], ',')) AS name;
+  END IF;
+  IF TG_OP = 'DELETE' OR (TG_OP = 'UPDATE' AND NOT after @> before_key) THEN
+    INSERT INTO control_changes (table_name, operation, image) VALUES (TG_TABLE_NAME, 'delete', before_key);
+  END IF;
+  IF TG_OP = 'INSERT' OR before - string_to_array(TG_ARGV[1], ',') <> after - string_to_array(TG_ARGV[1], ',') THEN
+    INSERT INTO control_changes (table_name, operation, image) VALUES (TG_TABLE_NAME, 'upsert', after);
+  END IF;
+  RETURN NULL;
+END $$;

@@ -33,6 +33,8 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertTargets, schema.alertRules),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertEvents, schema.alertDeliveries),
   ...may('SELECT', schema.erasures, schema.backups),
+  // It moves changes to the control stream. The triggers insert them with the rights of the owner.
+  ...may('SELECT, DELETE', schema.controlChanges),
   // A writer erases what is requested.
   ...may('SELECT, INSERT', schema.auditLog, schema.identities, schema.erasureRequests),
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
