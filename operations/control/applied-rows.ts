@@ -37,7 +37,7 @@ export function applyRows(
   return database.transaction(async (transaction) => {
     const changes = await loadChanges(transaction, connection, start);
     const counted = await transaction.execute<{ name: string }>(
-      sql`SELECT DISTINCT table_name AS name FROM applied`,
+      sql`SELECT DISTINCT relation AS name FROM applied`,
     );
     const names = new Set(counted.map(({ name }) => name));
     const touched = loggedTables.filter(({ table }) => names.has(getTableName(table)));
@@ -60,10 +60,10 @@ async function loadChanges(
   start: ControlStart,
 ): Promise<number> {
   await transaction.execute(
-    sql`CREATE TEMPORARY TABLE applied (number bigint, at text, table_name text, operation text, image jsonb) ON COMMIT DROP`,
+    sql`CREATE TEMPORARY TABLE applied (number bigint, at text, relation text, operation text, image jsonb) ON COMMIT DROP`,
   );
   await transaction.execute(
-    sql`CREATE TEMPORARY TABLE last_states (table_name text, key jsonb, operation text, image jsonb) ON COMMIT DROP`,
+    sql`CREATE TEMPORARY TABLE last_states (relation text, key jsonb, operation text, image jsonb) ON COMMIT DROP`,
   );
   let loaded = 0;
   let last = 0;
@@ -100,7 +100,7 @@ async function keepLastStates(transaction: Transaction, { table, ignored }: Logg
   const key = sql`jsonb_build_array(${listOf(keyOf(table).map((column) => sql.raw(`image -> '${column.name}'`)))})`;
   await transaction.execute(sql`
     INSERT INTO last_states
-    SELECT DISTINCT ON (${key}) table_name, ${key}, operation, image FROM applied WHERE table_name = ${name}
+    SELECT DISTINCT ON (${key}) relation, ${key}, operation, image FROM applied WHERE relation = ${name}
     ORDER BY ${key}, number DESC`);
   if (ignored.length === 0) return;
   const current = listOf(
@@ -113,7 +113,7 @@ async function keepLastStates(transaction: Transaction, { table, ignored }: Logg
 /** Whether a row `kept` of the table is the one of `last_states`. */
 function isRow(table: PgTable): SQL {
   const key = listOf(keyOf(table).map((column) => sql`to_jsonb(kept.${nameOf(column)})`));
-  return sql`table_name = ${getTableName(table)} AND key = jsonb_build_array(${key})`;
+  return sql`relation = ${getTableName(table)} AND key = jsonb_build_array(${key})`;
 }
 
 /** Whether other tables reference its rows, which a deletion would delete as well. */
@@ -141,7 +141,7 @@ async function addRows(transaction: Transaction, { table }: LoggedTable): Promis
   const shapes = await transaction.execute<{ shape: string }>(
     sql`
     SELECT DISTINCT array_to_string(ARRAY(SELECT jsonb_object_keys(image) ORDER BY 1), ',') AS shape
-    FROM last_states WHERE table_name = ${name} AND operation = 'upsert'`,
+    FROM last_states WHERE relation = ${name} AND operation = 'upsert'`,
   );
   const hasParents = foreignKeys.map((one) => {
     const { columns: own, foreignTable, foreignColumns } = one.reference();
@@ -163,14 +163,14 @@ async function addRows(transaction: Transaction, { table }: LoggedTable): Promis
       INSERT INTO ${table} (${namesOf(own)})
       SELECT ${listOf(own.map((column) => sql`added.${nameOf(column)}`))}
       FROM last_states, jsonb_populate_record(NULL::${table}, image) AS added
-      WHERE table_name = ${name} AND operation = 'upsert'
+      WHERE relation = ${name} AND operation = 'upsert'
         AND ARRAY(SELECT jsonb_object_keys(image) ORDER BY 1) = ${`{${shape}}`}::text[]${sql.join(hasParents)}
       ON CONFLICT (${namesOf(keyOf(table))}) ${others.length === 0 ? sql`DO NOTHING` : sql`DO UPDATE SET ${set}`}
       RETURNING 1`);
     added += rows.length;
   }
   const [wanted] = await transaction.execute<{ rows: number }>(sql`
-    SELECT count(*)::integer AS rows FROM last_states WHERE table_name = ${name} AND operation = 'upsert'`);
+    SELECT count(*)::integer AS rows FROM last_states WHERE relation = ${name} AND operation = 'upsert'`);
   return (wanted?.rows ?? 0) - added;
 }
 
@@ -180,8 +180,8 @@ async function findLostRequests(transaction: Transaction): Promise<AppliedRows['
   return transaction.execute<AppliedRows['lostRequests'][number] & Record<string, unknown>>(sql`
     SELECT DISTINCT image ->> ${spaceId.name} AS "spaceId", image ->> ${target.name} AS id, image ->> ${actor.name} AS "requestedBy", at
     FROM applied AS made
-    WHERE table_name = ${getTableName(auditLog)} AND operation = 'upsert' AND image ->> ${action.name} = 'erasure.request'
+    WHERE relation = ${getTableName(auditLog)} AND operation = 'upsert' AND image ->> ${action.name} = 'erasure.request'
       AND NOT EXISTS (SELECT FROM ${erasureRequests} WHERE ${erasureRequests.id}::text = made.image ->> ${target.name})
-      AND NOT EXISTS (SELECT FROM applied AS done WHERE done.table_name = ${getTableName(erasureRequests)}
+      AND NOT EXISTS (SELECT FROM applied AS done WHERE done.relation = ${getTableName(erasureRequests)}
         AND done.image ->> ${erasureRequests.id.name} = made.image ->> ${target.name})`);
 }
