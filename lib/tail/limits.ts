@@ -8,5 +8,8 @@ export const commitsPerSpaceMax = 200_000;
 export const segmentsPerRead = 500;
 export const eventsPerRead = 1_000;
 
+/** Most changes of stored events that one read returns. One changes some events of a trace. */
+export const changesPerRead = 200;
+
 /** A live stream that is further behind skips to the newest events. Every commit has an event, so this also bounds the count. */
 export const lagEventsMax = 50_000;

@@ -69,6 +69,19 @@ CREATE TABLE traces (
 CREATE INDEX traces_by_time ON traces USING brin (received_at);
 CREATE INDEX traces_without_calls ON traces (received_at) WHERE NOT has_calls;
 
+-- Changes of stored events by later spans, for live streams.
+
+ALTER TABLE commit_counters ADD COLUMN last_change bigint NOT NULL DEFAULT 0;
+
+CREATE TABLE event_changes (
+  space_id uuid NOT NULL,
+  number bigint NOT NULL,
+  changed_at timestamptz NOT NULL DEFAULT now(),
+  event_ids uuid[] NOT NULL,
+  CONSTRAINT event_changes_space_id_number_pk PRIMARY KEY (space_id, number)
+);
+CREATE INDEX event_changes_by_time ON event_changes USING brin (changed_at);
+
 -- Erasures that are requested in the dashboard, and receipts.
 
 ALTER TABLE erasures ADD COLUMN receipt jsonb, ADD COLUMN requested_by text;
