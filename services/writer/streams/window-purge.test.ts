@@ -17,6 +17,7 @@ const state = (changes: Partial<StreamState>): StreamState => ({
   storedUpTo: 190,
   pending: 10,
   hasConsumer: true,
+  nodes: [],
   ...changes,
 });
 const unbounded = { expiredUpTo: 0, bytesMax: Number.POSITIVE_INFINITY };
