@@ -11,6 +11,7 @@ import { addKeyCommands } from './commands/key.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addPriceCommands } from './commands/price.ts';
 import { addQuarantineCommands } from './commands/quarantine.ts';
+import { addQueueCommand } from './commands/queue.ts';
 import { addReprojectCommand } from './commands/reproject.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addSpaceCommands } from './commands/space.ts';
@@ -71,6 +72,7 @@ export function buildProgram(host: Host): Command {
   addPriceCommands(program, host);
   addAuditCommand(program, host);
   addStorageCommand(program, host);
+  addQueueCommand(program, host);
   addEraseCommand(program, host);
   addReprojectCommand(program, host);
   addMigrateCommand(program, host);

@@ -92,7 +92,7 @@ test('a replay begins at what the restored database lacks, or five minutes earli
   await ensureStreams(connection, config);
   await publish(4);
   await store(3);
-  await keepStoredPosition(database, await read());
+  await keepStoredPosition(database, await read(), hour);
   await publish(4);
   await store(5);
   const soon = new Date(Date.now() + hour);
@@ -117,13 +117,19 @@ test('a replay begins at what the restored database lacks, or five minutes earli
     {
       fromSequence: 7,
       messages: 2,
-      missing: { fromSequence: 4, toSequence: 6, from: position?.updatedAt, to: firstAt },
+      missing: { fromSequence: 4, toSequence: 6, messages: 3, from: position?.updatedAt, to: firstAt },
     },
+  ]);
+  // Removed in front of a message that waited, because the stream was crowded.
+  await publish(3);
+  await manager.streams.deleteMessage(firstStream.name, 10, false);
+  expect(await planReplay(connection, database, soon)).toMatchObject([
+    { missing: { fromSequence: 4, toSequence: 10, messages: 4 } },
   ]);
   // Another stream of the same name: its sequences say nothing about what is stored.
   await database.update(queuePositions).set({ createdAt: new Date(0) });
   expect(await planReplay(connection, database, new Date())).toMatchObject([
-    { fromSequence: 7, missing: { fromSequence: 1, toSequence: 6 } },
+    { fromSequence: 7, missing: { fromSequence: 1, toSequence: 10, messages: 7 } },
   ]);
 });
 

@@ -4,8 +4,7 @@ import type { Database } from '../db/database.ts';
 import { retryUntilAvailable } from '../queue/availability.ts';
 import { consumerFrom, consumerName } from '../queue/settings.ts';
 import { findIfExists } from '../queue/stream.ts';
-import { skipCommitNumbers } from '../tail/skip-numbers.ts';
-import { readStoredPositions, type StoredPosition } from './stored-positions.ts';
+import { keepReplay, readStoredPositions, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
 /** The clocks of nats-server and Postgres may differ by as much: a minute (docs/retention.md), and some room. */
@@ -28,15 +27,17 @@ export interface StreamReplay {
 export interface MissingMessages {
   readonly fromSequence: number;
   readonly toSequence: number;
+  /** How many messages they are. */
+  readonly messages: number;
   /** The database is known to be complete up to here. */
   readonly from: Date;
-  /** When the oldest message that is kept was accepted; null when none is kept. */
+  /** When the first message after them that is kept was accepted, or later; null when none is kept. */
   readonly to: Date | null;
 }
 
 /**
  * Makes the writers' consumers deliver again what the database may lack after it was restored to an earlier time (ADR 31). The writers
- * store each event once, by its id; so a replay of more than is needed changes nothing. Commits get numbers that no live stream has seen. Call it while no writer runs: one that
+ * store each event once, by its id; so a replay of more than is needed changes nothing. Call it while no writer runs: one that
  * stores from the consumer that is replaced here would have its messages delivered again.
  *
  * A stream begins at the first message that was not stored at that time, by `queue_positions` of the database, or at the first
@@ -50,12 +51,15 @@ export async function startReplay(
   database: Database,
   restoredTo: Date,
 ): Promise<StreamReplay[]> {
-  const plan = await planReplay(connection, database, restoredTo);
-  await skipCommitNumbers(database);
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
-  for (const { stream, fromSequence } of plan)
+  const plan = await planStreams(connection, database, restoredTo);
+  for (const { state, replay, windowMs } of plan) {
+    const { fromSequence, stream } = replay;
     await retryUntilAvailable(connection, () => moveConsumer(manager, stream, fromSequence));
-  return plan;
+    // Second, because it takes the place of the position from which a replay that is interrupted here would be planned again.
+    await keepReplay(database, state, { fromSequence, windowMs });
+  }
+  return plan.map(({ replay }) => replay);
 }
 
 /** What {@link startReplay} would deliver again. Changes nothing. */
@@ -64,6 +68,21 @@ export async function planReplay(
   database: Database,
   restoredTo: Date,
 ): Promise<StreamReplay[]> {
+  return (await planStreams(connection, database, restoredTo)).map(({ replay }) => replay);
+}
+
+interface PlannedStream {
+  readonly state: StreamState;
+  readonly replay: StreamReplay;
+  /** Of the writers that ran before; 0 when it is not known. */
+  readonly windowMs: number;
+}
+
+async function planStreams(
+  connection: NatsConnection,
+  database: Database,
+  restoredTo: Date,
+): Promise<PlannedStream[]> {
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   const positions = await readStoredPositions(database);
   const states = await retryUntilAvailable(connection, () => readStreamStates(manager));
@@ -75,13 +94,16 @@ export async function planReplay(
       const bySequence = position === undefined ? state.lastSequence + 1 : position.storedUpTo + 1;
       const byTime = await retryUntilAvailable(connection, () => findSequence(manager, state, since));
       const fromSequence = Math.max(1, state.firstSequence, Math.min(bySequence, byTime));
-      return {
+      const replay = {
         stream: state.stream.name,
         fromSequence,
         toSequence: state.lastSequence,
         messages: Math.max(0, state.lastSequence - fromSequence + 1),
-        missing: findMissing(state, position, since),
+        missing: await retryUntilAvailable(connection, () =>
+          findMissing(manager, state, { position, since }),
+        ),
       };
+      return { state, replay, windowMs: position?.windowMs ?? 0 };
     }),
   );
 }
@@ -115,21 +137,34 @@ async function findSequence(
   return from;
 }
 
-/** What was purged although the database may lack it. */
-function findMissing(
-  { firstSequence, lastSequence, firstAt }: StreamState,
-  position: StoredPosition | undefined,
-  since: Date,
-): MissingMessages | undefined {
+/** What was purged, or removed from between others, although the database may lack it. */
+async function findMissing(
+  manager: JetStreamManager,
+  state: StreamState,
+  { position, since }: { position: StoredPosition | undefined; since: Date },
+): Promise<MissingMessages | undefined> {
+  const { firstSequence, lastSequence, firstAt, lastAt } = state;
   // Without a position, every message that was purged may have been stored after the backup.
-  const storedUpTo = position?.storedUpTo ?? (firstAt !== undefined && firstAt < since ? lastSequence : 0);
-  if (storedUpTo >= firstSequence - 1) return undefined;
+  const storedUpTo =
+    position?.storedUpTo ?? (firstAt !== undefined && firstAt < since ? firstSequence - 1 : 0);
+  const purged = Math.max(0, firstSequence - 1 - storedUpTo);
+  const removed = (await readRemoved(manager, state)).filter((sequence) => sequence > storedUpTo);
+  if (purged + removed.length === 0) return undefined;
+  const from = position?.updatedAt ?? since;
   return {
-    fromSequence: storedUpTo + 1,
-    toSequence: firstSequence - 1,
-    from: position?.updatedAt ?? since,
-    to: firstAt ?? null,
+    fromSequence: purged > 0 ? storedUpTo + 1 : (removed[0] ?? lastSequence),
+    toSequence: removed.at(-1) ?? firstSequence - 1,
+    messages: purged + removed.length,
+    from,
+    to: removed.length > 0 ? lastAt : (firstAt ?? null),
   };
+}
+
+/** The sequences between the first and the last message that were removed, in order. */
+async function readRemoved(manager: JetStreamManager, { stream, removed }: StreamState): Promise<number[]> {
+  if (removed === 0) return [];
+  const { state } = await manager.streams.info(stream.name, { deleted_details: true });
+  return state.deleted ?? [];
 }
 
 async function moveConsumer(manager: JetStreamManager, stream: string, fromSequence: number): Promise<void> {

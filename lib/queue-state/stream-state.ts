@@ -13,9 +13,12 @@ export interface StreamState {
   readonly lastSequence: number;
   /** Messages that are kept: those that are not stored, and in a replay window also those that are. */
   readonly messages: number;
-  /** When the oldest and the newest of them were accepted; undefined without any. */
+  /** When the oldest of them was accepted; undefined without any. */
   readonly firstAt: Date | undefined;
-  readonly lastAt: Date | undefined;
+  /** When the newest message was accepted, also when it is not kept any more; at first the stream's creation. */
+  readonly lastAt: Date;
+  /** Messages between the first and the last one that were removed (services/writer/streams/window-purge.ts). */
+  readonly removed: number;
   readonly bytes: number;
   readonly bytesMax: number;
   /** Every message up to this sequence is stored or in quarantine. */
@@ -24,14 +27,6 @@ export interface StreamState {
   readonly pending: number;
   /** Whether the writers' consumer exists. */
   readonly hasConsumer: boolean;
-  /** The nodes of a cluster that hold the stream; none for a single nats-server. */
-  readonly nodes: QueueNode[];
-}
-
-/** A nats-server with a copy of a stream. `behind`: it has not caught up yet. */
-export interface QueueNode {
-  readonly name: string;
-  readonly state: 'leader' | 'current' | 'behind' | 'offline';
 }
 
 /** @returns undefined when the stream does not exist. */
@@ -52,12 +47,12 @@ export async function readStreamState(
     lastSequence: state.last_seq,
     messages: state.messages,
     firstAt: state.messages === 0 ? undefined : new Date(state.first_ts),
-    lastAt: state.messages === 0 ? undefined : new Date(state.last_ts),
+    lastAt: new Date(Math.max(Date.parse(info.created), Date.parse(state.last_ts))),
+    removed: state.num_deleted ?? 0,
     bytes: state.bytes,
     bytesMax: config.max_bytes,
     ...countPending(stream, info, consumer),
     hasConsumer: consumer !== undefined,
-    nodes: nodesOf(info),
   };
 }
 
@@ -98,13 +93,4 @@ function countPending(
 /** The client's type lacks `ts`, which every supported nats-server sends. */
 function serverTimeMs(info: StreamInfo & { ts?: string }): number {
   return info.ts === undefined ? Date.now() : Date.parse(info.ts);
-}
-
-function nodesOf({ cluster }: StreamInfo): QueueNode[] {
-  if (cluster?.replicas === undefined) return [];
-  const leader = cluster.leader ? [{ name: cluster.leader, state: 'leader' as const }] : [];
-  const others = cluster.replicas.map(({ name, offline, current }): QueueNode => {
-    return { name, state: offline ? 'offline' : current ? 'current' : 'behind' };
-  });
-  return [...leader, ...others].toSorted((a, b) => a.name.localeCompare(b.name));
 }

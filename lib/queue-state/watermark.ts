@@ -11,7 +11,7 @@ export interface Watermark {
 
 /** The watermarks of the existing streams. */
 export async function readWatermarks(connection: NatsConnection): Promise<Watermark[]> {
-  const states = await readStates(connection);
+  const states = await readStreams(connection);
   return states.map(({ stream, lastSequence }) => ({ stream: stream.name, sequence: lastSequence }));
 }
 
@@ -23,7 +23,7 @@ export async function countQueued(
   connection: NatsConnection,
   watermarks: readonly Watermark[],
 ): Promise<number> {
-  const states = await readStates(connection);
+  const states = await readStreams(connection);
   return watermarks.reduce((sum, { stream, sequence }) => {
     const state = states.find((one) => one.stream.name === stream);
     if (state === undefined || state.pending === 0) return sum;
@@ -40,7 +40,8 @@ export async function readOldestQueued(connection: NatsConnection): Promise<Date
   return known.length === 0 ? undefined : new Date(Math.min(...known));
 }
 
-async function readStates(connection: NatsConnection): Promise<StreamState[]> {
+/** The state of every stream of the queue that exists. */
+export async function readStreams(connection: NatsConnection): Promise<StreamState[]> {
   const manager = await openManager(connection);
   return retryUntilAvailable(connection, () => readStreamStates(manager));
 }

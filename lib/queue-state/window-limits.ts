@@ -5,9 +5,9 @@ const defaultHours = 25;
 
 /**
  * Most bytes of a stream's window by default. After SIGKILL a single nats-server reads all of them before it accepts again: this is
- * what it reads in two to three seconds (ADR 31).
+ * what it reads within two seconds (ADR 31).
  */
-const defaultBytesMax = 2 * 1024 ** 3;
+const defaultBytesMax = 1024 ** 3;
 
 /** What the replay window keeps. */
 export interface WindowLimits {

@@ -16,6 +16,8 @@ export interface ServiceReport {
   readonly schema: string;
   /** See {@link fingerprintOf}; undefined for a service without API_KEY_PEPPER. */
   readonly pepperFingerprint?: string | undefined;
+  /** The streams that an ingest publishes to. Weir 0.1 does not say it. */
+  readonly queueStreams?: readonly string[] | undefined;
   /** Its clock, in milliseconds since the epoch. */
   readonly nowMs: number;
   /** The address of its service port. */

@@ -76,7 +76,7 @@ export function streamSettings(
     max_age: 0,
     max_msgs: -1,
     max_msg_size: -1,
-    deny_delete: true,
+    deny_delete: !stream.keepsStored,
     deny_purge: !stream.keepsStored,
     num_replicas: config.NATS_REPLICAS,
     duplicate_window: nanos(2 * 60_000),

@@ -18,6 +18,9 @@ const ofColumn = (column: PgColumn, element: PartColumn['element']): PartColumn 
   element,
 });
 
+/** Whether the part comes from a replay. */
+export const replayedColumn = 'replayed';
+
 export const partColumns: readonly PartColumn[] = [
   ofColumn(events.spaceId, (part) => part.spaceId),
   ofColumn(events.segmentId, (part) => part.segmentId),
@@ -34,6 +37,7 @@ export const partColumns: readonly PartColumn[] = [
   ofColumn(segments.projection, (part) => part.projection),
   ofColumn(segments.queueStream, (part) => part.queueStream || 'NULL'),
   ofColumn(segments.queueSequence, (part) => (part.queueStream === '' ? 'NULL' : String(part.queueSequence))),
+  { name: replayedColumn, type: 'boolean', element: (part) => String(part.replayed) },
   { name: 'body_start', type: 'integer', element: (_part, bodyStart) => bodyStart },
   { name: 'body_bytes', type: 'integer', element: (part) => part.body.length },
 ];

@@ -20,7 +20,13 @@ import {
 import { columnInDatabase, columnTypes, countedColumnNames, storedColumnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
 import { delayElement } from './latency-sketch.ts';
-import { entryParameters, parameterNames, parameterValues, partColumns } from './parameters.ts';
+import {
+  entryParameters,
+  parameterNames,
+  parameterValues,
+  partColumns,
+  replayedColumn,
+} from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
 import { addTo, countByAgent, countByName } from './statistics.ts';
 
@@ -160,7 +166,7 @@ function countUsage(): SQL {
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
 }
 
-/** Counts by day and API key, including the events that were stored before. */
+/** Counts by day and API key, including the events that were stored before, unless a replay delivers them. */
 function countByDay(): SQL {
   const { spaceId, day, apiKeyId, events: count, repeats } = usageDays;
   const key = namesOf([spaceId, day, apiKeyId]);
@@ -168,7 +174,8 @@ function countByDay(): SQL {
   return sql`
   INSERT INTO ${usageDays} AS kept (${namesOf([spaceId, day, apiKeyId, count, repeats])})
   SELECT ${nameOf(spaceId)}, (${nameOf(events.receivedAt)} AT TIME ZONE 'UTC')::date AS ${nameOf(day)}, ${nameOf(apiKeyId)},
-    sum(${stored}), sum(${nameOf(segments.eventCount)} - ${stored})
+    sum(${stored}),
+    sum(CASE WHEN ${sql.identifier(replayedColumn)} THEN 0 ELSE ${nameOf(segments.eventCount)} - ${stored} END)
   FROM parts LEFT JOIN part_counts USING (part)
   GROUP BY ${key} ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}, ${addTo(repeats)}`;

@@ -13,6 +13,7 @@ import { type Receipt, storedReceipt, writeReceipt } from './receipt.ts';
 import { rewriteFiles } from './rewritten-files.ts';
 import { readStart } from './start.ts';
 import type { Subject } from './subject.ts';
+import { forgottenByQueue } from './window-end.ts';
 
 export interface EraseOptions {
   readonly subject: Subject;
@@ -87,7 +88,9 @@ async function eraseAll(
     ...(pass.unreadable === 0 ? [] : [`${pass.unreadable} entries in quarantine cannot be read`]),
     ...(unassigned === 0 ? [] : [`${unassigned} messages in quarantine belong to no known space`]),
   ];
-  const input = { erasure, files, drainedAtMs, backupRetentionDays, notReached };
+  const { atMs: startMs, watermarks } = start;
+  const queue = await forgottenByQueue(database, connection, { startMs, drainedAtMs, watermarks });
+  const input = { erasure, files, queue, backupRetentionDays, notReached };
   return completeErasure(database, erasure, async (transaction, done) => {
     const receipt = await writeReceipt(transaction, { ...input, ...done });
     return { receipt, stored: { ...storedReceipt(receipt) } };

@@ -37,8 +37,7 @@ export interface ReceiptInput {
   readonly counts: ErasureCounts;
   readonly completedAt: Date;
   readonly files: RewrittenFiles;
-  /** When every message published before the start had left the queue. */
-  readonly drainedAtMs: number;
+  readonly queue: Forgotten;
   /** The setting BACKUP_RETENTION_DAYS. */
   readonly backupRetentionDays: number | undefined;
   readonly notReached: readonly string[];
@@ -59,7 +58,7 @@ export function storedReceipt(receipt: Receipt): Receipt {
 }
 
 export async function writeReceipt(database: Transaction, input: ReceiptInput): Promise<Receipt> {
-  const { erasure, counts, completedAt, files, drainedAtMs, backupRetentionDays } = input;
+  const { erasure, counts, completedAt, files, queue, backupRetentionDays } = input;
   const { id, spaceId, subject, reason, start } = erasure;
   const backups = forgottenByBackups(completedAt, backupRetentionDays);
   return {
@@ -76,10 +75,7 @@ export async function writeReceipt(database: Transaction, input: ReceiptInput): 
     kept: ['ids (tombstones)', 'usage per month', 'statistics per minute'],
     rewrittenTables: files.rewritten,
     forgotten: {
-      queue: {
-        at: new Date(drainedAtMs).toISOString(),
-        from: 'the messages were removed from the stream; nats-server reuses or removes the blocks of its files later',
-      },
+      queue,
       wal: await forgottenByWal(database, completedAt, backups),
       backups,
     },

@@ -42,7 +42,8 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources, sto
   const database = openDatabase(sql);
   const clock = resources.use(await openCheckedClock(database, log));
   const queue = await openQueue(config, { log, resources });
-  answerRollCall(queue.nats, report);
+  const queueStreams = queue.streams.map(({ name }) => name);
+  answerRollCall(queue.nats, () => ({ ...report(), queueStreams }));
   const batches = openBatchDependencies({ config, database, clock, queue, log, resources });
   const failures = resources.use(new FailureLog(log));
   const answerAfterBody = createAnswerAfterBody(detachBuffer);

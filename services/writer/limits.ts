@@ -85,8 +85,15 @@ export const erasureRetryMs = 10_000;
 /** Events stored within this time are announced to the dashboards in one message. */
 export const storedNoticeMs = 10;
 
-/** Interval of the look at a stream with a replay window: what arrives meanwhile must fit into the other half of its bytes. */
-export const windowLookMs = 1_000;
+/**
+ * Interval between two looks at a stream with a replay window. What arrives meanwhile must fit into the half of its bytes that the window
+ * leaves free, so a small stream is looked at more often.
+ */
+export const windowLookMsMax = 1_000;
+export const windowLookMsMin = 50;
+
+/** No disk of a queue has been seen to take more: a message is synced before it is acknowledged. */
+export const queueBytesPerSecondMax = 200 * 1024 ** 2;
 
 /** The share of a stream's bytes that stored messages may take. The rest is for those that wait. */
 export const windowBytesShare = 0.5;
@@ -96,6 +103,10 @@ export const windowPurgeShare = 0.95;
 
 /** Interval of recording in Postgres how far a stream is stored: a replay after a restore repeats as much at most. */
 export const storedPositionMs = 10_000;
+
+/** A stream is removed when nothing was published to it for this time, and how often a writer looks whether there is one. */
+export const unusedStreamMs = 5 * 60_000;
+export const unusedLookMs = 60_000;
 
 /** Interval of the look for streams that were created or removed. */
 export const streamLookMs = 2_000;

@@ -8,6 +8,7 @@ import { connectQueue } from '../../lib/queue/connect.ts';
 import { answerRollCall } from '../../lib/queue/roll-call.ts';
 import { ensureReadableStreams } from '../../lib/queue/stream.ts';
 import { openQueueFigures } from '../../lib/queue-state/queue-figures.ts';
+import { readReplays } from '../../lib/queue-state/stored-positions.ts';
 import { readWindowLimits } from '../../lib/queue-state/window-limits.ts';
 import { runService } from '../../lib/service.ts';
 import { startDelayFolds } from './delay-folds.ts';
@@ -47,10 +48,13 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const notices = resources.use(openStoredNotices(nats));
   const { WRITER_CONNECTIONS: concurrency } = config;
   const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
-  const writer = resources.use(startWriter({ database, log, concurrency, onStored }));
+  const replays = await readReplays(database);
+  const writer = resources.use(startWriter({ database, log, concurrency, onStored, replays }));
   const manager = await jetstreamManager(nats);
   const limits = readWindowLimits(config);
-  resources.use(await followStreams({ connection: nats, manager, database, receiver: writer, limits, log }));
+  resources.use(
+    await followStreams({ connection: nats, manager, database, receiver: writer, config, limits, log }),
+  );
   const readQueue = openQueueFigures(manager);
   registerStateMetrics(database, readQueue);
   const lastStoredAtMs = () => writer.lastStoredAtMs;

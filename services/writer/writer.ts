@@ -17,6 +17,8 @@ export interface WriterDependencies {
   concurrency: number;
   /** Called after each COMMIT, with the spaces whose events it stored. */
   onStored: (spaceIds: Iterable<string>) => void;
+  /** For each stream, the sequence up to which a replay delivers messages again. */
+  replays?: ReadonlyMap<string, number>;
 }
 
 /** A running writer. */
@@ -35,7 +37,13 @@ export interface Writer extends Receiver, AsyncDisposable {
  *
  * Disposing it finishes messages that are being stored or quarantined, and returns waiting ones to the queue.
  */
-export function startWriter({ database, log, concurrency, onStored }: WriterDependencies): Writer {
+export function startWriter({
+  database,
+  log,
+  concurrency,
+  onStored,
+  replays = new Map(),
+}: WriterDependencies): Writer {
   const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax);
   const store = new MessageStore(database, log, onStored);
   const runWorker = async () => {
@@ -52,7 +60,7 @@ export function startWriter({ database, log, concurrency, onStored }: WriterDepe
     room: () => backlog.room(),
     receive(message) {
       store.hold(message);
-      const group = tryDecode(message);
+      const group = tryDecode(message, replays.get(message.position.stream) ?? 0);
       if (!(group instanceof Error)) {
         if (group.minReader > readerVersion) return store.leaveToNewer(message, group.minReader);
         const events = correctReceipts(group, message.queuedAtMs);
@@ -70,7 +78,7 @@ export function startWriter({ database, log, concurrency, onStored }: WriterDepe
   };
 }
 
-function tryDecode({ data, position }: Delivered): Group | Error {
+function tryDecode({ data, position }: Delivered, replayUpTo: number): Group | Error {
   try {
     const group = decodeGroup(data);
     // What is well-formed for a newer writer is not known here.
@@ -78,6 +86,7 @@ function tryDecode({ data, position }: Delivered): Group | Error {
     for (const part of group.parts) {
       part.queueStream = position.stream;
       part.queueSequence = BigInt(position.sequence);
+      part.replayed = position.sequence <= replayUpTo;
       requireWellFormed(part);
     }
     return group;

@@ -11,5 +11,9 @@ export const queuePositions = pgTable('queue_positions', {
   createdAt: instant('created_at').notNull(),
   /** The database has the events of every message up to this sequence. */
   storedUpTo: bigint('stored_up_to', { mode: 'number' }).notNull(),
+  /** How long the writer keeps messages after they were accepted, in milliseconds. */
+  windowMs: bigint('window_ms', { mode: 'number' }).notNull(),
+  /** The sequence up to which the last replay delivers messages again; 0 without one. */
+  replayUpTo: bigint('replay_up_to', { mode: 'number' }).notNull().default(0),
   updatedAt: instant('updated_at').notNull(),
 });

@@ -5,7 +5,7 @@ import { comparePositions, type TailPosition } from '../../../lib/tail/position.
 import { readStoredPage } from '../../../lib/tail/stored-events.ts';
 import { type ListedEvent, type ListedRow, listedColumns, showEvents } from '../events/listed-event.ts';
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
-import type { LiveMessage } from './live-message.ts';
+import { type TrackedMessage, toTracked } from './live-message.ts';
 
 /** An event as streams send it. All streams of the space share the object. */
 export interface LiveEvent {
@@ -25,13 +25,11 @@ export interface LivePage {
   readonly isComplete: boolean;
 }
 
-/** A queued message. */
+/** A queued message of events. */
 export interface EventMessage {
-  readonly message: LiveMessage;
-  /** The position that the client has reached with this message; undefined for changes of events, which have numbers of their own. */
-  readonly end?: TailPosition;
-  /** The change that the client has reached with it. */
-  readonly change?: number;
+  readonly message: TrackedMessage;
+  /** The position that the client has reached with this message. */
+  readonly end: TailPosition;
   readonly bytes: number;
 }
 
@@ -51,7 +49,7 @@ export function toEventMessages(events: readonly LiveEvent[], end: TailPosition)
   }
   return lists.map((list, at) => {
     const own = at === lists.length - 1 ? end : (list.at(-1)?.position ?? end);
-    const message: LiveMessage = { type: 'events', events: list.map(({ event }) => event) };
+    const message = toTracked(own, { type: 'events', events: list.map(({ event }) => event) });
     return { message, end: own, bytes: list.reduce((sum, event) => sum + event.bytes, 0) };
   });
 }
@@ -86,7 +84,7 @@ export async function readLivePage(
 }
 
 /** Without the columns that only predicates use. */
-export function pickListed(row: ListedRow): ListedRow {
+function pickListed(row: ListedRow): ListedRow {
   const names = Object.keys(listedColumns) as (keyof ListedRow)[];
   // The names are those of the type.
   return Object.fromEntries(names.map((name) => [name, row[name]])) as ListedRow;

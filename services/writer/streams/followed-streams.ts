@@ -4,12 +4,14 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from '../../../lib/db/database.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { QueueStream } from '../../../lib/queue/settings.ts';
-import { findOrAddConsumer, findStreams } from '../../../lib/queue/stream.ts';
+import { findOrAddConsumer, findStreams, type QueueConfig } from '../../../lib/queue/stream.ts';
 import type { WindowLimits } from '../../../lib/queue-state/window-limits.ts';
+import type { Delivered } from '../delivered.ts';
 import { type Receiver, startDelivery } from '../delivery.ts';
-import { streamLookMs } from '../limits.ts';
+import { streamLookMs, unusedLookMs } from '../limits.ts';
 import { registerStream } from '../metrics.ts';
 import { clearUndeletedMessages } from '../undeleted-messages.ts';
+import { removeUnusedStreams } from './unused-streams.ts';
 import { keepWindow } from './window-janitor.ts';
 
 export interface FollowDependencies {
@@ -17,6 +19,7 @@ export interface FollowDependencies {
   manager: JetStreamManager;
   database: Database;
   receiver: Receiver;
+  config: QueueConfig;
   limits: WindowLimits;
   log: Logger;
 }
@@ -45,11 +48,19 @@ export async function followStreams(dependencies: FollowDependencies): Promise<A
     }
   };
   await look();
+  let lookedAtMs = performance.now();
+  const removeUnused = async () => {
+    if (performance.now() - lookedAtMs < unusedLookMs) return;
+    lookedAtMs = performance.now();
+    await removeUnusedStreams(dependencies);
+  };
   const running = (async () => {
     while (!stopping.signal.aborted) {
       await sleep(streamLookMs, undefined, stopping).catch(() => {});
       if (!stopping.signal.aborted)
-        await look().catch((error: unknown) => log.debug({ err: error }, 'cannot list the streams'));
+        await removeUnused()
+          .then(look)
+          .catch((error: unknown) => log.debug({ err: error }, 'cannot list the streams'));
     }
   })();
   return {
@@ -67,8 +78,13 @@ function followStream(
 ): AsyncDisposable {
   registerStream(stream.name);
   const resources = new AsyncDisposableStack();
-  resources.use(startDelivery(connection, stream, receiver));
-  if (stream.keepsStored) resources.use(keepWindow({ manager, database, stream, limits, log }));
-  else resources.use(clearUndeletedMessages({ manager, stream, log }));
+  if (!stream.keepsStored) {
+    resources.use(startDelivery(connection, stream, receiver));
+    resources.use(clearUndeletedMessages({ manager, stream, log }));
+    return resources;
+  }
+  const window = resources.use(keepWindow({ manager, database, stream, limits, log }));
+  const receive = (message: Delivered) => receiver.receive(window.watch(message));
+  resources.use(startDelivery(connection, stream, { room: () => receiver.room(), receive }));
   return resources;
 }

@@ -7,9 +7,10 @@ import { findIfExists, findOrAddConsumer } from '../../../lib/queue/stream.ts';
 import { keepStoredPosition } from '../../../lib/queue-state/stored-positions.ts';
 import { readStreamState, type StreamState } from '../../../lib/queue-state/stream-state.ts';
 import type { WindowLimits } from '../../../lib/queue-state/window-limits.ts';
-import { storedPositionMs, windowLookMs } from '../limits.ts';
+import type { Delivered } from '../delivered.ts';
+import { storedPositionMs, windowLookMsMax } from '../limits.ts';
 import { WindowMarks } from './window-marks.ts';
-import { findFirstKept } from './window-purge.ts';
+import { findRemoval, lookAfterMs } from './window-purge.ts';
 
 export interface WindowDependencies {
   manager: JetStreamManager;
@@ -19,24 +20,32 @@ export interface WindowDependencies {
   log: Logger;
 }
 
+/** A running purge of a stream's window. */
+export interface KeptWindow extends AsyncDisposable {
+  /** The same message, which is also removed when it is acknowledged while the window has no room. */
+  watch(message: Delivered): Delivered;
+}
+
 /**
  * Purges the stored messages of a stream that are no longer in the replay window, and records in Postgres how far the stream is stored
  * (ADR 31). Every writer does it: a purge up to a sequence that was purged already changes nothing, and so no lock is needed that
  * could be out of reach when the queue fills because Postgres is down.
  */
-export function keepWindow(dependencies: WindowDependencies): AsyncDisposable {
+export function keepWindow(dependencies: WindowDependencies): KeptWindow {
   const { stream, log } = dependencies;
   const stopping = new AbortController();
   const janitor = new Janitor(dependencies);
   const running = (async () => {
     while (!stopping.signal.aborted) {
-      await janitor.look().catch((error: unknown) => {
+      const pauseMs = await janitor.look().catch((error: unknown) => {
         log.debug({ err: error, stream: stream.name }, 'the replay window was not purged; trying again');
+        return windowLookMsMax;
       });
-      await sleep(windowLookMs, undefined, stopping).catch(() => {});
+      await sleep(pauseMs, undefined, stopping).catch(() => {});
     }
   })();
   return {
+    watch: (message) => ({ ...message, ack: () => janitor.acknowledge(message) }),
     async [Symbol.asyncDispose]() {
       stopping.abort();
       await running;
@@ -47,6 +56,7 @@ export function keepWindow(dependencies: WindowDependencies): AsyncDisposable {
 class Janitor {
   readonly #dependencies: WindowDependencies;
   #marks: WindowMarks | undefined;
+  #isCrowded = false;
   /** The stream's creation: another one of the same name has other sequences. */
   #createdAtMs = 0;
   #keptPosition = -1;
@@ -56,19 +66,30 @@ class Janitor {
     this.#dependencies = dependencies;
   }
 
-  async look(): Promise<void> {
+  /** Purges what is out of the window. @returns the time until the next look. */
+  async look(): Promise<number> {
     const { manager, stream, limits, log } = this.#dependencies;
     const state = await readStreamState(manager, stream);
-    if (state === undefined) return;
+    if (state === undefined) return windowLookMsMax;
     // A replay that was interrupted has deleted it. It then begins at the first message that is kept.
     if (!state.hasConsumer) await findOrAddConsumer(manager, stream);
     await this.#keepPosition(state);
     const expiredUpTo =
       limits.windowMs === 0 ? state.storedUpTo : await this.#findExpired(state, performance.now());
-    const firstKept = findFirstKept(state, { expiredUpTo, bytesMax: limits.bytesMax });
-    if (firstKept <= state.firstSequence) return;
+    const { firstKept, isCrowded } = findRemoval(state, { expiredUpTo, bytesMax: limits.bytesMax });
+    this.#isCrowded = isCrowded;
+    if (firstKept <= state.firstSequence) return lookAfterMs(state);
     const { purged } = await manager.streams.purge(stream.name, { seq: firstKept });
     log.debug({ stream: stream.name, firstKept, purged }, 'stored messages purged from the queue');
+    return lookAfterMs(state);
+  }
+
+  acknowledge(message: Delivered): void {
+    const { manager, stream } = this.#dependencies;
+    message.ack();
+    // When it fails, the purge removes the message later.
+    if (this.#isCrowded)
+      manager.streams.deleteMessage(stream.name, message.position.sequence, false).catch(() => {});
   }
 
   async #findExpired(state: StreamState, atMs: number): Promise<number> {
@@ -92,11 +113,12 @@ class Janitor {
   }
 
   async #keepPosition(state: StreamState): Promise<void> {
+    const { database, limits } = this.#dependencies;
     const nowMs = performance.now();
     if (state.storedUpTo === this.#keptPosition || nowMs - this.#keptAtMs < storedPositionMs) return;
     this.#keptAtMs = nowMs;
     // Postgres may be down: that must not keep the queue from being purged.
-    await keepStoredPosition(this.#dependencies.database, state).then(
+    await keepStoredPosition(database, state, limits.windowMs).then(
       () => {
         this.#keptPosition = state.storedUpTo;
       },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { firstStream } from '../../../lib/queue/settings.ts';
 import type { StreamState } from '../../../lib/queue-state/stream-state.ts';
-import { findFirstKept } from './window-purge.ts';
+import { findRemoval } from './window-purge.ts';
 
 const state = (changes: Partial<StreamState>): StreamState => ({
   stream: firstStream,
@@ -12,14 +12,15 @@ const state = (changes: Partial<StreamState>): StreamState => ({
   messages: 100,
   firstAt: new Date(0),
   lastAt: new Date(0),
+  removed: 0,
   bytes: 40,
   bytesMax: 100,
   storedUpTo: 190,
   pending: 10,
   hasConsumer: true,
-  nodes: [],
   ...changes,
 });
+const findFirstKept = (...args: Parameters<typeof findRemoval>) => findRemoval(...args).firstKept;
 const unbounded = { expiredUpTo: 0, bytesMax: Number.POSITIVE_INFINITY };
 
 test('stored messages go when they are older than the window, or above half of the bytes; others never go', () => {
@@ -34,4 +35,10 @@ test('stored messages go when they are older than the window, or above half of t
   expect(
     findFirstKept(state({ messages: 0, bytes: 0, storedUpTo: 200, firstSequence: 201 }), unbounded),
   ).toBe(201);
+});
+
+test('a stream is crowded when a message that waits keeps stored ones above half of the bytes', () => {
+  expect(findRemoval(state({}), unbounded).isCrowded).toBe(false);
+  expect(findRemoval(state({ bytes: 80 }), unbounded).isCrowded).toBe(false);
+  expect(findRemoval(state({ bytes: 80, storedUpTo: 110 }), unbounded).isCrowded).toBe(true);
 });

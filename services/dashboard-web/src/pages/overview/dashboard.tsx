@@ -45,10 +45,6 @@ export function Dashboard() {
     ...kept,
   });
   const costs = useQuery({ ...apiQuery('charts.costs', input), ...kept });
-  const delays = useQuery({
-    ...apiQuery('charts.delays', { spaceId, from: range.from, to: range.to }),
-    ...kept,
-  });
   const error = all.error ?? models.error ?? tools.error;
   if (error !== null) return <FailureNotice error={error} onRetry={() => void all.refetch()} isSmall />;
   if (all.data === undefined || models.data === undefined || tools.data === undefined)
@@ -70,7 +66,7 @@ export function Dashboard() {
   return (
     <div className="flex flex-col gap-4">
       <QuotaCard place="first" />
-      <Figures total={all.data.series[0]?.total} costs={costs.data?.total} delays={delays.data} />
+      <Figures total={all.data.series[0]?.total} costs={costs.data?.total} />
       <Card title="Events over time" actions={<RangeField search={search} fallback="24h" onChange={set} />}>
         <Bars
           bars={bars}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { requireConfig } from '../../lib/config.ts';
+import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { readStoredPositions, type StoredPosition } from '../../lib/queue-state/stored-positions.ts';
+import type { StreamState } from '../../lib/queue-state/stream-state.ts';
+import { readStreams } from '../../lib/queue-state/watermark.ts';
+import { readConfig, requireDatabaseUrl } from '../database.ts';
+import { type Host, printJson } from '../host.ts';
+
+/** `queue`: reports the streams of the queue and how far their replay windows reach back (docs/operating.md). */
+export function addQueueCommand(program: Command, host: Host): void {
+  program
+    .command('queue')
+    .description('report the streams of the queue: what waits, and how far the replay window reaches back')
+    .action(async () => {
+      const config = requireConfig(readConfig(host), ['NATS_URL']);
+      await using nats = await connectQueue(config.NATS_URL, 'weir-cli-queue');
+      const positions = await readPositions(host);
+      for (const state of await readStreams(nats)) await printJson(host, describe(state, positions));
+    });
+}
+
+/** The state of the queue is wanted most when Postgres is away. */
+async function readPositions(host: Host): Promise<StoredPosition[]> {
+  await using sql = openPostgres(requireDatabaseUrl(host), {
+    applicationName: 'weir-cli-queue',
+    connectionsMax: 1,
+    statementTimeoutMs: storeTimeoutMs,
+  });
+  return await readStoredPositions(openDatabase(sql)).catch(() => []);
+}
+
+function describe(
+  { stream, firstAt, messages, pending, bytes, bytesMax, storedUpTo, lastSequence }: StreamState,
+  positions: readonly StoredPosition[],
+) {
+  const windowMs = positions.find((one) => one.stream === stream.name)?.windowMs;
+  const window = {
+    windowFrom: firstAt?.toISOString() ?? null,
+    windowHoursMax: windowMs === undefined ? null : windowMs / 3_600_000,
+  };
+  return {
+    stream: stream.name,
+    pending,
+    messages,
+    bytes,
+    bytesMax,
+    storedUpTo,
+    lastSequence,
+    ...(stream.keepsStored && window),
+  };
+}

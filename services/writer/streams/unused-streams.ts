@@ -1,0 +1,49 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from '../../../lib/log.ts';
+import { callRoll } from '../../../lib/queue/roll-call.ts';
+import { firstWorkQueue } from '../../../lib/queue/settings.ts';
+import { checkStreams, type QueueConfig } from '../../../lib/queue/stream.ts';
+import { readStreamStates, type StreamState } from '../../../lib/queue-state/stream-state.ts';
+import { unusedStreamMs } from '../limits.ts';
+
+export interface UnusedDependencies {
+  connection: NatsConnection;
+  manager: JetStreamManager;
+  config: QueueConfig;
+  log: Logger;
+}
+
+/**
+ * Removes the streams of one kind when they are empty and ingests publish to the other kind (ADR 31). The remaining ones get all of
+ * QUEUE_BYTES_MAX. Safe when several writers do it at once.
+ *
+ * @param unusedMs for how long nothing must have been published to them: an ingest that does not answer may still use them.
+ */
+export async function removeUnusedStreams(
+  { connection, manager, config, log }: UnusedDependencies,
+  unusedMs = unusedStreamMs,
+): Promise<void> {
+  const states = await readStreamStates(manager);
+  if (new Set(states.map(({ stream }) => stream.keepsStored)).size < 2) return;
+  const ingests = (await callRoll(connection)).filter(({ service }) => service === 'ingest');
+  // Ingests of 0.1 do not say it.
+  const published = new Set(ingests.flatMap(({ queueStreams }) => queueStreams ?? [firstWorkQueue.name]));
+  for (const keepsStored of [false, true]) {
+    const [kind, others] = [isOf(states, keepsStored), isOf(states, !keepsStored)];
+    const isUsed = ({ stream }: StreamState) => published.has(stream.name);
+    if (kind.some(isUsed) || !others.some(isUsed)) continue;
+    if (!kind.every(({ messages, lastAt, nowMs }) => messages === 0 && nowMs - lastAt.getTime() > unusedMs))
+      continue;
+    for (const { stream } of kind) {
+      await manager.streams.delete(stream.name);
+      log.info({ stream: stream.name }, 'an empty stream of the queue that no ingest uses was removed');
+    }
+    await checkStreams(manager, config);
+    return;
+  }
+}
+
+function isOf(states: readonly StreamState[], keepsStored: boolean): StreamState[] {
+  return states.filter(({ stream }) => stream.keepsStored === keepsStored);
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { expect, test } from 'vitest';
+import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { firstStream } from '../../lib/queue/settings.ts';
+import { startReplay } from '../../lib/queue-state/replay.ts';
+import { readStreamState } from '../../lib/queue-state/stream-state.ts';
+import { runWeir } from '../support/cli/command-line.ts';
+import { postEvents } from '../support/http.ts';
+import { startService } from '../support/service-process.ts';
+import { usePipeline } from '../support/use-pipeline.ts';
+import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
+
+const bytesMax = 24_000_000;
+const { pipeline, tenant } = usePipeline({ variables: { QUEUE_BYTES_MAX: String(bytesMax) } });
+
+/** Everything that counts events, for all spaces. */
+async function readCounts() {
+  const [row] = await pipeline.sql`
+    SELECT (SELECT count(*)::integer FROM events) AS events, (SELECT count(*)::integer FROM event_ids) AS ids,
+      (SELECT count(*)::integer FROM segments) AS segments, (SELECT sum(events)::integer FROM usage_months) AS usage,
+      (SELECT sum(events)::integer FROM usage_days) AS days, (SELECT sum(repeats)::integer FROM usage_days) AS repeats,
+      (SELECT sum(events)::integer FROM event_stats) AS stats, (SELECT count(*)::integer FROM space_commits) AS commits,
+      (SELECT count(*)::integer FROM quarantine) AS quarantined`;
+  return row;
+}
+
+async function replayAll() {
+  await pipeline.writer.stop('SIGKILL');
+  await using nats = await connectQueue(pipeline.nats.url, 'test');
+  const [replay] = await startReplay(nats, pipeline.database, new Date(0));
+  pipeline.writer = await startService('writer', pipeline.variables);
+  await untilDrained(pipeline);
+  return replay;
+}
+
+test('a replay of the whole window stores, counts and bills nothing twice, and brings back nothing that was erased or has expired', async () => {
+  const expired = await pipeline.createTenant();
+  const ofUser = (userId: string) => llmEvent({ context: { userId } });
+  const batches = Array.from({ length: 12 }, () => [ofUser('gone'), ofUser('kept'), ofUser('kept')]);
+  for (const batch of batches) expect((await postEvents(pipeline, tenant, batch)).status).toBe(202);
+  // A repeat of all, and one that is mixed with new events.
+  await postEvents(pipeline, tenant, batches.flat());
+  await untilDrained(pipeline);
+  await postEvents(pipeline, tenant, [...(batches[0] ?? []), ofUser('kept')]);
+  await postEvents(pipeline, expired, [ofUser('kept'), ofUser('kept')]);
+  await untilDrained(pipeline);
+
+  const erase = await runWeir(
+    ['erase', '--space', tenant.spaceId, '--user', 'gone', '--yes'],
+    pipeline.variables,
+  );
+  const { erased, forgotten, startedAt } = JSON.parse(erase.stdout);
+  expect(erased.events).toBe(12);
+  const hours = (Date.parse(forgotten.queue.at) - Date.parse(startedAt)) / 3_600_000;
+  expect(hours).toBeGreaterThan(25);
+  expect(hours).toBeLessThan(26);
+  // What retention does: the ledger stays.
+  await pipeline.sql`DELETE FROM events WHERE space_id = ${expired.spaceId}`;
+  await pipeline.sql`DELETE FROM segments WHERE space_id = ${expired.spaceId}`;
+  const before = await readCounts();
+
+  const replay = await replayAll();
+  expect(replay).toMatchObject({ fromSequence: 1, missing: undefined });
+  expect(replay?.messages).toBeGreaterThanOrEqual(15);
+  expect(await readCounts()).toEqual(before);
+  expect(await countRows(pipeline, expired.spaceId)).toBe(0);
+  expect(await countUsage(pipeline, expired.spaceId)).toBe(2);
+});
+
+test('the window takes half of the bytes at most: ingest answers no 503 for it, and a writer killed at any time loses nothing', async () => {
+  await using nats = await connectQueue(pipeline.nats.url, 'test');
+  const manager = await jetstreamManager(nats);
+  const other = await pipeline.createTenant();
+  let sent = 0;
+  const statuses = new Set<number>();
+  // Three times what the stream holds.
+  for (let round = 0; round < 12; round++) {
+    for (let batch = 0; batch < 20; batch++) {
+      const output = randomBytes(225_000).toString('base64');
+      const event = toolEvent({ properties: { tool: { name: 'read', input: {}, output } } });
+      statuses.add((await postEvents(pipeline, other, [event])).status);
+      sent += 1;
+    }
+    if (round % 4 !== 3) continue;
+    await pipeline.writer.stop('SIGKILL');
+    pipeline.writer = await startService('writer', pipeline.variables);
+  }
+  expect([...statuses]).toEqual([202]);
+  await untilDrained(pipeline);
+  expect(await countRows(pipeline, other.spaceId)).toBe(sent);
+  await until(async () => {
+    const state = await readStreamState(manager, firstStream);
+    return state !== undefined && state.firstSequence > 1 && state.bytes <= state.bytesMax / 2;
+  });
+  const { stdout } = await runWeir(['queue'], pipeline.variables);
+  expect(JSON.parse(stdout)).toMatchObject({
+    stream: firstStream.name,
+    pending: 0,
+    bytesMax,
+    windowHoursMax: 25,
+    windowFrom: expect.any(String),
+  });
+});
