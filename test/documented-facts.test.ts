@@ -7,6 +7,7 @@ import { configSchema, parseConfig } from '../lib/config.ts';
 import { type ErrorId, errorTable, IngestError } from '../lib/errors.ts';
 import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../lib/limits.ts';
 import { firstStream, secondStream } from '../lib/queue/settings.ts';
+import { installationConnectionsMax } from '../services/dashboard-api/installation/limits.ts';
 import { accountConnectionsMax, dashboardConnectionsMax } from '../services/dashboard-api/limits.ts';
 import { spansMax } from '../services/ingest/otlp/limits.ts';
 import { toExportError } from '../services/ingest/otlp/respond/export-error.ts';
@@ -129,7 +130,7 @@ test('docs/cluster.md starts the services with the commands and environment of n
   const shared = nodeOptionsOf('ingest').map((option) => option.replace(/=file:.*\/lib\//, '=./lib/'));
   expect(cluster).toContain(`OPTIONS='${shared.join(' ')}'`);
   for (const option of nodeOptionsOf('dashboard-api').slice(shared.length)) expect(cluster).toContain(option);
-  const connections = dashboardConnectionsMax + accountConnectionsMax;
+  const connections = dashboardConnectionsMax + accountConnectionsMax + installationConnectionsMax;
   const { WRITER_CONNECTIONS } = parseConfig({});
   expect(cluster).toContain(
     `a dashboard-api up to ${connections}, a writer \`WRITER_CONNECTIONS\` (${WRITER_CONNECTIONS})`,

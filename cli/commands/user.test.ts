@@ -159,7 +159,12 @@ test('the list shows every user with the spaces of each, and no hash', async () 
   const alone = newEmail();
   await user(['create', '--email', alone]);
   const listed: { email: string }[] = await user(['list']);
-  const shown = { userId: expect.any(String), createdAt: expect.stringMatching(/Z$/), disabledAt: null };
+  const shown = {
+    userId: expect.any(String),
+    createdAt: expect.stringMatching(/Z$/),
+    disabledAt: null,
+    operatorSince: null,
+  };
   const secondFactors = { totp: false, passkey: false };
   const verified = { emailVerifiedAt: expect.stringMatching(/Z$/), secondFactors };
   const spaces = [{ spaceId, name: expect.any(String), role: 'viewer' }];
@@ -281,4 +286,18 @@ test('reset-second-factor lets a user who lost the telephone sign in with the pa
   expect(await trpc.secondFactor.list.query()).toEqual({ totp: null, passkeys: [], recoveryCodesLeft: 0 });
   const actions = (await readAudit(spaceId)).map(({ action, actor }) => [action, actor]);
   expect(actions).toContainEqual(['user.reset_second_factor', 'operator']);
+});
+
+test('user operator makes a user an operator of the installation, ends the sessions of the user, and --revoke undoes it', async () => {
+  const { email, userId } = await user(['create', '--email', 'operator@example.org']);
+  const since = async () =>
+    (await user(['list'])).find((one: { email: string }) => one.email === email).operatorSince;
+  expect(await user(['operator', '--email', email])).toEqual({ userId, email, isOperator: true });
+  expect(await since()).toMatch(/Z$/);
+  expect(await user(['operator', '--email', email, '--revoke'])).toEqual({
+    userId,
+    email,
+    isOperator: false,
+  });
+  expect(await since()).toBe(null);
 });

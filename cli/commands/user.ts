@@ -11,6 +11,7 @@ import {
   reclaimUser,
   resetSecondFactor,
   setDisabled,
+  setOperator,
   setPassword,
 } from '../../lib/accounts/users.ts';
 import type { Database } from '../../lib/db/database.ts';
@@ -20,7 +21,7 @@ import { readConfig, requireSpace, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson } from '../host.ts';
 import { readPassword } from '../password-input.ts';
 
-/** `user create`, `password`, `link`, `role`, `reclaim`, `reset-second-factor`, `disable`, `enable` and `list`: manage the users of the dashboard. */
+/** `user create`, `password`, `link`, `role`, `reclaim`, `reset-second-factor`, `disable`, `enable`, `operator` and `list`: manage the users of the dashboard. */
 export function addUserCommands(program: Command, host: Host): void {
   const user = program.command('user').description('users of the dashboard');
   addCreate(user, host);
@@ -49,6 +50,22 @@ export function addUserCommands(program: Command, host: Host): void {
   addReclaim(user, host);
   addResetSecondFactor(user, host);
   addDisable(user, host);
+
+  user
+    .command('operator')
+    .description(
+      'let a user see the state of the installation in the dashboard; ends all sessions of the user',
+    )
+    .requiredOption('--email <email>', 'the user', parseEmail)
+    .option('--revoke', 'take it away again')
+    .action(({ email, revoke = false }: { email: string; revoke?: boolean }) =>
+      withDatabase(host, async (database) => {
+        const userId = await requireUser(database, email);
+        if (!revoke) await warnUnlessVerified(host, database, { userId, email });
+        await setOperator(database, userId, !revoke);
+        await printJson(host, { userId, email, isOperator: !revoke });
+      }),
+    );
 
   user
     .command('list')

@@ -22,6 +22,8 @@ export interface UserInfo {
   emailVerifiedAt: Date | null;
   /** When the user was disabled; null for an enabled user. */
   disabledAt: Date | null;
+  /** Since when the user is an operator of the installation; null for other users. */
+  operatorSince: Date | null;
   secondFactors: SecondFactors;
   spaces: (Membership & { name: string })[];
 }
@@ -83,6 +85,28 @@ export async function setDisabled(database: Database, userId: string, isDisabled
     where: isNull(users.disabledAt),
     revokesInvitations: true,
   });
+}
+
+/**
+ * Makes a user an operator of the installation, who sees its state in the dashboard, or ends that. Ends every session and sign-in link
+ * of the user.
+ */
+export async function setOperator(database: Database, userId: string, isOperator: boolean): Promise<void> {
+  await changeUser(
+    database,
+    userId,
+    isOperator
+      ? {
+          action: 'user.grant_operator',
+          set: { operatorSince: sql`now()` },
+          where: isNull(users.operatorSince),
+        }
+      : {
+          action: 'user.revoke_operator',
+          set: { operatorSince: null },
+          where: isNotNull(users.operatorSince),
+        },
+  );
 }
 
 /**
@@ -162,7 +186,7 @@ export async function isEmailVerified(database: Database, userId: string): Promi
 }
 
 /**
- * Makes a user the owner of a space. An existing user gets the new password, and all sessions of the user end.
+ * Makes a user the owner of a space and an operator of the installation: the person who started it. An existing user gets the new password, and all sessions of the user end.
  *
  * @throws Error when the space does not exist.
  */
@@ -174,15 +198,16 @@ export async function createOwner(
   const passwordHash = await hashPassword(owner.password);
   // One transaction: a user without the membership could sign in and see nothing.
   await database.transaction(async (transaction) => {
-    const changed = transaction
-      .$with('changed')
-      .as(
-        transaction
-          .insert(users)
-          .values({ email, passwordHash, emailVerifiedAt: sql`now()` })
-          .onConflictDoUpdate({ target: users.email, set: { passwordHash } })
-          .returning({ userId: users.id }),
-      );
+    const changed = transaction.$with('changed').as(
+      transaction
+        .insert(users)
+        .values({ email, passwordHash, emailVerifiedAt: sql`now()`, operatorSince: sql`now()` })
+        .onConflictDoUpdate({
+          target: users.email,
+          set: { passwordHash, operatorSince: sql`coalesce(${users.operatorSince}, now())` },
+        })
+        .returning({ userId: users.id }),
+    );
     const [user] = await runAudited(transaction, changed, {
       userId: changed.userId,
       actor: operator,
@@ -214,6 +239,7 @@ export async function listUsers(database: Database): Promise<UserInfo[]> {
         createdAt: users.createdAt,
         emailVerifiedAt: users.emailVerifiedAt,
         disabledAt: users.disabledAt,
+        operatorSince: users.operatorSince,
       },
       secondFactors: secondFactorColumns,
       spaceId: spaces.id,

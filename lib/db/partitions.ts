@@ -19,6 +19,10 @@ export const partitionedTables: readonly PartitionedTable[] = [
   { table: events, key: events.segmentId },
 ];
 
+/** The default partitions, for segments whose id is outside of all weeks, and their events. */
+export const defaultSegments = `${getTableName(segments)}_default`;
+export const defaultEvents = `${getTableName(events)}_default`;
+
 /** Weeks after the current one for which partitions are created ahead. */
 const weeksAhead = 5;
 

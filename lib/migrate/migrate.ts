@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../config.ts';
+import { planTriggers } from '../control/triggers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
 import { changeShardsInSequence, distributeTables, isDistributed } from '../db/distribution.ts';
@@ -10,7 +11,7 @@ import { firstMigration, newestMigration } from '../db/schema/version.ts';
 import { importListPrices } from '../prices/list-prices.ts';
 import { readShippedList } from '../prices/price-list.ts';
 import { migratorPollMs } from './limits.ts';
-import { applyMigrations, readPending } from './migrations.ts';
+import { applyMigrations, applyStatements, readPending } from './migrations.ts';
 import { readNewest, recordOldestVersion, refuseNewerSchema } from './schema-range.ts';
 import { planStatements, type StatementPlan } from './statements.ts';
 
@@ -21,7 +22,7 @@ const serverVersionMin = 180_000;
 const migrationLock = 7_394_210;
 
 /**
- * Brings the database to this version's schema, with the list prices that come with it, the partitions
+ * Brings the database to this version's schema, with the list prices that come with it, the triggers of the control stream, the partitions
  * that are needed now, and the rights of the services' roles. On a distributed database new tables are distributed, too. Safe to call
  * from several processes at once, while services of the previous version run.
  *
@@ -39,6 +40,8 @@ export function migrateDatabase(url: string): Promise<void> {
     await recordOldestVersion(sql);
     if (await isDistributed(database)) await distributeTables(database);
     await importListPrices(database, await readShippedList());
+    // After the first import, whose thousands of prices are no news.
+    await applyStatements(sql, await planTriggers(database));
     await grantRights(database);
     await ensurePartitions(database, await serverTimeMs(database));
   });

@@ -44,8 +44,21 @@ export async function applyMigrations(sql: Sql, pending: readonly PendingMigrati
   await sql`CREATE SCHEMA IF NOT EXISTS drizzle`;
   await sql`CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (
     id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`;
+  await withLockTimeout(sql, async () => {
+    for (const migration of pending) await apply(sql, migration);
+  });
+}
+
+/** Runs statements that can be repeated, each in a transaction of its own, like those of a migration that is `-- online`. */
+export async function applyStatements(sql: Sql, statements: readonly string[]): Promise<void> {
+  await withLockTimeout(sql, async () => {
+    for (const statement of statements) await retryLocked(() => sql.unsafe(statement));
+  });
+}
+
+async function withLockTimeout(sql: Sql, run: () => Promise<void>): Promise<void> {
   await sql`SELECT set_config('lock_timeout', ${`${migrationLockTimeoutMs}ms`}, false)`;
-  for (const migration of pending) await apply(sql, migration);
+  await run();
   await sql`SELECT set_config('lock_timeout', '0', false)`;
 }
 

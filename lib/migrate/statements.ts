@@ -35,6 +35,7 @@ export function planStatements(statements: readonly string[]): StatementPlan[] {
       created.add(table);
       return { statement, locks: 'nothing: the table is new' };
     }
+    if (/^CREATE FUNCTION /.test(text)) return { statement, locks: 'nothing: the function is new' };
     const indexed = /^CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?.*? ON (\w+)/s.exec(text);
     if (indexed?.[1] !== undefined) return { statement, locks: 'nothing: reads and writes go on' };
     if (indexed !== null && created.has(indexed[2] ?? ''))

@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { figureReuseMs } from '../metrics/limits.ts';
 import { shareResult } from '../shared-result.ts';
-import { readOldestPending, readStreamStates } from './stream-state.ts';
+import { type QueueNode, readOldestPending, readStreamStates } from './stream-state.ts';
 
 /** The state of a stream of the queue. */
 export interface QueueFigures {
@@ -12,8 +12,11 @@ export interface QueueFigures {
   readonly oldestSeconds: number;
   /** Used share of the stream's `max_bytes`. The replay window takes at most half of them. */
   readonly bytesRatio: number;
+  readonly bytesMax: number;
   /** How far the replay window reaches back: the age of the oldest message that is kept; 0 without one. */
   readonly windowSeconds: number;
+  /** The nodes of a cluster that hold the stream; none for a single nats-server. */
+  readonly nodes: QueueNode[];
 }
 
 /**
@@ -26,7 +29,7 @@ export function openQueueFigures(manager: JetStreamManager): () => Promise<Queue
     return Promise.all(
       states.map(async (state) => {
         const oldest = await readOldestPending(manager, state);
-        const { stream, messages, nowMs, firstAt, bytes, bytesMax, pending } = state;
+        const { stream, messages, nowMs, firstAt, bytes, bytesMax, pending, nodes } = state;
         const secondsSince = (time: Date | undefined) =>
           time === undefined ? 0 : Math.max(0, nowMs - time.getTime()) / 1_000;
         return {
@@ -34,7 +37,9 @@ export function openQueueFigures(manager: JetStreamManager): () => Promise<Queue
           messages: pending,
           oldestSeconds: secondsSince(oldest),
           bytesRatio: bytes / bytesMax,
+          bytesMax,
           windowSeconds: stream.keepsStored && messages > 0 ? secondsSince(firstAt) : 0,
+          nodes,
         };
       }),
     );

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { retryUntilAvailable } from '../queue/availability.ts';
 import { consumerFrom, consumerName } from '../queue/settings.ts';
 import { findIfExists } from '../queue/stream.ts';
+import { skipCommitNumbers } from '../tail/skip-numbers.ts';
 import { keepReplay, readStoredPositions, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
@@ -37,7 +38,7 @@ export interface MissingMessages {
 
 /**
  * Makes the writers' consumers deliver again what the database may lack after it was restored to an earlier time (ADR 31). The writers
- * store each event once, by its id; so a replay of more than is needed changes nothing. Call it while no writer runs: one that
+ * store each event once, by its id; so a replay of more than is needed changes nothing. Commits get numbers that no live stream has seen. Call it while no writer runs: one that
  * stores from the consumer that is replaced here would have its messages delivered again.
  *
  * A stream begins at the first message that was not stored at that time, by `queue_positions` of the database, or at the first
@@ -51,6 +52,7 @@ export async function startReplay(
   database: Database,
   restoredTo: Date,
 ): Promise<StreamReplay[]> {
+  await skipCommitNumbers(database);
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   const plan = await planStreams(connection, database, restoredTo);
   for (const { state, replay, windowMs } of plan) {

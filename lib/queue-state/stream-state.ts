@@ -27,6 +27,14 @@ export interface StreamState {
   readonly pending: number;
   /** Whether the writers' consumer exists. */
   readonly hasConsumer: boolean;
+  /** The nodes of a cluster that hold the stream; none for a single nats-server. */
+  readonly nodes: QueueNode[];
+}
+
+/** A nats-server with a copy of a stream. `behind`: it has not caught up yet. */
+export interface QueueNode {
+  readonly name: string;
+  readonly state: 'leader' | 'current' | 'behind' | 'offline';
 }
 
 /** @returns undefined when the stream does not exist. */
@@ -53,6 +61,7 @@ export async function readStreamState(
     bytesMax: config.max_bytes,
     ...countPending(stream, info, consumer),
     hasConsumer: consumer !== undefined,
+    nodes: nodesOf(info),
   };
 }
 
@@ -93,4 +102,13 @@ function countPending(
 /** The client's type lacks `ts`, which every supported nats-server sends. */
 function serverTimeMs(info: StreamInfo & { ts?: string }): number {
   return info.ts === undefined ? Date.now() : Date.parse(info.ts);
+}
+
+function nodesOf({ cluster }: StreamInfo): QueueNode[] {
+  if (cluster?.replicas === undefined) return [];
+  const leader = cluster.leader ? [{ name: cluster.leader, state: 'leader' as const }] : [];
+  const others = cluster.replicas.map(({ name, offline, current }): QueueNode => {
+    return { name, state: offline ? 'offline' : current ? 'current' : 'behind' };
+  });
+  return [...leader, ...others].toSorted((a, b) => a.name.localeCompare(b.name));
 }

@@ -1,5 +1,6 @@
 import { asc, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { defaultSegments } from '../db/partitions.ts';
 import { events, segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { boundOf } from '../db/weeks.ts';
@@ -7,7 +8,6 @@ import { deleteExpired } from './delete-expired.ts';
 import { deletedEventsMax, deletedSegmentsMax, segmentIdDelayMs } from './limits.ts';
 import { isAmong, uuidArray } from './literals.ts';
 import { type ExpiryRule, readCutoff } from './policy.ts';
-import { defaultSegments } from './week-partitions.ts';
 
 /** Where to look for expired segments of a space: in the weekly partitions or in the default partition. */
 export type SegmentPlace = 'weeks' | 'default';

@@ -1,7 +1,6 @@
-import { getTableName } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { listPartitions, partitionedTables } from '../db/partitions.ts';
-import { events, segments } from '../db/schema.ts';
+import { events } from '../db/schema.ts';
 import type { TimeRange } from '../db/weeks.ts';
 
 /** The partitions of events and segments of one week. They are dropped and rewritten together. */
@@ -26,7 +25,3 @@ export async function listWeekPartitions(database: Database): Promise<WeekPartit
   }
   return [...weeks.values()].toSorted((a, b) => a.range.toMs - b.range.toMs);
 }
-
-/** The default partition of segments, for segments whose id is outside of all weeks. */
-export const defaultSegments = `${getTableName(segments)}_default`;
-export const defaultEvents = `${getTableName(events)}_default`;

@@ -8,5 +8,11 @@ export const commitsPerSpaceMax = 200_000;
 export const segmentsPerRead = 500;
 export const eventsPerRead = 1_000;
 
+/** Most changes of stored events that one read returns. One changes some events of a trace. */
+export const changesPerRead = 200;
+
 /** A live stream that is further behind skips to the newest events. Every commit has an event, so this also bounds the count. */
 export const lagEventsMax = 50_000;
+
+/** Commit numbers that a restore skips: more than a space has commits, and few enough for 8,000 restores below 2^53. */
+export const skippedNumbers = 2 ** 40;

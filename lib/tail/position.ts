@@ -11,6 +11,8 @@ export interface TailPosition {
    */
   readonly segmentId: string;
   readonly segmentIndex: number;
+  /** The number of the last change of stored events that was read; undefined for a reader that does not follow changes. */
+  readonly change?: number | undefined;
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
@@ -28,18 +30,23 @@ export function comparePositions(a: TailPosition, b: TailPosition): number {
   return a.segmentIndex - b.segmentIndex;
 }
 
-const shape = /^(\d{1,16})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(-1|\d{1,10})$/;
+const shape = /^(\d{1,16})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(-1|\d{1,10})(?:\.(\d{1,15}))?$/;
 
 /** Formats a position as opaque text for clients: the message id of a live stream. */
-export function formatPosition({ number, segmentId, segmentIndex }: TailPosition): string {
-  return Buffer.from(`${number}.${segmentId}.${segmentIndex}`).toString('base64url');
+export function formatPosition({ number, segmentId, segmentIndex, change }: TailPosition): string {
+  const own = `${number}.${segmentId}.${segmentIndex}`;
+  return Buffer.from(change === undefined ? own : `${own}.${change}`).toString('base64url');
 }
 
 /** @returns undefined when {@link formatPosition} did not produce the text. */
 export function parsePosition(text: string): TailPosition | undefined {
-  const [, number, segmentId, index] = shape.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? [];
+  const [, number, segmentId, index, change] =
+    shape.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? [];
   if (segmentId === undefined) return undefined;
-  const position = { number: Number(number), segmentId, segmentIndex: Number(index) };
+  const position = {
+    ...{ number: Number(number), segmentId, segmentIndex: Number(index) },
+    ...(change !== undefined && { change: Number(change) }),
+  };
   const isInRange = Number.isSafeInteger(position.number) && position.segmentIndex <= lastIndex;
   return isInRange ? position : undefined;
 }

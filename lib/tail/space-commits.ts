@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { commitCounters, erasures, spaceCommits } from '../db/schema.ts';
+import { commitCounters, erasures, eventChanges, spaceCommits } from '../db/schema.ts';
 import { commitDays, commitsPerSpaceMax, lagEventsMax, segmentsPerRead } from './limits.ts';
 import { firstPosition, lastIndex, type TailPosition } from './position.ts';
 
@@ -98,7 +98,7 @@ export async function readLag(database: Database, spaceId: string, after: TailPo
 }
 
 /**
- * Deletes rows that are too old or too many. The last one of each space stays, as the position of streams that are up to date.
+ * Deletes rows that are too old or too many, and changes that are too old. The last row of each space stays, as the position of streams that are up to date.
  * Rows since the start of a running erasure stay, too: they say which segments are newer than it (operations/erasure/start.ts).
  */
 export async function deleteOldCommits(database: Database): Promise<void> {
@@ -110,6 +110,9 @@ export async function deleteOldCommits(database: Database): Promise<void> {
   const erasingSince = await readErasureStart(database);
   const tooMany = isBefore(sql`${commitCounters.lastNumber} - ${commitsPerSpaceMax}`);
   await database.delete(spaceCommits).where(and(tooMany, erasingSince && lt(storedAt, erasingSince)));
+  await database
+    .delete(eventChanges)
+    .where(lt(eventChanges.changedAt, sql`now() - make_interval(days => ${commitDays})`));
 }
 
 /** When the oldest erasure that is not completed began, if that was in the last {@link commitDays}. */

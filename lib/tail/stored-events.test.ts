@@ -16,6 +16,7 @@ import { type Database, openDatabase } from '../db/database.ts';
 import { commitCounters, erasures, eventIds, events, segments, spaceCommits } from '../db/schema.ts';
 import { migrateDatabase } from '../migrate/migrate.ts';
 import type { Part } from '../queue/group.ts';
+import { foldDelays } from '../store-delays/fold-delays.ts';
 import { slicePart } from '../write/slice.ts';
 import { storeParameters, storeStatement } from '../write/statement.ts';
 import { insertParts, storeParts } from '../write/store.ts';
@@ -24,9 +25,11 @@ import {
   comparePositions,
   firstPosition,
   formatPosition,
+  lastIndex,
   parsePosition,
   type TailPosition,
 } from './position.ts';
+import { skipCommitNumbers } from './skip-numbers.ts';
 import { deleteOldCommits, isKnownPosition, readEdge, readLag } from './space-commits.ts';
 import { readStoredPage } from './stored-events.ts';
 
@@ -187,6 +190,37 @@ test('a position that is too old for the records, or from another history, is un
   expect(await isKnown(firstPosition)).toBe(false);
   expect(await readStoredPage(database, spaceId, { columns, after: firstPosition })).toBeUndefined();
   expect(await isKnown(edge)).toBe(true);
+});
+
+test('after a restore no commit has a number from before it: a stream is told of a gap, and gets no event twice', async () => {
+  const spaceId = randomUUIDv7();
+  const [kept, first, second, third] = [1, 2, 3, 4].map(() => partOf(spaceId, someEvents(1)));
+  if (!kept || !first || !second || !third) throw new Error('no parts');
+  for (const part of [kept, first, second, third]) await insertParts(database, [part]);
+  const commits = await commitsOf(spaceId);
+  const [before, seen] = [0, 2].map((index): TailPosition => {
+    const { number, segmentIds } = commits[index] ?? { number: 0, segmentIds: [] };
+    return { number, segmentId: segmentIds[0] ?? '', segmentIndex: lastIndex };
+  });
+  if (!before || !seen) throw new Error('no commits');
+  expect(await isKnownPosition(database, spaceId, seen)).toBe(true);
+  // Back to the backup, then the lost parts in another order: the second one is the second again.
+  await sql`DELETE FROM event_ids WHERE space_id = ${spaceId} AND id IN (SELECT id FROM events WHERE space_id = ${spaceId} AND segment_id <> ${before.segmentId})`;
+  await sql`DELETE FROM events WHERE space_id = ${spaceId} AND segment_id <> ${before.segmentId}`;
+  await sql`DELETE FROM segments WHERE space_id = ${spaceId} AND id <> ${before.segmentId}`;
+  await sql`DELETE FROM space_commits WHERE space_id = ${spaceId} AND number > ${before.number}`;
+  await sql`UPDATE commit_counters SET last_number = ${before.number} WHERE space_id = ${spaceId}`;
+  await skipCommitNumbers(database);
+  const edge = await readEdge(database, spaceId);
+  for (const part of [third, second, first]) await insertParts(database, [part]);
+  expect(await isKnownPosition(database, spaceId, seen)).toBe(false);
+  // Positions that the backup has stay valid: the lost events come once.
+  for (const position of [before, edge]) expect((await readAll(spaceId, position)).ids).toHaveLength(3);
+  await foldDelays(database);
+  const [folded] = await sql<
+    { number: string }[]
+  >`SELECT number FROM store_delay_positions WHERE space_id = ${spaceId}`;
+  expect(Number(folded?.number)).toBe(edge.number + 3);
 });
 
 test('a position stays valid after a logical restore into a cluster whose transaction ids are lower', async () => {

@@ -1,7 +1,8 @@
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import type { events } from '../db/schema.ts';
-import { changeAll, changeFilled, changeNothing, columns } from './change-statement.ts';
+import { columns } from './change-parameters.ts';
+import { changeAll, changeFilled, changeNothing } from './change-statement.ts';
 
 export type EventRow = typeof events.$inferSelect;
 

@@ -1,80 +1,25 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { events, segments, traceNodes, traces, usageDays, usageMonths } from '../db/schema.ts';
-import { compileStatement, listOf, nameOf } from '../db/statement.ts';
+import {
+  commitCounters,
+  eventChanges,
+  events,
+  segments,
+  traceNodes,
+  traces,
+  usageDays,
+  usageMonths,
+} from '../db/schema.ts';
+import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
 import { type CountedRows, countByAgent, countByName } from '../write/statistics.ts';
+import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
 
 /**
- * The statement that changes stored events of traces. It is its own transaction (ADR 4). Its parameters are JSON arrays of records:
- * PostgreSQL reads them as the rows `change`.
+ * The statement that changes stored events of traces. It is its own transaction (ADR 4).
  */
 
-const { id, segmentId, traceId, agentId, threadId, userId } = events;
-const context = { agentId, threadId, userId };
-const key = { traceId, id, segmentId };
-const { spaceId: _space, receivedAt: _received, ...ofEvent } = getTableColumns(events);
-const { attributes: _attributes, ...withoutAttributes } = ofEvent;
+const { id, segmentId, traceId, agentId } = events;
 const { reasoningTokens, mergedEventId } = traceNodes;
-const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens } = events;
-
-/** The columns of each parameter, by the names of members. Those that no table has are texts. */
-export const columns = {
-  trace: {
-    ...{ traceId, version: traces.version, resolvedVersion: traces.resolvedVersion },
-    nextVersion: 'next_version',
-  },
-  node: {
-    traceId,
-    spanId: traceNodes.spanId,
-    ...context,
-    reasoningTokens,
-    mergedEventId,
-    isRemoved: 'is_removed',
-    isDropped: 'is_dropped',
-  },
-  fill: { ...key, ...context },
-  replaced: withoutAttributes,
-  removed: key,
-  segment: {
-    id: segments.id,
-    terms: segments.terms,
-    hash: 'hash',
-    body: 'base64',
-    rawBytes: segments.rawBytes,
-    removed: 'removed',
-    isEmpty: 'is_empty',
-  },
-  measure: {
-    ...{ id, type: events.type, name: events.name, source: events.source, state: events.state, agentId },
-    ...{ startTimeMs: events.startTimeMs, durationMs: events.durationMs, reasoningTokens },
-    ...{ inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens },
-    sign: 'sign',
-    isByName: 'is_by_name',
-  },
-} as const satisfies Record<string, Record<string, PgColumn | string>>;
-
-/** The types of the columns that no table has. */
-const types: Readonly<Record<string, string>> = {
-  next_version: 'bigint',
-  is_removed: 'boolean',
-  is_dropped: 'boolean',
-  hash: 'text',
-  base64: 'text',
-  removed: 'integer',
-  is_empty: 'boolean',
-  sign: 'integer',
-  is_by_name: 'boolean',
-};
-
-/** The rows of a parameter, as `change`. */
-function rowsOf(parameter: string, named: Readonly<Record<string, PgColumn | string>>): SQL {
-  const defined = Object.values(named).map((column) =>
-    typeof column === 'string'
-      ? sql`${sql.identifier(column)} ${sql.raw(types[column] ?? 'text')}`
-      : sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`,
-  );
-  return sql`json_to_recordset(${sql.placeholder(parameter)}::json) AS change(${listOf(defined)})`;
-}
 
 const space = sql`${sql.placeholder('space')}::uuid`;
 const kept = (column: PgColumn) => sql`kept.${nameOf(column)}`;
@@ -103,6 +48,7 @@ function buildStatement(isWhole: boolean): SQL {
 ${lockAll()}
 ${changeContexts()}
 ${isWhole ? changeCalls() : sql``}
+${noteChanges(isWhole)}
 ${changeSegments()}
 ${isWhole ? removeSegments() : sql``}
 ${countChanges(isWhole)}
@@ -172,6 +118,35 @@ function changeCalls(): SQL {
 )`;
 }
 
+/**
+ * Notes the changed events under the next number of the space. It stands before the statistics: Postgres runs CTEs that nothing reads in
+ * reverse order, so all statements of a space lock its counter last.
+ */
+function noteChanges(isWhole: boolean): SQL {
+  const { spaceId, lastNumber, lastChange } = commitCounters;
+  const { number, eventIds } = eventChanges;
+  return sql`, changed_events AS (
+  SELECT array_agg(DISTINCT ${nameOf(id)}) AS ids FROM (${changedIds(isWhole)}) AS changed HAVING count(*) > 0
+), change_number AS (
+  INSERT INTO ${commitCounters} AS kept (${namesOf([spaceId, lastNumber, lastChange])})
+  SELECT ${space}, 0, 1 FROM changed_events
+  ON CONFLICT (${nameOf(spaceId)}) DO UPDATE SET ${nameOf(lastChange)} = kept.${nameOf(lastChange)} + 1
+  RETURNING ${nameOf(lastChange)}
+), noted AS (
+  INSERT INTO ${eventChanges} (${namesOf([eventChanges.spaceId, number, eventIds])})
+  SELECT ${space}, ${nameOf(lastChange)}, ids FROM change_number, changed_events
+  RETURNING ${nameOf(number)}
+)`;
+}
+
+function changedIds(isWhole: boolean): SQL {
+  const names = ['filled_events', ...(isWhole ? ['replaced_events', 'removed_events'] : [])];
+  return sql.join(
+    names.map((name) => sql`SELECT ${nameOf(id)} FROM ${sql.identifier(name)}`),
+    sql` UNION ALL `,
+  );
+}
+
 function changeSegments(): SQL {
   const { id: segment, spaceId, terms, body, rawBytes, eventCount } = segments;
   return sql`, changed_segments AS (
@@ -203,15 +178,13 @@ function removeSegments(): SQL {
 function countChanges(isWhole: boolean): SQL {
   const rows: CountedRows = { from: 'measured', isSigned: true };
   const [byName, byAgent] = [countByName('name_counts', rows), countByAgent('agent_counts', rows)];
-  const changed = ['filled_events', ...(isWhole ? ['replaced_events', 'removed_events'] : [])];
-  const ids = changed.map((name) => sql`SELECT ${nameOf(id)} FROM ${sql.identifier(name)}`);
   const names = sql`, name_counts AS MATERIALIZED (${byName.counts}
 ), by_name AS (${byName.byMinute}
 ), by_name_hours AS (${byName.byHours}
 )`;
   return sql`, measured AS (
   SELECT ${space} AS ${nameOf(events.spaceId)}, change.* FROM ${rowsOf('measures', columns.measure)}
-  WHERE ${change(id)} IN (${sql.join(ids, sql` UNION ALL `)})
+  WHERE ${change(id)} IN (${changedIds(isWhole)})
 )${isWhole ? names : sql``}, agent_counts AS MATERIALIZED (${byAgent.counts}
 ), by_agent AS (${byAgent.byMinute}
 ), by_agent_hours AS (${byAgent.byHours}

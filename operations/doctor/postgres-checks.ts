@@ -123,13 +123,14 @@ async function checkRoles(database: Database): Promise<Finding> {
 
 async function checkConnections(database: Database): Promise<Finding> {
   const check = 'postgres.connections';
+  // The activity of other roles is hidden from some; these counts are not.
   const { used, limit } = await readOne(
     database,
     sql<{
       used: number;
       limit: number;
-    }>`SELECT count(*)::int AS used, current_setting('max_connections')::int AS limit
-      FROM pg_stat_activity WHERE backend_type = 'client backend'`,
+    }>`SELECT sum(numbackends)::int AS used, current_setting('max_connections')::int AS limit
+      FROM pg_stat_database`,
   );
   const found = `${used} of ${limit} connections are used`;
   if (used < 0.8 * limit) return ok(check, found);
@@ -138,6 +139,18 @@ async function checkConnections(database: Database): Promise<Finding> {
 
 async function checkTransactions(database: Database): Promise<Finding> {
   const check = 'postgres.transactions';
+  const { isVisible } = await readOne(
+    database,
+    sql<{
+      isVisible: boolean;
+    }>`SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') AS "isVisible"`,
+  );
+  if (!isVisible)
+    return skipped(
+      check,
+      'the sessions of other roles are hidden from this one',
+      'Run `weir doctor` as the owner of the database.',
+    );
   const rows = await database.execute<{ pid: number; name: string; seconds: number }>(sql`
     SELECT pid, application_name AS name, floor(extract(epoch FROM now() - xact_start))::int AS seconds FROM pg_stat_activity
     WHERE backend_type = 'client backend' AND xact_start < now() - make_interval(secs => ${transactionSecondsMax})

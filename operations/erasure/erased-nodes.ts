@@ -1,8 +1,9 @@
-import { and, asc, eq, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { traceNodes } from '../../lib/db/schema.ts';
 import { asStored } from '../../lib/event/text.ts';
+import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { nodesPerBatch } from './limits.ts';
 import { nodesTable, statisticsTable } from './rewritten-files.ts';
@@ -34,14 +35,22 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
       sql`, `,
     );
     await inBoundedTransaction(database, async (transaction) => {
-      await transaction
+      const cleared = await transaction
         .update(traceNodes)
         .set({ name: null, agentId: null, threadId: null, userId: null })
-        .where(and(eq(spaceId, erasure.spaceId), sql`${key} IN (${keys})`));
+        .where(and(eq(spaceId, erasure.spaceId), sql`${key} IN (${keys})`))
+        .returning();
+      await recordErased(transaction, erasure, { nodes: cleared.map(nodeImage) });
       await countErased(transaction, erasure, { unwritten: [nodesTable, statisticsTable] });
     });
     erased += found.length;
   }
+}
+
+/** The row by the names of its columns in the database. */
+function nodeImage(row: typeof traceNodes.$inferSelect): Record<string, unknown> {
+  const columns = Object.entries(getTableColumns(traceNodes));
+  return Object.fromEntries(columns.map(([name, column]) => [column.name, Reflect.get(row, name)]));
 }
 
 function matchNodes(subject: Subject): SQL {

@@ -7,6 +7,7 @@ import { termsOfColumns } from '../../lib/event/column-terms.ts';
 import { inSpace, type TermColumn } from '../../lib/event/terms.ts';
 import { rebuildSegment } from '../../lib/segment/rebuilt-segment.ts';
 import type { Batch } from './candidates.ts';
+import { countedColumns, countedRow, recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { statisticsTable } from './rewritten-files.ts';
 import { matchRows } from './subject.ts';
@@ -20,6 +21,29 @@ export interface ErasedBatch {
   readonly damaged: readonly string[];
 }
 
+/** Which rows are erased from segments. */
+export interface RowErasure {
+  readonly spaceId: string;
+  /** The condition on rows of `events`. */
+  readonly matches: SQL | undefined;
+  /** Records it in the transaction that erased them. */
+  note(transaction: Transaction, gone: GoneRows): Promise<void>;
+}
+
+/** The rows that one transaction erased, at least one. */
+export interface GoneRows extends ErasedBatch {
+  readonly rows: readonly GoneRow[];
+  /** The tables whose files have to be rewritten. */
+  readonly unwritten: readonly string[];
+}
+
+/** An erased event: its counted columns, its trace, and the key that sent it. */
+type GoneRow = Parameters<typeof countedRow>[0] & {
+  readonly id: string;
+  readonly traceId: string | null;
+  readonly apiKeyId: string;
+};
+
 /**
  * Erases the subject's events from these segments in one transaction: rows, and texts in the segments. A segment has no text
  * without a row (ADR 0024). A segment without events is deleted. If the process is killed, nothing is changed.
@@ -27,25 +51,40 @@ export interface ErasedBatch {
  * Segments are locked first, in the same order as retention locks them, to avoid deadlocks.
  */
 export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Promise<ErasedBatch> {
+  const { spaceId, subject } = erasure;
+  const note: RowErasure['note'] = async (
+    transaction,
+    { events, segmentsRewritten, segmentsDeleted, rows, unwritten },
+  ) => {
+    await countErased(transaction, erasure, { events, segmentsRewritten, segmentsDeleted, unwritten });
+    await recordErased(transaction, erasure, {
+      ids: rows.map(({ id }) => id),
+      counted: rows.map((row) => countedRow(row, row.apiKeyId)),
+    });
+  };
+  return eraseRows(database, { spaceId, matches: matchRows(subject), note }, ids);
+}
+
+/** As {@link eraseBatch}, for the rows that a condition matches. */
+export function eraseRows(database: Database, erasure: RowErasure, ids: Batch): Promise<ErasedBatch> {
   return inBoundedTransaction(database, async (transaction) => {
     const batch = new BatchErasure(transaction, erasure);
     const erased = await batch.erase(ids);
-    const { damaged: _, ...counts } = erased;
-    if (counts.events > 0)
-      await countErased(transaction, erasure, {
-        ...counts,
-        unwritten: [...batch.partitions, statisticsTable],
-      });
+    const { rows, partitions } = batch;
+    if (rows.length > 0)
+      await erasure.note(transaction, { ...erased, rows, unwritten: [...partitions, statisticsTable] });
     return erased;
   });
 }
 
 class BatchErasure {
   readonly #transaction: Transaction;
-  readonly #erasure: Erasure;
+  readonly #erasure: RowErasure;
   partitions: string[] = [];
+  rows: GoneRow[] = [];
+  #keys = new Map<string, string>();
 
-  constructor(transaction: Transaction, erasure: Erasure) {
+  constructor(transaction: Transaction, erasure: RowErasure) {
     this.#transaction = transaction;
     this.#erasure = erasure;
   }
@@ -53,6 +92,7 @@ class BatchErasure {
   async erase(ids: Batch): Promise<ErasedBatch> {
     const locked = await this.#lockSegments(ids);
     const gone = locked.length === 0 ? [] : await this.#deleteRows(locked);
+    this.rows = gone.map((row) => ({ ...row, apiKeyId: this.#keys.get(row.segmentId) ?? '' }));
     const touched = Map.groupBy(gone, ({ segmentId }) => segmentId);
     const left = await this.#readRows([...touched.keys()]);
     const empty = [...touched.keys()].filter((id) => !left.has(id));
@@ -75,20 +115,30 @@ class BatchErasure {
   /** @returns the ids that still exist. */
   async #lockSegments(ids: Batch): Promise<string[]> {
     const rows = await this.#transaction
-      .select({ id: segments.id, partition: sql<string>`${segments}.tableoid::regclass::text` })
+      .select({
+        id: segments.id,
+        apiKeyId: segments.apiKeyId,
+        partition: sql<string>`${segments}.tableoid::regclass::text`,
+      })
       .from(segments)
       .where(this.#areSegments(ids))
       .orderBy(asc(segments.id))
       .for('update');
     this.partitions = rows.map(({ partition }) => partition);
+    this.#keys = new Map(rows.map(({ id, apiKeyId }) => [id, apiKeyId]));
     return rows.map(({ id }) => id);
   }
 
   #deleteRows(ids: Batch) {
     return this.#transaction
       .delete(events)
-      .where(and(this.#areOf(ids), matchRows(this.#erasure.subject)))
-      .returning({ segmentId: events.segmentId, segmentIndex: events.segmentIndex });
+      .where(and(this.#areOf(ids), this.#erasure.matches))
+      .returning({
+        ...countedColumns,
+        traceId: events.traceId,
+        segmentId: events.segmentId,
+        segmentIndex: events.segmentIndex,
+      });
   }
 
   /** The remaining events of each segment that has any. */

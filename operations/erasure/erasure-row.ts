@@ -99,7 +99,7 @@ export async function beginErasure(
 /** Adds to the counts of an erasure, in the transaction that erased the events. */
 export async function countErased(
   transaction: Transaction,
-  erasure: Erasure,
+  erasure: Pick<Erasure, 'spaceId' | 'id'>,
   { unwritten = [], ...counts }: Partial<ErasureCounts> & { unwritten?: readonly string[] },
 ): Promise<void> {
   const added = Object.entries(counts).map(([name, count]): [string, SQL] => [
@@ -117,7 +117,10 @@ export async function countErased(
 }
 
 /** The tables whose files may still contain data erased by this or an earlier erasure in the space. */
-export async function readUnwritten(database: Database, { spaceId }: Erasure): Promise<string[]> {
+export async function readUnwritten(
+  database: Database,
+  { spaceId }: Pick<Erasure, 'spaceId'>,
+): Promise<string[]> {
   const rows = await database
     .select({ unwritten: erasures.unwritten })
     .from(erasures)
@@ -125,7 +128,11 @@ export async function readUnwritten(database: Database, { spaceId }: Erasure): P
   return [...new Set(rows.flatMap(({ unwritten }) => unwritten))].toSorted();
 }
 
-export async function noteWritten(database: Database, { spaceId }: Erasure, table: string): Promise<void> {
+export async function noteWritten(
+  database: Database,
+  { spaceId }: Pick<Erasure, 'spaceId'>,
+  table: string,
+): Promise<void> {
   await database
     .update(erasures)
     .set({ unwritten: sql`array_remove(${erasures.unwritten}, ${table})` })
@@ -185,6 +192,6 @@ async function deleteRequest(transaction: Transaction, erasure: Erasure, id: str
   await countErased(transaction, erasure, { unwritten: [getTableName(erasureRequests)] });
 }
 
-function isRow({ spaceId, id }: Erasure) {
+function isRow({ spaceId, id }: Pick<Erasure, 'spaceId' | 'id'>) {
   return and(eq(erasures.spaceId, spaceId), eq(erasures.id, id));
 }

@@ -2,19 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableName, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { hasCitus } from '../../lib/db/distribution.ts';
-import { serverTimeMs } from '../../lib/db/partitions.ts';
+import { defaultEvents, defaultSegments, serverTimeMs } from '../../lib/db/partitions.ts';
 import { erasureRequests, events, quarantine, segments, traceNodes } from '../../lib/db/schema.ts';
 import { isLockConflict } from '../../lib/retention/delete-expired.ts';
 import { expireLock } from '../../lib/retention/expire.ts';
 import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
 import { readFill } from '../../lib/retention/partition-fill.ts';
 import { copyPartitions } from '../../lib/retention/partition-rewrite.ts';
-import {
-  defaultEvents,
-  defaultSegments,
-  listWeekPartitions,
-  type WeekPartitions,
-} from '../../lib/retention/week-partitions.ts';
+import { listWeekPartitions, type WeekPartitions } from '../../lib/retention/week-partitions.ts';
 import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
 import {
   retentionPollMs,
@@ -48,7 +43,7 @@ export interface RewrittenFiles {
  */
 export async function rewriteFiles(
   database: Database,
-  erasure: Erasure,
+  erasure: Pick<Erasure, 'spaceId'>,
   report: (table: string) => void,
 ): Promise<RewrittenFiles> {
   const unwritten = await readUnwritten(database, erasure);

@@ -32,9 +32,17 @@ export function readPart(bytes: Uint8Array): Part | undefined {
  */
 export function wipePart(part: Part, subject: Subject): WipedPart | undefined {
   const own = splitElements(part.columns?.[subjectColumn(subject)] ?? '');
-  const isOwn = Array.from({ length: part.eventCount }, (_, at) =>
-    isOfElement(subject, unquoteElement(own[at])),
-  );
+  return wipeWhere(part, (at) => isOfElement(subject, unquoteElement(own[at])));
+}
+
+/** As {@link wipePart}, for events by their ids. */
+export function wipeIds(part: Part, ids: ReadonlySet<string>): WipedPart | undefined {
+  const own = splitElements(part.columns?.id ?? '');
+  return wipeWhere(part, (at) => ids.has(own[at] ?? ''));
+}
+
+function wipeWhere(part: Part, isErased: (at: number) => boolean): WipedPart | undefined {
+  const isOwn = Array.from({ length: part.eventCount }, (_, at) => isErased(at));
   const erasedIds = splitElements(part.columns?.id ?? '').filter((_, at) => isOwn[at]);
   if (erasedIds.length === 0) return undefined;
   if (erasedIds.length === part.eventCount) return { part: undefined, erasedIds };

@@ -1,6 +1,7 @@
 import { getTableName, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../lib/db/database.ts';
+import { defaultEvents, defaultSegments } from '../../lib/db/partitions.ts';
 import {
   agentStats,
   agentStatsRollups,
@@ -13,12 +14,8 @@ import {
   usageMonths,
 } from '../../lib/db/schema.ts';
 import { effectiveRetentionDays, expiryOf } from '../../lib/retention/policy.ts';
-import {
-  defaultEvents,
-  defaultSegments,
-  listWeekPartitions,
-  type WeekPartitions,
-} from '../../lib/retention/week-partitions.ts';
+import { listWeekPartitions, type WeekPartitions } from '../../lib/retention/week-partitions.ts';
+import { type Measure, openMeasure, readEstimate } from './storage-sizes.ts';
 
 /** Storage use, for an operator. Bytes include indexes and TOAST. */
 export interface StorageReport {
@@ -102,9 +99,6 @@ export async function reportStorage(
   };
 }
 
-/** The bytes of a table with its indexes and TOAST. */
-type Measure = (name: string) => Promise<number>;
-
 interface PartitionContext {
   /** The effective retention of each space, in days; undefined is unlimited. */
   daysOf: ReadonlyMap<string, number | undefined>;
@@ -146,25 +140,8 @@ async function countRows(database: Database, table: string): Promise<number> {
   return row?.rows ?? 0;
 }
 
-/** Estimates rows from planner statistics, or counts them when the table was never analyzed. */
+/** Estimates rows, or counts them when the table was never analyzed. */
 async function estimateRows(database: Database, name: string | undefined): Promise<number> {
   if (name === undefined) return 0;
-  const [row] = await database.execute<{ rows: number }>(
-    sql`SELECT reltuples::float8 AS rows FROM pg_class WHERE oid = to_regclass(${name})`,
-  );
-  return row === undefined || row.rows < 0 ? countRows(database, name) : row.rows;
-}
-
-/** Returns a function that measures a table by name. On Citus the coordinator's own relation of a distributed table is empty. */
-async function openMeasure(database: Database): Promise<Measure> {
-  const [found] = await database.execute<{ isCitus: boolean }>(
-    sql`SELECT to_regproc('citus_total_relation_size') IS NOT NULL AS "isCitus"`,
-  );
-  const size = sql.raw(found?.isCitus === true ? 'citus_total_relation_size' : 'pg_total_relation_size');
-  return async (name) => {
-    const [row] = await database.execute<{ bytes: number }>(
-      sql`SELECT ${size}(${name}::regclass)::float8 AS bytes`,
-    );
-    return row?.bytes ?? 0;
-  };
+  return (await readEstimate(database, name)) ?? countRows(database, name);
 }

@@ -7,6 +7,7 @@ import type { Probes } from '../../lib/metrics/service-port.ts';
 import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import { startAlerts } from './alerts/alerts.ts';
+import { installationConnectionsMax } from './installation/limits.ts';
 import { accountConnectionsMax, dashboardConnectionsMax, dashboardQueryTimeoutMs } from './limits.ts';
 import { followStoredNotices } from './live/stored-notices.ts';
 import { createRoutes } from './routes.ts';
@@ -42,7 +43,8 @@ export async function startDashboardApi({
   await requireSchemaOnStart(accountPool, log);
   const accounts = openDatabase(accountPool);
   const spaces = openDatabase(openPool(dashboardConnectionsMax));
-  const services = await openServices({ spaces, accounts }, config, log);
+  const installation = openDatabase(openPool(installationConnectionsMax));
+  const services = await openServices({ spaces, accounts, installation }, config, log);
   if (config.NATS_URL !== undefined)
     resources.use(followStoredNotices(config.NATS_URL, { wake: services.wakeStreams, report }, log));
   resources.use(startAlerts(spaces, config, log));

@@ -34,7 +34,8 @@ beforeAll(async () => {
   bystander = await dashboard.addSpace();
   const variables = { API_KEY_PEPPER: dashboardPepper, DASHBOARD_PUBLIC_URL: dashboardPublicUrl };
   const config = requireConfig(parseConfig(variables), ['API_KEY_PEPPER']);
-  const databases = { spaces: dashboard.database, accounts: dashboard.database };
+  const { database } = dashboard;
+  const databases = { spaces: database, accounts: database, installation: database };
   services = await openServices(databases, config, pino({ level: 'silent' }));
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());

@@ -5,13 +5,13 @@ import { live } from './procedures/live.ts';
 import { me } from './procedures/me.ts';
 import { prices } from './procedures/prices.ts';
 import { senders } from './procedures/senders.ts';
-
 import { alerts } from './procedures/settings/alerts.ts';
 import { apiKeys } from './procedures/settings/api-keys.ts';
 import { audit } from './procedures/settings/audit.ts';
 import { erasures } from './procedures/settings/erasures.ts';
 import { invitations } from './procedures/settings/invitations.ts';
 import { members } from './procedures/settings/members.ts';
+import { operator } from './procedures/settings/operator.ts';
 import { quarantine } from './procedures/settings/quarantine.ts';
 import { secondFactor } from './procedures/settings/second-factor.ts';
 import { sessions } from './procedures/settings/sessions.ts';
@@ -43,6 +43,7 @@ export const appRouter = router({
   quarantine,
   erasures,
   alerts,
+  operator,
 });
 
 /** The router's type. Front ends import only this type. */

@@ -17,6 +17,8 @@ import { openSessions } from './accounts/session.ts';
 import { openSessionList } from './accounts/session-list.ts';
 import { openSignIn } from './accounts/sign-in.ts';
 import { openSpaceAdmin } from './admin/space-admin.ts';
+import { openInstallation } from './installation/installation.ts';
+import { openOperators } from './installation/operators.ts';
 import {
   exportOpenBytesMax,
   openingLimits,
@@ -33,15 +35,17 @@ import { findPasskeySite } from './second-factor/passkey-site.ts';
 import { openSpaceStore } from './spaces/space-store.ts';
 import type { Services } from './trpc/context.ts';
 
-/** The same database through two pools, so that reads of spaces cannot delay sign-ins or session checks. */
+/** The same database through several pools, so that reads of spaces cannot delay sign-ins or session checks, nor those of operators. */
 export interface DashboardDatabases {
   readonly spaces: Database;
   readonly accounts: Database;
+  /** For operators of the installation. */
+  readonly installation: Database;
 }
 
 /** Opens the services that procedures use. Postgres need not be reachable yet. */
 export async function openServices(
-  { spaces, accounts: database }: DashboardDatabases,
+  { spaces, accounts: database, installation }: DashboardDatabases,
   config: ConfigWith<'API_KEY_PEPPER'>,
   log: Logger,
 ): Promise<Services> {
@@ -109,6 +113,8 @@ export async function openServices(
       };
       return openSpaceAdmin({ database, pepper, retentionDaysMax, alerts }, spaceId, actor);
     },
+    operators: openOperators(now),
+    installation: openInstallation(installation, config),
     createSpace: async (name, owner) => (await createSpace(database, name, newSpace, owner)).id,
   };
 }

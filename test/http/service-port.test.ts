@@ -95,7 +95,9 @@ test('a writer is dead when it stores nothing although messages wait and Postgre
     messages: 1,
     oldestSeconds: stuckMs / 1_000,
     bytesRatio: 0,
+    bytesMax: 1,
     windowSeconds: 0,
+    nodes: [],
   };
   const longAgoMs = performance.now() - 2 * stuckMs;
   const probesOf = (sql: typeof pipeline.sql, queue: (typeof waiting)[], lastStoredAtMs = longAgoMs) =>

@@ -69,6 +69,19 @@ CREATE TABLE traces (
 CREATE INDEX traces_by_time ON traces USING brin (received_at);
 CREATE INDEX traces_without_calls ON traces (received_at) WHERE NOT has_calls;
 
+-- Changes of stored events by later spans, for live streams.
+
+ALTER TABLE commit_counters ADD COLUMN last_change bigint NOT NULL DEFAULT 0;
+
+CREATE TABLE event_changes (
+  space_id uuid NOT NULL,
+  number bigint NOT NULL,
+  changed_at timestamptz NOT NULL DEFAULT now(),
+  event_ids uuid[] NOT NULL,
+  CONSTRAINT event_changes_space_id_number_pk PRIMARY KEY (space_id, number)
+);
+CREATE INDEX event_changes_by_time ON event_changes USING brin (changed_at);
+
 -- Erasures that are requested in the dashboard, and receipts.
 
 ALTER TABLE erasures ADD COLUMN receipt jsonb, ADD COLUMN requested_by text;
@@ -240,3 +253,33 @@ CREATE TABLE queue_positions (
   replay_up_to bigint NOT NULL DEFAULT 0,
   updated_at timestamptz NOT NULL
 );
+
+-- Changes of administrative tables on their way to the control stream (ADR 32). `weir migrate` adds the triggers (lib/control/triggers.ts).
+
+CREATE TABLE control_changes (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  table_name text NOT NULL,
+  operation text NOT NULL,
+  image jsonb NOT NULL
+);
+
+-- SECURITY DEFINER: a role that may change a row of these tables needs no right on the log, and cannot change a row without an entry in it.
+-- The arguments of a trigger are the columns of the primary key, and the columns whose changes are not logged.
+CREATE FUNCTION log_control_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  before jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
+  after jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
+  before_key jsonb;
+BEGIN
+  IF TG_OP <> 'INSERT' THEN
+    SELECT jsonb_object_agg(name, before -> name) INTO before_key FROM unnest(string_to_array(TG_ARGV[0], ',')) AS name;
+  END IF;
+  IF TG_OP = 'DELETE' OR (TG_OP = 'UPDATE' AND NOT after @> before_key) THEN
+    INSERT INTO control_changes (table_name, operation, image) VALUES (TG_TABLE_NAME, 'delete', before_key);
+  END IF;
+  IF TG_OP = 'INSERT' OR before - string_to_array(TG_ARGV[1], ',') <> after - string_to_array(TG_ARGV[1], ',') THEN
+    INSERT INTO control_changes (table_name, operation, image) VALUES (TG_TABLE_NAME, 'upsert', after);
+  END IF;
+  RETURN NULL;
+END $$;

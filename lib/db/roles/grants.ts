@@ -1,6 +1,7 @@
 import { is, type SQL, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../database.ts';
+import { defaultEvents, defaultSegments } from '../partitions.ts';
 import * as schema from '../schema.ts';
 import { listOf, nameOf } from '../statement.ts';
 
@@ -33,12 +34,14 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertTargets, schema.alertRules),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertEvents, schema.alertDeliveries),
   ...may('SELECT', schema.erasures, schema.backups),
+  // It moves changes to the control stream. The triggers insert them with the rights of the owner.
+  ...may('SELECT, DELETE', schema.controlChanges),
   // A writer erases what is requested.
   ...may('SELECT, INSERT', schema.auditLog, schema.identities, schema.erasureRequests),
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
   ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
   ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),
-  ...may('SELECT', schema.traceNodes, schema.traces),
+  ...may('SELECT', schema.traceNodes, schema.traces, schema.eventChanges),
   ...may('SELECT, INSERT, UPDATE', apiKeys, spaces, schema.users, schema.invitations),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.memberships, schema.modelPrices, schema.quarantine),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.sessions, schema.signInLinks),
@@ -68,6 +71,11 @@ export async function grantRights(database: Database): Promise<void> {
       await transaction.execute(sql`GRANT SELECT ON drizzle.__drizzle_migrations TO ${to}`);
       for (const { table, privileges } of rights)
         await transaction.execute(sql`GRANT ${privileges} ON ${table} TO ${to}`);
+      // The doctor looks whether the default partitions hold rows. A right on the whole table does not include its partitions.
+      if (rights === dashboardRights)
+        await transaction.execute(
+          sql`GRANT SELECT ON ${sql.identifier(defaultEvents)}, ${sql.identifier(defaultSegments)} TO ${to}`,
+        );
     });
   }
 }

@@ -105,11 +105,33 @@ export const segments = pgTable(
   ],
 );
 
-/** The number of the last commit of each space (ADR 0020). */
+/** The numbers of the last commit of each space (ADR 0020), and of the last change of stored events. */
 export const commitCounters = pgTable(
   'commit_counters',
-  { spaceId: uuid('space_id').notNull(), lastNumber: bigint('last_number', { mode: 'number' }).notNull() },
+  {
+    spaceId: uuid('space_id').notNull(),
+    lastNumber: bigint('last_number', { mode: 'number' }).notNull(),
+    lastChange: bigint('last_change', { mode: 'number' }).notNull().default(0),
+  },
   (table) => [primaryKey({ columns: [table.spaceId] })],
+);
+
+/**
+ * Stored events that were changed or removed by later spans of their traces (ADR 27), so that live streams show them as they are now. Rows
+ * are numbered as `space_commits` are, and kept as long.
+ */
+export const eventChanges = pgTable(
+  'event_changes',
+  {
+    spaceId: uuid('space_id').notNull(),
+    number: bigint('number', { mode: 'number' }).notNull(),
+    changedAt: instant('changed_at').notNull().default(sql`now()`),
+    eventIds: uuid('event_ids').array().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.spaceId, table.number] }),
+    index('event_changes_by_time').using('brin', table.changedAt),
+  ],
 );
 
 /**

@@ -28,6 +28,8 @@ export interface SessionUser extends SpaceUser {
   secondFactors: SecondFactors;
   /** With SECOND_FACTOR_REQUIRED, whether the user has to add a second factor before anything else. */
   mustEnrol: boolean;
+  /** Whether the user may see the state of the installation. */
+  isOperator: boolean;
 }
 
 /** A user who has just authenticated. */
@@ -210,6 +212,7 @@ function prepareFind(database: Database) {
       userId: users.id,
       email: users.email,
       hasPassword: sql<boolean>`${users.passwordHash} IS NOT NULL`,
+      isOperator: sql<boolean>`${users.operatorSince} IS NOT NULL`,
       ...secondFactorColumns,
       chosenSpaceId: sessions.spaceId,
       isUseOld: sql<boolean>`${lt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionUseMs))} * interval '1 millisecond'`)}`,
@@ -242,6 +245,7 @@ function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolean): Ses
     userId: first.userId,
     email: first.email,
     hasPassword: first.hasPassword,
+    isOperator: first.isOperator,
     secondFactors: { totp: first.totp, passkey: first.passkey },
     // Without a password the user signs in at the OpenID provider, whose matter a second factor is.
     mustEnrol: isSecondFactorRequired && first.hasPassword && !first.totp && !first.passkey,

@@ -1,4 +1,5 @@
 import type { Database } from '../../../lib/db/database.ts';
+import { type DelayHistory, readDelays } from '../../../lib/store-delays/read-delays.ts';
 import { type Chart, type ChartQuery, readChart } from './chart.ts';
 import { withCostRates } from './cost-rates.ts';
 import { type CostQuery, type Costs, readCosts } from './costs.ts';
@@ -15,6 +16,8 @@ export interface ChartReader {
   /** The models of the last 30 days and their prices. */
   usedModels(): Promise<UsedModel[]>;
   histogram(query: HistogramQuery): Promise<Histogram>;
+  /** How long the events that were stored in a range took from receipt until they were stored. */
+  delays(range: { fromMs: number; toMs: number }): Promise<DelayHistory['total']>;
 }
 
 export function openChartReader(database: Database, spaceId: string): ChartReader {
@@ -27,5 +30,6 @@ export function openChartReader(database: Database, spaceId: string): ChartReade
       const filter = await withCostRates(database, spaceId, query.filter);
       return readHistogram(database, spaceId, { ...query, filter });
     },
+    delays: async (range) => (await readDelays(database, spaceId, range)).total,
   };
 }

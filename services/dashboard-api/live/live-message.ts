@@ -25,6 +25,11 @@ export const liveMessage = z
      * cannot be read.
      */
     z.object({ type: z.literal('status'), isDelayed: z.boolean() }),
+    /**
+     * Spans that came later changed stored events (docs/opentelemetry.md): `events` as they are now, if they match the filter, and the ids of
+     * `removed` ones, which do not exist any more or do not match. Some may be unknown to the client. Only for a stream with `changes`.
+     */
+    z.object({ type: z.literal('changed'), events: z.array(listedEvent), removed: z.array(z.guid()) }),
     /** The stream was too far behind and continues with the newest events. `live.since` reads the skipped ones. */
     z.object({ type: z.literal('skipped'), skipped: skippedEvents }),
   ])

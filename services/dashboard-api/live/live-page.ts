@@ -5,7 +5,7 @@ import { comparePositions, type TailPosition } from '../../../lib/tail/position.
 import { readStoredPage } from '../../../lib/tail/stored-events.ts';
 import { type ListedEvent, type ListedRow, listedColumns, showEvents } from '../events/listed-event.ts';
 import { liveMessageBytesMax, liveMessageEventsMax } from './limits.ts';
-import { type TrackedMessage, toTracked } from './live-message.ts';
+import type { LiveMessage } from './live-message.ts';
 
 /** An event as streams send it. All streams of the space share the object. */
 export interface LiveEvent {
@@ -25,11 +25,13 @@ export interface LivePage {
   readonly isComplete: boolean;
 }
 
-/** A queued message of events. */
+/** A queued message. */
 export interface EventMessage {
-  readonly message: TrackedMessage;
-  /** The position that the client has reached with this message. */
-  readonly end: TailPosition;
+  readonly message: LiveMessage;
+  /** The position that the client has reached with this message; undefined for changes of events, which have numbers of their own. */
+  readonly end?: TailPosition;
+  /** The change that the client has reached with it. */
+  readonly change?: number;
   readonly bytes: number;
 }
 
@@ -49,7 +51,7 @@ export function toEventMessages(events: readonly LiveEvent[], end: TailPosition)
   }
   return lists.map((list, at) => {
     const own = at === lists.length - 1 ? end : (list.at(-1)?.position ?? end);
-    const message = toTracked(own, { type: 'events', events: list.map(({ event }) => event) });
+    const message: LiveMessage = { type: 'events', events: list.map(({ event }) => event) };
     return { message, end: own, bytes: list.reduce((sum, event) => sum + event.bytes, 0) };
   });
 }
@@ -84,7 +86,7 @@ export async function readLivePage(
 }
 
 /** Without the columns that only predicates use. */
-function pickListed(row: ListedRow): ListedRow {
+export function pickListed(row: ListedRow): ListedRow {
   const names = Object.keys(listedColumns) as (keyof ListedRow)[];
   // The names are those of the type.
   return Object.fromEntries(names.map((name) => [name, row[name]])) as ListedRow;

@@ -3,6 +3,7 @@ import { type Limiter, openLimiter } from '../../../lib/limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { createPredicate } from '../../../lib/read/event-predicate.ts';
+import { readLastChange } from '../../../lib/tail/event-changes.ts';
 import { lagEventsMax } from '../../../lib/tail/limits.ts';
 import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
 import { isKnownPosition, readEdge, readLag } from '../../../lib/tail/space-commits.ts';
@@ -20,6 +21,8 @@ export interface LiveQuery {
   filter: EventFilter;
   /** The position to resume from; undefined to start with events stored from now on. */
   after: TailPosition | undefined;
+  /** Whether the stream also has the changes of stored events. */
+  hasChanges: boolean;
   signal: AbortSignal;
   /** Called every `recheckMs`. @throws TRPCError when the session, the membership, the role or the read key is lost. */
   checkAccess: () => Promise<void>;
@@ -59,7 +62,10 @@ export class LiveStreams {
     const edge = await readEdge(this.#database, spaceId);
     const isLost =
       query.after !== undefined && !(await isKnownPosition(this.#database, spaceId, query.after));
-    const after = isLost ? edge : (query.after ?? edge);
+    const change = query.hasChanges
+      ? (query.after?.change ?? (await readLastChange(this.#database, spaceId)))
+      : undefined;
+    const after = { ...(isLost ? edge : (query.after ?? edge)), change };
     const stream = { filter, predicate };
     using queue = new StreamQueue(stream, after, this.#queued);
     const feed = this.#feedOf(spaceId);
@@ -67,7 +73,10 @@ export class LiveStreams {
     try {
       const joined = await feed.join(queue, edge);
       if (isLost && query.after !== undefined)
-        yield skippedMessage({ after: query.after, end: edge }, { events: null, isAtLeast: false });
+        yield skippedMessage(
+          { after: query.after, end: { ...edge, change } },
+          { events: null, isAtLeast: false },
+        );
       yield* this.#catchUp(spaceId, stream, { after, until: joined });
       yield* this.#follow(queue, query);
     } finally {
@@ -84,13 +93,16 @@ export class LiveStreams {
   ): AsyncGenerator<TrackedMessage> {
     if (comparePositions(after, until) >= 0) return;
     const lag = await readLag(this.#database, spaceId, after);
-    if (lag.events > lagEventsMax || lag.isAtLeast) return yield skippedMessage({ after, end: until }, lag);
+    const { change } = after;
+    const end = { ...until, change };
+    if (lag.events > lagEventsMax || lag.isAtLeast) return yield skippedMessage({ after, end }, lag);
     for (let position = after; comparePositions(position, until) < 0; ) {
       const query = { ...stream, after: position, until, limit: liveMessageEventsMax };
       const page = await this.#catchUps(() => readMatching(this.#database, spaceId, query));
       if (page === undefined)
-        return yield skippedMessage({ after: position, end: until }, { events: null, isAtLeast: false });
-      for (const { message } of toEventMessages(page.events, page.end)) yield message;
+        return yield skippedMessage({ after: position, end }, { events: null, isAtLeast: false });
+      for (const { message, end: reached } of toEventMessages(page.events, page.end))
+        yield toTracked({ ...page.end, ...reached, change }, message);
       position = page.end;
     }
   }

@@ -12,6 +12,7 @@ import {
   livePollMs,
   liveReadMs,
 } from './limits.ts';
+import { readLiveChanges } from './live-changes.ts';
 import { readLivePage } from './live-page.ts';
 import type { StreamQueue } from './stream-queue.ts';
 
@@ -107,6 +108,18 @@ export class SpaceFeed {
       queue.isDelayed = false;
     }
     if (page?.isComplete === false) this.wake();
+    await this.#readChanges(queues);
+  }
+
+  /** Reads changes of stored events for the streams that follow them. After the page: a removed event of it is removed again. */
+  async #readChanges(queues: readonly StreamQueue[]): Promise<void> {
+    const following = queues.filter(({ change }) => change !== undefined);
+    if (following.length === 0) return;
+    const after = Math.min(...following.flatMap(({ change }) => change ?? []));
+    const filters = following.map(({ filter }) => filter);
+    const changes = await readLiveChanges(this.#dependencies.database, this.#spaceId, { after, filters });
+    for (const queue of following) if (this.#queues.has(queue)) queue.receiveChanges(changes);
+    if (!changes.isComplete) this.wake();
   }
 
   /** @returns how much is stored after a position, if it is too much to read; otherwise undefined. */

@@ -2,7 +2,8 @@ import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import type { EventPredicate } from '../../../lib/read/event-predicate.ts';
 import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
 import { liveQueueBytesMax, liveQueuedBytesMax } from './limits.ts';
-import { type SkippedCount, skippedMessage, type TrackedMessage } from './live-message.ts';
+import type { LiveChanges } from './live-changes.ts';
+import { type SkippedCount, skippedMessage, type TrackedMessage, toTracked } from './live-message.ts';
 import { type EventMessage, type LivePage, toEventMessages } from './live-page.ts';
 
 /** The filter of a live stream. */
@@ -31,6 +32,9 @@ export class StreamQueue implements Disposable {
   /** Events read since the client was last up to date. */
   #behind: SkippedCount = noneSkipped;
   #isDelayed = false;
+  /** Changes of events up to this number were taken, and up to the other one are queued; undefined without changes. */
+  #takenChange: number | undefined;
+  #endChange: number | undefined;
   #changed = Promise.withResolvers<void>();
 
   /**
@@ -43,11 +47,18 @@ export class StreamQueue implements Disposable {
     this.#total = total;
     this.#taken = after;
     this.#end = after;
+    this.#takenChange = after.change;
+    this.#endChange = after.change;
   }
 
   /** Everything up to this position was taken. */
   get position(): TailPosition {
-    return this.#taken;
+    return { ...this.#taken, change: this.#takenChange };
+  }
+
+  /** The last change that was received; undefined for a stream without changes. */
+  get change(): number | undefined {
+    return this.#endChange;
   }
 
   get isDelayed(): boolean {
@@ -77,7 +88,19 @@ export class StreamQueue implements Disposable {
     const events = page
       .matching(this.#predicate)
       .filter(({ position }) => comparePositions(position, start) > 0);
-    for (const message of toEventMessages(events, page.end)) {
+    this.#add(toEventMessages(events, page.end));
+  }
+
+  /** Adds the next changes of stored events. A stream that skips gets none: its client knows that events are missing. */
+  receiveChanges(changes: LiveChanges): void {
+    const after = this.#endChange;
+    if (after === undefined || changes.end <= after) return;
+    this.#endChange = changes.end;
+    if (!this.#isSkipping) this.#add(changes.messagesFor(this.#predicate, after));
+  }
+
+  #add(messages: readonly EventMessage[]): void {
+    for (const message of messages) {
       const isFull = this.#bytes + message.bytes > liveQueueBytesMax;
       if (isFull || this.#total.bytes + message.bytes > liveQueuedBytesMax) {
         this.#skip();
@@ -100,16 +123,18 @@ export class StreamQueue implements Disposable {
   /** Takes the next message; undefined when there is none. */
   take(): TrackedMessage | undefined {
     if (this.#isSkipping) {
-      const message = skippedMessage({ after: this.#taken, end: this.#end }, this.#behind);
+      const after = this.#taken;
+      const behind = this.#behind;
       this.#noteAllTaken();
-      return message;
+      return skippedMessage({ after, end: this.position }, behind);
     }
     const message = this.#messages.shift();
     if (message === undefined) return undefined;
     this.#count(-message.bytes);
-    this.#taken = message.end;
+    this.#taken = message.end ?? this.#taken;
+    this.#takenChange = message.change ?? this.#takenChange;
     if (this.#messages.length === 0) this.#noteAllTaken();
-    return message.message;
+    return toTracked(this.position, message.message);
   }
 
   /** Resolves when something changed, or after `ms` milliseconds. */
@@ -144,6 +169,7 @@ export class StreamQueue implements Disposable {
 
   #noteAllTaken(): void {
     this.#taken = this.#end;
+    this.#takenChange = this.#endChange;
     this.#behind = noneSkipped;
     this.#isSkipping = false;
   }

@@ -5,6 +5,7 @@ export const summaries: Readonly<Record<string, string>> = {
   'auth.methods': 'The ways to sign in to the dashboard',
   'charts.callCost': 'The cost of one model call',
   'charts.costs': 'Costs of the models over time',
+  'charts.delays': 'How long events took from receipt until they were stored',
   'charts.events': 'Events, errors, tokens and durations over time, by group',
   'events.errors': 'The newest errors of a filter, counted by message',
   'events.get': 'One event: its columns, and the JSON text as it was sent',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { asStored } from '../../../lib/event/text.ts';
 import { chart } from '../charts/chart.ts';
 import { costs } from '../charts/costs.ts';
+import { delayTotal } from '../charts/delays.ts';
 import { cost } from '../charts/token-prices.ts';
 import { chartGroupsDefault, chartGroupsMax } from '../limits.ts';
 import { router, spaceProcedure } from '../trpc/trpc.ts';
@@ -68,6 +69,15 @@ export const charts = router({
     .query(({ ctx, input: { from, to, step, timeZone, source } }) =>
       ctx.space.charts.costs({ from, to, step, timeZone, source }),
     ),
+
+  /**
+   * How long the events that were stored in a range took from receipt until they were stored. The range is widened to whole 5 minutes, or
+   * to whole hours when it is longer than a day. The figures of the last ten seconds may be missing.
+   */
+  delays: spaceProcedure('viewer', { isStatistics: true })
+    .input(z.object({ from: chartTimeMs, to: chartTimeMs }))
+    .output(delayTotal)
+    .query(({ ctx, input: { from, to } }) => ctx.space.charts.delays({ fromMs: from, toMs: to })),
 
   /** The cost of one model call at the price of the day on which it started. Cached tokens are part of the input. */
   callCost: spaceProcedure('viewer', { isStatistics: true })

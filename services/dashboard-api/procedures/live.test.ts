@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, someEvents } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
+import { type SpanInit, toProtobuf } from '../../../harness/fixtures/spans.ts';
 import { drainTimeoutMessage } from '../../../lib/http/listener.ts';
 import { formatPosition, parsePosition } from '../../../lib/tail/position.ts';
+import { resolveTraces } from '../../../lib/traces/resolve-traces.ts';
+import { storeNodes } from '../../../lib/traces/store-nodes.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 import {
   openClient,
@@ -12,10 +15,13 @@ import {
   type TestDashboard,
   type TestSpace,
 } from '../../../test/support/dashboard.ts';
-import { openTail } from '../../../test/support/live-tail.ts';
+import { type LiveTail, openTail } from '../../../test/support/live-tail.ts';
 import { openPostgresProxy } from '../../../test/support/postgres-proxy.ts';
 import { openSocket } from '../../../test/support/protocols/raw-http.ts';
 import { until } from '../../../test/support/wait.ts';
+import { createSpanReaders } from '../../ingest/otlp/batch/span-readers.ts';
+import { eventIdOf } from '../../ingest/otlp/mapping/ids.ts';
+import { unlimited } from '../../ingest/read/batch-reader.ts';
 import { liveMessageBytesMax, liveMessageEventsMax, liveStreamsPerUserMax } from '../live/limits.ts';
 import type { LiveMessage } from '../live/live-message.ts';
 
@@ -48,6 +54,53 @@ test('a stream shows events stored after its beginning, in order, with a positio
   const listed = await space.client.trpc.events.list.query({ limit: 1 });
   const sent = tail.messages.flatMap(({ data }) => (data.type === 'events' ? data.events : []));
   expect(sent).toContainEqual(listed.events[0]);
+});
+
+test('a stream with changes says which events later spans have changed or removed, also after it resumes', async () => {
+  const own = await dashboard.addSpace();
+  const traceId = randomUUID().replaceAll('-', '');
+  const idOf = (number: number) => String(number).padStart(16, '0');
+  const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' };
+  const send = async (span: SpanInit) => {
+    const { parts, nodes } = createSpanReaders('weir', unlimited).otlp(
+      toProtobuf({ spans: [{ traceId, ...span }] }),
+    );
+    const sent = parts.map(({ body }) => partOf(own.spaceId, JSON.parse(body.toString()).events));
+    if (sent.length > 0) await insertParts(dashboard.database, sent);
+    const stored = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
+    await resolveTraces(
+      dashboard.database,
+      own.spaceId,
+      await storeNodes(dashboard.database, own.spaceId, stored),
+    );
+  };
+  const { cookie } = own.client;
+  using all = openTail(dashboard.url, cookie, { changes: true });
+  using ofAgent = openTail(dashboard.url, cookie, { changes: true, agentId: 'planner' });
+  using plain = openTail(dashboard.url, cookie);
+  await Promise.all([all.ready(), ofAgent.ready(), plain.ready()]);
+  const [outerId, innerId] = [2, 3].map((number) => eventIdOf(traceId, idOf(number)));
+  await send({ spanId: idOf(2), parentSpanId: idOf(1), attributes: chat });
+  await until(() => all.eventIds().includes(outerId ?? ''));
+  const resumed = all.messages.at(-1)?.id;
+  await send({ spanId: idOf(3), parentSpanId: idOf(2), attributes: chat });
+  // A stream that reads it later gets it with its agent.
+  await until(() => all.eventIds().includes(innerId ?? ''));
+  const agent = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'planner' };
+  await send({ spanId: idOf(1), attributes: agent });
+  const changesOf = (tail: LiveTail) =>
+    tail.messages.flatMap(({ data }) => (data.type === 'changed' ? data : []));
+  const isDone = (tail: LiveTail) =>
+    changesOf(tail).some(({ events }) => events.some(({ agentId }) => agentId === 'planner'));
+  await until(() => isDone(all) && isDone(ofAgent));
+  expect(changesOf(all).flatMap(({ removed }) => removed)).toContain(outerId);
+  // It matches the filter since the change.
+  expect(ofAgent.eventIds()).toEqual([]);
+  expect(changesOf(ofAgent).at(-1)?.events).toMatchObject([{ id: innerId, agentId: 'planner' }]);
+  using later = openTail(dashboard.url, cookie, { changes: true, lastEventId: resumed ?? '' });
+  await until(() => isDone(later));
+  expect(changesOf(later).flatMap(({ removed }) => removed)).toEqual([outerId]);
+  expect(changesOf(plain)).toEqual([]);
 });
 
 test('a sealed filter is read by Weir alone, selects as the plain one, and belongs to its space', async () => {

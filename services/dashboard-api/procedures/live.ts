@@ -27,6 +27,8 @@ const tailInput = z
     ...eventFilter,
     /** A result of `events.sealFilter`, in place of the other members: the input of a subscription is part of its address. */
     sealed: sealed.optional(),
+    /** Whether the stream also says which events were changed or removed since they were stored. */
+    changes: z.boolean().optional(),
     /** The id of the last received message, to resume after it. tRPC's client sets it when it reconnects. */
     lastEventId: position.nullish(),
   })
@@ -55,7 +57,7 @@ export const live = router({
   tail: spaceProcedure(least)
     .input(tailInput)
     .output(liveMessages)
-    .subscription(async function* ({ ctx, input: { lastEventId, sealed, ...input }, signal }) {
+    .subscription(async function* ({ ctx, input: { lastEventId, sealed, changes, ...input }, signal }) {
       const { spaceId, live: own } = ctx.space;
       const { spaceId: _, ...plain } = input as typeof input & { spaceId?: string };
       try {
@@ -65,6 +67,7 @@ export const live = router({
           userId: ctx.user.userId,
           filter,
           after: lastEventId ?? undefined,
+          hasChanges: changes === true,
           signal: signal ?? AbortSignal.any([]),
           checkAccess: () => checkAccess(ctx, spaceId),
           recheckMs: ctx.request.readKey === undefined ? liveRecheckMs : liveKeyRecheckMs,

@@ -23,6 +23,8 @@ export const shownUser = z
       secondFactors,
       /** Whether the user has to add a second factor before other calls (SECOND_FACTOR_REQUIRED). */
       mustEnrol: z.boolean(),
+      /** Whether the user may see the state of the installation. */
+      isOperator: z.boolean(),
     }),
     /** The user's spaces, with the role in each. */
     spaces: z.array(ownSpace),
@@ -41,11 +43,12 @@ export function describeUser({
   hasPassword,
   secondFactors,
   mustEnrol,
+  isOperator,
   spaces,
   currentSpaceId,
 }: SessionUser): Me {
   return {
-    user: { id: userId, email, hasPassword, secondFactors, mustEnrol },
+    user: { id: userId, email, hasPassword, secondFactors, mustEnrol, isOperator },
     spaces,
     currentSpaceId,
   };

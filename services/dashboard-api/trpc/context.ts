@@ -13,6 +13,8 @@ import type { Sessions, SessionUser } from '../accounts/session.ts';
 import type { SessionList } from '../accounts/session-list.ts';
 import type { SignIn } from '../accounts/sign-in.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
+import type { Installation } from '../installation/installation.ts';
+import type { Operators } from '../installation/operators.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
 import type { SecondFactor } from '../second-factor/open-second-factor.ts';
 import type { PasskeySite } from '../second-factor/passkey-site.ts';
@@ -49,6 +51,10 @@ export interface Services {
   /** Makes the live streams of a space read events that were just stored. */
   wakeStreams: (spaceId: string) => void;
   openSpaceAdmin: (spaceId: string, actor: Actor) => SpaceAdmin;
+  /** Checks operators of the installation. */
+  operators: Operators;
+  /** The state of the installation, for its operators only. */
+  installation: Installation;
   /** Creates a space with the actor as owner. @returns its id. */
   createSpace: (name: string, owner: Actor) => Promise<string>;
 }

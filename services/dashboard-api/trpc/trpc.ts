@@ -18,10 +18,11 @@ import { classifyFailure, unavailable } from './failure.ts';
 import { publicMessage } from './public-message.ts';
 
 /**
- * Who may call a procedure: everybody, signed-in users, or users with at least this role in the space of the call. The builders
+ * Who may call a procedure: everybody, signed-in users, or users with at least this role in the space of the call, or
+ * operators of the installation. The builders
  * below set it; docs/dashboard-procedures.md and the access tests are generated from it.
  */
-export type Access = 'everybody' | 'signed in' | Role | `${Role} of any space`;
+export type Access = 'everybody' | 'signed in' | 'operator' | Role | `${Role} of any space`;
 
 export interface ProcedureMeta {
   access: Access;
@@ -97,6 +98,19 @@ export const enrolleeProcedure = publicProcedure.meta({ access: 'signed in' }).u
 /** Requires a session. */
 export const userProcedure = enrolleeProcedure.use(({ ctx, next }) => {
   requireSignedIn(ctx.user);
+  return next();
+});
+
+/**
+ * Requires an operator of the installation. While Postgres is away, one whom it confirmed some minutes ago. It has no actor: operators
+ * change nothing here.
+ */
+export const operatorProcedure = publicProcedure.meta({ access: 'operator' }).use(async ({ ctx, next }) => {
+  if (ctx.request.readKey !== undefined) {
+    await ctx.findReadKey();
+    throw new TRPCError({ code: 'FORBIDDEN', message: 'This needs a person: a read key reads its space.' });
+  }
+  await ctx.operators.require(ctx.request.token, ctx.findUser);
   return next();
 });
 

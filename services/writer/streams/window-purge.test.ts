@@ -18,6 +18,7 @@ const state = (changes: Partial<StreamState>): StreamState => ({
   storedUpTo: 190,
   pending: 10,
   hasConsumer: true,
+  nodes: [],
   ...changes,
 });
 const findFirstKept = (...args: Parameters<typeof findRemoval>) => findRemoval(...args).firstKept;

@@ -24,7 +24,7 @@ type StreamInput = Extract<Input<'live.tail'>, object>;
  */
 export function subscribe(
   path: 'live.tail',
-  { spaceId, lastEventId, ...filter }: StreamInput,
+  { spaceId, lastEventId, changes, ...filter }: StreamInput,
   { onStarted, onConnecting, onData, onError }: StreamHandlers<'live.tail'>,
 ): Unsubscribable {
   const left = new AbortController();
@@ -32,7 +32,7 @@ export function subscribe(
   const open = (sealed: string) => {
     stream = client.subscription(
       path,
-      { spaceId, lastEventId, sealed },
+      { spaceId, lastEventId, changes, sealed },
       {
         onStarted,
         onConnectionStateChange: ({ state }) => {

@@ -35,7 +35,7 @@ export interface Tail {
 export function useTail(input: ListInput): Tail {
   const { id: spaceId } = useSpace();
   const key = JSON.stringify([spaceId, input]);
-  const { events, waiting, isPaused, setPaused, add } = useBufferedEvents(key);
+  const { events, waiting, isPaused, setPaused, add, change } = useBufferedEvents(key);
   const [state, setState] = useState<TailState>('connecting');
   const [skipped, setSkipped] = useState<number | null>(0);
   const isHidden = useIsHidden();
@@ -57,7 +57,7 @@ export function useTail(input: ListInput): Tail {
     };
     const stream = subscribe(
       'live.tail',
-      { ...input, spaceId, lastEventId: lastId.current ?? null },
+      { ...input, spaceId, changes: true, lastEventId: lastId.current ?? null },
       {
         onStarted: () => {
           endGrace();
@@ -78,6 +78,7 @@ export function useTail(input: ListInput): Tail {
               sum === null || data.skipped.events === null ? null : sum + data.skipped.events,
             );
           }
+          if (data.type === 'changed') return change(data.events, data.removed);
           add(data.events);
         },
       },
@@ -86,7 +87,7 @@ export function useTail(input: ListInput): Tail {
       stream.unsubscribe();
       endGrace();
     };
-  }, [key, isHidden, add]);
+  }, [key, isHidden, add, change]);
   return { events, waiting, isPaused, state, skipped, setPaused };
 }
 
@@ -104,7 +105,7 @@ function useBufferedEvents(key: string) {
     if (arrived.length === 0) return;
     buffer.current = [];
     setWaiting(0);
-    setEvents((shown) => [...arrived.toReversed(), ...shown].slice(0, rowsMax));
+    setEvents((shown) => showArrived(shown, arrived));
   }, []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a changed filter starts an empty list.
@@ -131,10 +132,31 @@ function useBufferedEvents(key: string) {
     },
     [flush],
   );
+  const change = useCallback(
+    (changed: readonly ListedEvent[], removed: readonly string[]) => {
+      const ids = new Set([...removed, ...changed.map(({ id }) => id)]);
+      buffer.current = buffer.current.filter(({ id }) => !ids.has(id));
+      // Also while paused: a removed event cannot be opened any more.
+      setEvents((shown) => shown.filter(({ id }) => !removed.includes(id)));
+      add(changed);
+    },
+    [add],
+  );
   const setPaused = (next: boolean) => {
     paused.current = next;
     setIsPaused(next);
     if (!next) flush();
   };
-  return { events, waiting, isPaused, setPaused, add };
+  return { events, waiting, isPaused, setPaused, add, change };
+}
+
+/** New events come first, the newest at the top; events that are shown already keep their place. */
+function showArrived(shown: readonly ListedEvent[], arrived: readonly ListedEvent[]): readonly ListedEvent[] {
+  const fresh = new Map(arrived.map((event) => [event.id, event]));
+  const kept = shown.map((event) => {
+    const changed = fresh.get(event.id) ?? event;
+    fresh.delete(event.id);
+    return changed;
+  });
+  return [...[...fresh.values()].toReversed(), ...kept].slice(0, rowsMax);
 }

@@ -45,6 +45,10 @@ export function Dashboard() {
     ...kept,
   });
   const costs = useQuery({ ...apiQuery('charts.costs', input), ...kept });
+  const delays = useQuery({
+    ...apiQuery('charts.delays', { spaceId, from: range.from, to: range.to }),
+    ...kept,
+  });
   const error = all.error ?? models.error ?? tools.error;
   if (error !== null) return <FailureNotice error={error} onRetry={() => void all.refetch()} isSmall />;
   if (all.data === undefined || models.data === undefined || tools.data === undefined)
@@ -66,7 +70,7 @@ export function Dashboard() {
   return (
     <div className="flex flex-col gap-4">
       <QuotaCard place="first" />
-      <Figures total={all.data.series[0]?.total} costs={costs.data?.total} />
+      <Figures total={all.data.series[0]?.total} costs={costs.data?.total} delays={delays.data} />
       <Card title="Events over time" actions={<RangeField search={search} fallback="24h" onChange={set} />}>
         <Bars
           bars={bars}

@@ -15,13 +15,22 @@ import { classes } from '../../ui/classes.ts';
 
 type Total = Output<'charts.events'>['series'][number]['total'];
 type Cost = Output<'charts.costs'>['total'];
+type Delays = Output<'charts.delays'>;
 
 /** The main figures of a range. */
-export function Figures({ total, costs }: { total: Total | undefined; costs: Cost | undefined }) {
+export function Figures({
+  total,
+  costs,
+  delays,
+}: {
+  total: Total | undefined;
+  costs: Cost | undefined;
+  delays: Delays | undefined;
+}) {
   const events = total?.events ?? 0;
   const errors = total?.errors ?? 0;
   return (
-    <dl className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
+    <dl className="grid grid-cols-2 gap-3 md:grid-cols-4 2xl:grid-cols-7 max-md:[&>:last-child]:col-span-2">
       <Figure label="Events" value={formatCompact(events)} title={formatCount(events)} />
       <Figure
         label="Errors"
@@ -48,6 +57,12 @@ export function Figures({ total, costs }: { total: Total | undefined; costs: Cos
         label="Duration, 95th percentile"
         value={total?.p95Ms == null ? '–' : formatDuration(total.p95Ms)}
         note={total?.p99Ms == null ? 'p95' : `p95; p99 is ${formatDuration(total.p99Ms)}`}
+      />
+      <Figure
+        label="Accepted to visible"
+        value={delays?.p50Ms == null ? '–' : formatDuration(delays.p50Ms)}
+        note={delays?.p99Ms == null ? 'p50' : `p50; p99 is ${formatDuration(delays.p99Ms)}`}
+        title="From the receipt of events until they were stored and could be shown, for events stored in this range"
       />
     </dl>
   );

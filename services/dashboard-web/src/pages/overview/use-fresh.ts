@@ -4,7 +4,7 @@ import { useInterval } from '../../api/use-interval.ts';
 import { useStored } from '../../event/use-stored.ts';
 
 /** Queries of the overview that depend on events. */
-const shownQueries = ['events.list', 'charts.events', 'charts.costs', 'usage.current'];
+const shownQueries = ['events.list', 'charts.events', 'charts.costs', 'charts.delays', 'usage.current'];
 
 /** Shortest time between reloads while events arrive, and the poll interval without a live stream, in milliseconds. */
 const restMs = 1_500;

@@ -1,0 +1,65 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { getTableName } from 'drizzle-orm';
+import { type ControlStart, readControlState } from '../../lib/control/stream.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { erasureRequests } from '../../lib/db/schema.ts';
+import { vacuumFull } from '../erasure/rewritten-files.ts';
+import { type AppliedRows, applyRows } from './applied-rows.ts';
+import { type ErasedAgain, eraseAgain } from './erased-again.ts';
+
+/** What {@link applyControlChanges} did. */
+export interface AppliedChanges extends AppliedRows, ErasedAgain {
+  /**
+   * The changes between the start and the first one that the stream still has: it dropped them (`controlBytesMax`), or they were pruned.
+   * They are lost. Undefined without a gap, and for a start by time that the stream reaches.
+   */
+  readonly gap:
+    | { readonly fromSequence: number; readonly throughSequence: number }
+    | { readonly until: Date }
+    | undefined;
+}
+
+/**
+ * Applies the changes of the control stream to a restored database (ADR 32): administrative rows get the state of the last change, and
+ * what was erased is erased again; events that the queue still has are in the ledger then, counted in usage and statistics, and are never
+ * stored again.
+ *
+ * Call it after Postgres was restored and `weir migrate` has run, **before** a writer or a dashboard API starts. Ingest may run. It can be
+ * repeated, also after it was interrupted, and the start may be earlier than the state of the database: later changes win.
+ *
+ *     const before = await readControlState(connection);       // at the start of a base backup: keep before.lastSequence with it
+ *     await pruneControlStream(connection, oldest.lastSequence); // after a backup was deleted: the oldest that is kept
+ *     await applyControlChanges(database, connection, { afterSequence: backup.lastSequence });
+ *
+ * @param database as the owner of the tables, of one connection without a statement time-out.
+ * @param start `afterSequence`: of the backup. `time`: some minutes before the time to which Postgres was restored.
+ * @param report called with progress messages.
+ * @returns what was applied, and what could not be.
+ * @throws a driver's error, or that of nats-server. Nothing may be served then; call it again.
+ */
+export async function applyControlChanges(
+  database: Database,
+  connection: NatsConnection,
+  start: ControlStart,
+  report: (text: string) => void = () => {},
+): Promise<AppliedChanges> {
+  const gap = await findGap(connection, start);
+  const rows = await applyRows(database, connection, start);
+  report(`${rows.changes.toLocaleString('en')} changes applied`);
+  const erased = await eraseAgain(database, connection, start, report);
+  // A request that is deleted again named its user.
+  if (rows.tables.includes(getTableName(erasureRequests)))
+    await vacuumFull(database, getTableName(erasureRequests));
+  return { ...rows, ...erased, gap };
+}
+
+async function findGap(connection: NatsConnection, start: ControlStart): Promise<AppliedChanges['gap']> {
+  const state = await readControlState(connection);
+  if ('time' in start) {
+    const isCut = state !== undefined && state.firstSequence > 1 && state.oldestAt !== undefined;
+    return isCut && state.oldestAt > start.time ? { until: state.oldestAt } : undefined;
+  }
+  const firstSequence = state?.firstSequence ?? 1;
+  if (firstSequence <= start.afterSequence + 1) return undefined;
+  return { fromSequence: start.afterSequence + 1, throughSequence: firstSequence - 1 };
+}

@@ -1,0 +1,170 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { and, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm';
+import { type ControlStart, readControlStream } from '../../lib/control/stream.ts';
+import type { Database } from '../../lib/db/database.ts';
+import {
+  eventIds,
+  events,
+  segments,
+  traceNodes,
+  traces,
+  usageDays,
+  usageMonths,
+} from '../../lib/db/schema.ts';
+import { listOf, nameOf, namesOf } from '../../lib/db/statement.ts';
+import { addTo, countByAgent, countByName } from '../../lib/write/statistics.ts';
+import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
+import { countedColumns, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';
+import { eraseRows } from '../erasure/erased-segments.ts';
+import { countErased } from '../erasure/erasure-row.ts';
+import { batchSegmentsMax } from '../erasure/limits.ts';
+import { nodesTable, rewriteFiles, statisticsTable } from '../erasure/rewritten-files.ts';
+import { wipeIds } from '../erasure/wiped-part.ts';
+
+/** What was erased again. */
+export interface ErasedAgain {
+  /** Ids that the restored database did not know: the queue still has their events, which are not stored now. */
+  readonly idsAdded: number;
+  /** Rows of the restored database that were deleted, with their texts. */
+  readonly eventsErased: number;
+  /** What was not reached: damaged segments, unreadable entries of the quarantine, and tables whose files may have erased bytes. */
+  readonly notReached: readonly string[];
+}
+
+/** Erases what the erasures in the control stream erased. */
+export async function eraseAgain(
+  database: Database,
+  connection: NatsConnection,
+  start: ControlStart,
+  report: (text: string) => void,
+): Promise<ErasedAgain> {
+  let [idsAdded, eventsErased] = [0, 0];
+  const notReached = new Set<string>();
+  const spaceIds = new Set<string>();
+  for await (const changes of readControlStream(connection, start)) {
+    for (const { image } of changes.filter(({ operation }) => operation === 'erase')) {
+      const record = erasedRecord.parse(JSON.parse(image));
+      spaceIds.add(record.spaceId);
+      // First: wiping the quarantine adds ids to the ledger that then count as known.
+      idsAdded += await addToLedger(database, record);
+      const erased = await eraseStored(database, record);
+      eventsErased += erased.events;
+      for (const text of erased.notReached) notReached.add(text);
+      await clearNodes(database, record);
+      report(`${(idsAdded + eventsErased).toLocaleString('en')} events erased again`);
+    }
+  }
+  for (const spaceId of spaceIds) {
+    const files = await rewriteFiles(database, { spaceId }, (table) => report(`rewriting ${table}`));
+    for (const table of files.left) notReached.add(table);
+  }
+  return { idsAdded, eventsErased, notReached: [...notReached] };
+}
+
+/** Erases events that the restored database has: from segments, and from the quarantine. */
+async function eraseStored(database: Database, { spaceId, erasureId, ids }: ErasedRecord) {
+  const erasure = { spaceId, id: erasureId };
+  const notReached: string[] = [];
+  const { unreadable } = await wipeQuarantine(database, {
+    spaceId,
+    wipe: (part) => wipeIds(part, new Set(ids)),
+    note: (transaction) => countErased(transaction, erasure, { unwritten: quarantineTables }),
+  });
+  if (unreadable > 0)
+    notReached.push(`${unreadable} entries in quarantine of the space ${spaceId} cannot be read`);
+  const matches = inArray(events.id, ids);
+  const found =
+    ids.length === 0
+      ? []
+      : await database
+          .selectDistinct({ id: events.segmentId })
+          .from(events)
+          .where(and(eq(events.spaceId, spaceId), matches));
+  const segmentIds = found.map(({ id }) => id).toSorted();
+  let erased = 0;
+  for (let from = 0; from < segmentIds.length; from += batchSegmentsMax) {
+    const batch = await eraseRows(
+      database,
+      {
+        spaceId,
+        matches,
+        note: (transaction, { unwritten }) => countErased(transaction, erasure, { unwritten }),
+      },
+      segmentIds.slice(from, from + batchSegmentsMax),
+    );
+    erased += batch.events;
+    notReached.push(...batch.damaged.map((id) => `segment ${id} is damaged: its body was not changed`));
+  }
+  return { events: erased, notReached };
+}
+
+/**
+ * Adds the ids to the ledger. Those that are new are counted, since the queue's delivery will not count them: the sums of reasoning tokens
+ * lack theirs, which no column has.
+ *
+ * @returns how many were new.
+ */
+async function addToLedger(database: Database, { spaceId, ids, counted }: ErasedRecord): Promise<number> {
+  const columns = [...Object.values(countedColumns), segments.apiKeyId];
+  const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
+  const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
+  const [row] = await database.execute<{ added: number }>(sql`
+    WITH new_ids AS (
+      INSERT INTO ${eventIds} (${namesOf([eventIds.spaceId, eventIds.id])})
+      SELECT ${spaceId}::uuid, id FROM unnest(${`{${ids.join()}}`}::uuid[]) AS id ORDER BY id
+      ON CONFLICT DO NOTHING
+      RETURNING ${nameOf(eventIds.id)}
+    ), new_events AS MATERIALIZED (
+      SELECT ${spaceId}::uuid AS ${nameOf(events.spaceId)}, counted.*, NULL::double precision AS ${nameOf(traceNodes.reasoningTokens)}
+      FROM json_to_recordset(${JSON.stringify(counted)}::json) AS counted(${types}) JOIN new_ids USING (${nameOf(events.id)})
+    ), usage AS (${countUsage()}
+    ), by_day AS (${countByDay()}
+    ), name_counts AS MATERIALIZED (${byName.counts}
+    ), by_name AS (${byName.byMinute}
+    ), by_name_hours AS (${byName.byHours}
+    ), agent_counts AS MATERIALIZED (${byAgent.counts}
+    ), by_agent AS (${byAgent.byMinute}
+    ), by_agent_hours AS (${byAgent.byHours}
+    )
+    SELECT count(*)::integer AS added FROM new_ids`);
+  return row?.added ?? 0;
+}
+
+function countUsage(): SQL {
+  const { spaceId, month, events: count } = usageMonths;
+  const key = namesOf([spaceId, month]);
+  return sql`
+  INSERT INTO ${usageMonths} AS kept (${namesOf([spaceId, month, count])})
+  SELECT ${nameOf(spaceId)}, to_char(${nameOf(events.receivedAt)} AT TIME ZONE 'UTC', 'YYYY-MM') AS ${nameOf(month)}, count(*)
+  FROM new_events GROUP BY ${key}
+  ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
+}
+
+function countByDay(): SQL {
+  const { spaceId, day, apiKeyId, events: count, repeats } = usageDays;
+  const key = namesOf([spaceId, day, apiKeyId]);
+  return sql`
+  INSERT INTO ${usageDays} AS kept (${namesOf([spaceId, day, apiKeyId, count, repeats])})
+  SELECT ${nameOf(spaceId)}, (${nameOf(events.receivedAt)} AT TIME ZONE 'UTC')::date AS ${nameOf(day)}, ${nameOf(apiKeyId)}, count(*), 0
+  FROM new_events GROUP BY ${key}
+  ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
+}
+
+/** Clears spans, and adds those that the queue still has without their texts. */
+async function clearNodes(database: Database, { spaceId, erasureId, nodes }: ErasedRecord): Promise<void> {
+  if (nodes.length === 0) return;
+  const { traceId, kind, name, agentId, threadId, userId, receivedAt } = traceNodes;
+  const cleared = sql`jsonb_populate_recordset(NULL::${traceNodes}, ${JSON.stringify(nodes)}::jsonb)`;
+  const columns = namesOf(Object.values(getTableColumns(traceNodes)));
+  const key = namesOf([traceNodes.spaceId, traceId, traceNodes.spanId]);
+  const texts = listOf([name, agentId, threadId, userId].map((column) => sql`${nameOf(column)} = NULL`));
+  await database.transaction(async (transaction) => {
+    await transaction.execute(sql`
+      INSERT INTO ${traceNodes} (${columns}) SELECT ${columns} FROM ${cleared} ON CONFLICT (${key}) DO UPDATE SET ${texts}`);
+    await transaction.execute(sql`
+      INSERT INTO ${traces} (${namesOf([traces.spaceId, traces.traceId, traces.version, traces.resolvedVersion, traces.spans, traces.hasCalls, traces.receivedAt])})
+      SELECT ${nameOf(traceNodes.spaceId)}, ${nameOf(traceId)}, 1, 1, count(*), bool_or(${nameOf(kind)} <> 'link'), max(${nameOf(receivedAt)})
+      FROM ${cleared} GROUP BY 1, 2 ON CONFLICT DO NOTHING`);
+    await countErased(transaction, { spaceId, id: erasureId }, { unwritten: [nodesTable, statisticsTable] });
+  });
+}

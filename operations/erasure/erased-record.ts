@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { erasedIdsPerChange } from '../../lib/control/limits.ts';
+import type { Transaction } from '../../lib/db/database.ts';
+import { controlChanges, events, segments } from '../../lib/db/schema.ts';
+import type { Erasure } from './erasure-row.ts';
+
+/**
+ * The record of what an erasure erased, for the control stream (ADR 32). After a restore it is erased again, before the queue delivers it
+ * again. It has ids and the measures that usage and statistics keep, and nothing that names the subject.
+ */
+export const erasedRecord = z.object({
+  spaceId: z.string(),
+  erasureId: z.string(),
+  /** Of events, also of those that were only in quarantine. */
+  ids: z.array(z.string()),
+  /** The counted columns of those that were stored, by the names in the database. */
+  counted: z.array(z.record(z.string(), z.unknown())),
+  /** Rows of `trace_nodes` after their texts were cleared. */
+  nodes: z.array(z.record(z.string(), z.unknown())),
+});
+export type ErasedRecord = z.infer<typeof erasedRecord>;
+
+/** The columns of an erased event that usage and statistics count. */
+export const countedColumns = {
+  id: events.id,
+  receivedAt: events.receivedAt,
+  startTimeMs: events.startTimeMs,
+  durationMs: events.durationMs,
+  type: events.type,
+  name: events.name,
+  source: events.source,
+  state: events.state,
+  agentId: events.agentId,
+  inputTokens: events.inputTokens,
+  outputTokens: events.outputTokens,
+  totalTokens: events.totalTokens,
+  cacheReadTokens: events.cacheReadTokens,
+  cacheWriteTokens: events.cacheWriteTokens,
+} as const;
+type CountedRow = { readonly [Name in keyof typeof countedColumns]: unknown };
+
+/** The counted columns of an event, by their names in the database. */
+export function countedRow(row: CountedRow, apiKeyId: string): Record<string, unknown> {
+  const names = Object.keys(countedColumns) as (keyof typeof countedColumns)[];
+  const values = names.map((name) => [countedColumns[name].name, row[name]] as const);
+  return { ...Object.fromEntries(values), [segments.apiKeyId.name]: apiKeyId };
+}
+
+/** What one transaction erased. */
+interface Erased {
+  readonly ids?: readonly string[];
+  readonly counted?: ErasedRecord['counted'];
+  readonly nodes?: ErasedRecord['nodes'];
+}
+
+/** Adds what was erased to the control stream's log, in the transaction that erased it. */
+export async function recordErased(
+  transaction: Transaction,
+  { spaceId, id: erasureId }: Pick<Erasure, 'spaceId' | 'id'>,
+  { ids = [], counted = [], nodes = [] }: Erased,
+): Promise<void> {
+  const countedById = new Map(counted.map((row) => [row.id, row]));
+  const length = Math.max(ids.length, nodes.length);
+  for (let from = 0; from < length; from += erasedIdsPerChange) {
+    const own = ids.slice(from, from + erasedIdsPerChange);
+    const record: ErasedRecord = {
+      spaceId,
+      erasureId,
+      ids: own,
+      counted: own.map((one) => countedById.get(one)).filter((row) => row !== undefined),
+      nodes: nodes.slice(from, from + erasedIdsPerChange),
+    };
+    await transaction.insert(controlChanges).values({
+      tableName: 'events',
+      operation: 'erase',
+      image: sql`${JSON.stringify(record)}::jsonb`,
+    });
+  }
+}

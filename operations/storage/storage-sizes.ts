@@ -1,0 +1,82 @@
+import { getTableName, is, sql } from 'drizzle-orm';
+import { PgTable } from 'drizzle-orm/pg-core';
+import type { Database } from '../../lib/db/database.ts';
+import { defaultEvents, defaultSegments } from '../../lib/db/partitions.ts';
+import * as schema from '../../lib/db/schema.ts';
+import { listWeekPartitions } from '../../lib/retention/week-partitions.ts';
+
+/** The sizes of all tables, in bytes with indexes and TOAST. */
+export interface StorageSizes {
+  /** The weeks of receipt, oldest first. Weeks ahead, which are empty, are left out. */
+  readonly weeks: WeekSize[];
+  /** Rows outside of all weeks, from ingest processes with a wrong clock. */
+  readonly defaultBytes: number;
+  /** All other tables, the largest first. */
+  readonly tables: { readonly name: string; readonly bytes: number }[];
+  readonly totalBytes: number;
+}
+
+export interface WeekSize {
+  /** Start, in milliseconds since the epoch, and the end, which is excluded. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** An estimate of the Postgres planner; null before the first ANALYZE. */
+  readonly events: number | null;
+  readonly eventBytes: number;
+  readonly segmentBytes: number;
+}
+
+/** Reads the catalogue of Postgres only, so it needs no rights on the tables, and takes milliseconds whatever their size. */
+export async function readStorageSizes(database: Database, nowMs: number): Promise<StorageSizes> {
+  const measure = await openMeasure(database);
+  const bytesOf = async (name: string | undefined) => (name === undefined ? 0 : measure(name));
+  const weeks: WeekSize[] = [];
+  for (const { range, events, segments } of await listWeekPartitions(database)) {
+    if (range.fromMs > nowMs) continue;
+    weeks.push({
+      ...range,
+      events: events === undefined ? 0 : ((await readEstimate(database, events)) ?? null),
+      eventBytes: await bytesOf(events),
+      segmentBytes: await bytesOf(segments),
+    });
+  }
+  const tables: { name: string; bytes: number }[] = [];
+  for (const table of Object.values(schema)) {
+    if (!is(table, PgTable) || table === schema.events || table === schema.segments) continue;
+    tables.push({ name: getTableName(table), bytes: await measure(getTableName(table)) });
+  }
+  const defaultBytes = (await measure(defaultEvents)) + (await measure(defaultSegments));
+  const inWeeks = weeks.reduce((sum, one) => sum + one.eventBytes + one.segmentBytes, 0);
+  const inTables = tables.reduce((sum, { bytes }) => sum + bytes, 0);
+  return {
+    weeks,
+    defaultBytes,
+    tables: tables.toSorted((a, b) => b.bytes - a.bytes),
+    totalBytes: inWeeks + defaultBytes + inTables,
+  };
+}
+
+/** The rows of a table by the statistics of the planner; undefined before the first ANALYZE. */
+export async function readEstimate(database: Database, name: string): Promise<number | undefined> {
+  const [row] = await database.execute<{ rows: number }>(
+    sql`SELECT reltuples::float8 AS rows FROM pg_class WHERE oid = to_regclass(${name})`,
+  );
+  return row === undefined || row.rows < 0 ? undefined : row.rows;
+}
+
+/** The bytes of a table with its indexes and TOAST. */
+export type Measure = (name: string) => Promise<number>;
+
+/** Returns a function that measures a table by name. On Citus the coordinator's own relation of a distributed table is empty. */
+export async function openMeasure(database: Database): Promise<Measure> {
+  const [found] = await database.execute<{ isCitus: boolean }>(
+    sql`SELECT to_regproc('citus_total_relation_size') IS NOT NULL AS "isCitus"`,
+  );
+  const size = sql.raw(found?.isCitus === true ? 'citus_total_relation_size' : 'pg_total_relation_size');
+  return async (name) => {
+    const [row] = await database.execute<{ bytes: number }>(
+      sql`SELECT ${size}(${name}::regclass)::float8 AS bytes`,
+    );
+    return row?.bytes ?? 0;
+  };
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { DelayHistory, DelayPoint } from '../../../lib/store-delays/read-delays.ts';
+
+/** How long events took from receipt until they were stored, in milliseconds, within 5 %. Percentiles are null without events. */
+export const delayTotal = z
+  .object({
+    events: z.number(),
+    p50Ms: z.number().nullable(),
+    p99Ms: z.number().nullable(),
+  } satisfies Record<keyof DelayHistory['total'], z.ZodType>)
+  .meta({ id: 'Delays' });
+
+/** The same over time. Spans in which nothing was stored have no point. */
+export const delayHistory = z
+  .object({
+    /** Length of a point. */
+    spanMs: z.number(),
+    points: z.array(
+      z.object({
+        /** Start, in milliseconds since the epoch. */
+        startMs: z.number(),
+        events: z.number(),
+        p50Ms: z.number(),
+        p99Ms: z.number(),
+      } satisfies Record<keyof DelayPoint, z.ZodType>),
+    ),
+    total: delayTotal,
+  } satisfies Record<keyof DelayHistory, z.ZodType>)
+  .meta({ id: 'DelayHistory' });

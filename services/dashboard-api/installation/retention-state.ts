@@ -1,0 +1,80 @@
+import { and, gte, inArray, lt, sql } from 'drizzle-orm';
+import { dayOf } from '../../../lib/accounts/month.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { retentionClock, spaces, usageDays } from '../../../lib/db/schema.ts';
+import { effectiveRetentionDays } from '../../../lib/retention/policy.ts';
+import { dayMs } from '../../../lib/time.ts';
+import { expiringDays, listedMax } from './limits.ts';
+
+/** What writers delete: when the last pass began, and what is due. */
+export interface RetentionState {
+  /** RETENTION_DAYS_MAX of the dashboard API; null: unlimited. */
+  readonly retentionDaysMax: number | null;
+  /** When the last pass of a writer began; null before the first. */
+  readonly lastPassAt: string | null;
+  /** How far the clock of retention was behind the machine's clock in that pass. */
+  readonly lagMs: number | null;
+  /** Retentions in use, the one of the most spaces first. */
+  readonly policies: RetentionPolicyState[];
+}
+
+export interface RetentionPolicyState {
+  /** Null: for ever. */
+  readonly days: number | null;
+  readonly spaces: number;
+  /** Events received before this time are deleted. */
+  readonly cutoff: string | null;
+  /** Events that were received on the days that expire within the next 7 days. */
+  readonly expiringEvents: number | null;
+}
+
+/** Reads a few hundred rows of usage for each space, and no event. */
+export async function readRetentionState(
+  database: Database,
+  retentionDaysMax: number | undefined,
+): Promise<RetentionState> {
+  const [clock] = await database.select().from(retentionClock);
+  const rows = await database.select({ id: spaces.id, days: spaces.retentionDays }).from(spaces);
+  const byDays = [
+    ...Map.groupBy(rows, ({ days }) => effectiveRetentionDays(days, retentionDaysMax) ?? null),
+  ].toSorted(([, a], [, b]) => b.length - a.length);
+  const nowMs = clock?.time.getTime() ?? Date.now();
+  const policies: RetentionPolicyState[] = [];
+  for (const [days, own] of byDays.slice(0, listedMax)) {
+    const cutoffMs = days === null ? undefined : nowMs - days * dayMs;
+    policies.push({
+      days,
+      spaces: own.length,
+      cutoff: cutoffMs === undefined ? null : new Date(cutoffMs).toISOString(),
+      expiringEvents:
+        cutoffMs === undefined
+          ? null
+          : await countReceived(
+              database,
+              own.map(({ id }) => id),
+              cutoffMs,
+            ),
+    });
+  }
+  return {
+    retentionDaysMax: retentionDaysMax ?? null,
+    lastPassAt: clock?.passedAt.toISOString() ?? null,
+    lagMs: clock === undefined ? null : clock.passedAt.getTime() - clock.time.getTime(),
+    policies,
+  };
+}
+
+/** The events that were received on the `expiringDays` days from a time on. */
+async function countReceived(database: Database, spaceIds: string[], fromMs: number): Promise<number> {
+  const [row] = await database
+    .select({ events: sql<number>`coalesce(sum(${usageDays.events}), 0)::float8` })
+    .from(usageDays)
+    .where(
+      and(
+        inArray(usageDays.spaceId, spaceIds),
+        gte(usageDays.day, dayOf(fromMs)),
+        lt(usageDays.day, dayOf(fromMs + expiringDays * dayMs)),
+      ),
+    );
+  return row?.events ?? 0;
+}

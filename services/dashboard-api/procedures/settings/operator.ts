@@ -1,0 +1,160 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { schemaVersion } from '../../../../lib/db/schema/version.ts';
+import type { ServiceReport } from '../../../../lib/queue/roll-call.ts';
+import type { QueueFigures } from '../../../../lib/queue-state/queue-figures.ts';
+import { version } from '../../../../lib/version.ts';
+import type { Finding } from '../../../../operations/doctor/finding.ts';
+import type { StorageSizes } from '../../../../operations/storage/storage-sizes.ts';
+import { delayHistory } from '../../charts/delays.ts';
+import type { QuarantineReason } from '../../installation/quarantine-reasons.ts';
+import { QueueAwayError } from '../../installation/queue-state.ts';
+import type { RetentionPolicyState, RetentionState } from '../../installation/retention-state.ts';
+import { operatorProcedure, router } from '../../trpc/trpc.ts';
+
+const stream = z
+  .object({
+    stream: z.string(),
+    /** Messages that are not stored yet, and the age of the oldest of them. */
+    messages: z.number(),
+    oldestSeconds: z.number(),
+    /** Used share of `bytesMax`. */
+    bytesRatio: z.number(),
+    bytesMax: z.number(),
+    /** How far the replay window reaches back. */
+    windowSeconds: z.number(),
+    /** The nodes of a cluster; none for a single nats-server. */
+    nodes: z.array(z.object({ name: z.string(), state: z.enum(['leader', 'current', 'behind', 'offline']) })),
+  } satisfies Record<keyof QueueFigures, z.ZodType>)
+  .meta({ id: 'QueueStream' });
+
+const runningService = z
+  .object({
+    service: z.string(),
+    host: z.string(),
+    pid: z.number(),
+    version: z.string(),
+    /** The schema that it is made for. */
+    schema: z.string(),
+    /** Its clock, in milliseconds since the epoch. */
+    nowMs: z.number(),
+    /** The address of its service port. */
+    metricsUrl: z.string(),
+  } satisfies Partial<Record<keyof ServiceReport, z.ZodType>>)
+  .meta({ id: 'RunningService' });
+
+const storageSizes = z
+  .object({
+    weeks: z.array(
+      z.object({
+        fromMs: z.number(),
+        toMs: z.number(),
+        /** An estimate; null before the first ANALYZE. */
+        events: z.number().nullable(),
+        eventBytes: z.number(),
+        segmentBytes: z.number(),
+      }),
+    ),
+    /** Rows outside of all weeks. */
+    defaultBytes: z.number(),
+    /** All other tables, the largest first. */
+    tables: z.array(z.object({ name: z.string(), bytes: z.number() })),
+    totalBytes: z.number(),
+  } satisfies Record<keyof StorageSizes, z.ZodType>)
+  .meta({ id: 'StorageSizes' });
+
+const retentionState = z
+  .object({
+    /** RETENTION_DAYS_MAX; null: unlimited. */
+    retentionDaysMax: z.number().nullable(),
+    /** When the last pass of a writer began. */
+    lastPassAt: z.iso.datetime().nullable(),
+    /** How far the clock of retention was behind then. */
+    lagMs: z.number().nullable(),
+    policies: z.array(
+      z.object({
+        /** Null: for ever. */
+        days: z.number().nullable(),
+        spaces: z.number(),
+        /** Events received before this time are deleted. */
+        cutoff: z.iso.datetime().nullable(),
+        /** Events received on the days that expire within the next 7 days. */
+        expiringEvents: z.number().nullable(),
+      } satisfies Record<keyof RetentionPolicyState, z.ZodType>),
+    ),
+  } satisfies Record<keyof RetentionState, z.ZodType>)
+  .meta({ id: 'RetentionState' });
+
+const quarantineReason = z
+  .object({
+    sqlstate: z.string(),
+    entries: z.number(),
+    spaces: z.number(),
+    oldestAt: z.iso.datetime(),
+    newestAt: z.iso.datetime(),
+  } satisfies Record<keyof QuarantineReason, z.ZodType>)
+  .meta({ id: 'QuarantineReason' });
+
+const finding = z
+  .object({
+    check: z.string(),
+    status: z.enum(['ok', 'warning', 'failed', 'skipped']),
+    found: z.string(),
+    /** What to do, unless the status is `ok`. */
+    action: z.string().optional(),
+  } satisfies Record<keyof Finding, z.ZodType>)
+  .meta({ id: 'Finding' });
+
+/** Longest range of the history, in milliseconds. */
+const rangeMsMax = 400 * 24 * 60 * 60 * 1_000;
+
+/** The state of the installation. Nothing of it names a space. */
+export const operator = router({
+  /**
+   * The queue, the versions of this process, and the services that answer now. While nats-server does not answer: SERVICE_UNAVAILABLE,
+   * and the message says so.
+   */
+  queue: operatorProcedure
+    .output(
+      z.object({
+        streams: z.array(stream),
+        services: z.array(runningService),
+        version: z.string(),
+        schema: z.string(),
+      }),
+    )
+    .query(async ({ ctx }) => {
+      const state = await ctx.installation.queue().catch((error: unknown) => {
+        if (!(error instanceof QueueAwayError)) throw error;
+        throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: error.message, cause: error });
+      });
+      return { ...state, version, schema: schemaVersion };
+    }),
+
+  /** How long events of all spaces took from receipt until they were stored, by the time of storing: see `charts.delays`. */
+  delays: operatorProcedure
+    .input(
+      z
+        .object({ from: z.number().min(0), to: z.number() })
+        .refine(({ from, to }) => to > from && to - from <= rangeMsMax, {
+          path: ['to'],
+          error: 'must be later than from, by at most 400 days',
+        }),
+    )
+    .output(delayHistory)
+    .query(({ ctx, input: { from, to } }) => ctx.installation.delays({ fromMs: from, toMs: to })),
+
+  /** The sizes of all tables; events and segments by week of receipt. */
+  storage: operatorProcedure.output(storageSizes).query(({ ctx }) => ctx.installation.storage()),
+
+  /** When expired data was last deleted, and what expires next. */
+  retention: operatorProcedure.output(retentionState).query(({ ctx }) => ctx.installation.retention()),
+
+  /** Rejected events of all spaces by SQLSTATE. */
+  quarantine: operatorProcedure
+    .output(z.array(quarantineReason))
+    .query(({ ctx }) => ctx.installation.quarantine()),
+
+  /** What `weir doctor` finds. What cannot be reached is a finding, not an error. */
+  doctor: operatorProcedure.output(z.array(finding)).query(({ ctx }) => ctx.installation.doctor()),
+});
