@@ -108,15 +108,12 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     return [...found];
   }
 
-  /** The id of the nearest span above that becomes an event, or that is not in the request. */
+  /** The id of the nearest span above that becomes an event; undefined when the request does not have it. */
   parentEventOf(node: SpanNode): string | undefined {
-    return this.#climb(node, this.#parentEvents, {
-      find: (ancestor) => {
-        const isEvent =
-          (ancestor.kind === 'tool' || this.outcomeOf(ancestor) === 'call') && isSpanId(ancestor.spanId);
-        return isEvent ? ancestor.spanId : undefined;
-      },
-      beyond: (spanId) => (isSpanId(spanId) ? spanId : undefined),
+    return this.#climb(node, this.#parentEvents, (ancestor) => {
+      const isEvent =
+        (ancestor.kind === 'tool' || this.outcomeOf(ancestor) === 'call') && isSpanId(ancestor.spanId);
+      return isEvent ? ancestor.spanId : undefined;
     });
   }
 
@@ -134,7 +131,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
     if (own !== undefined) return own;
     const results = this.#inherited.get(name) ?? new Map();
     this.#inherited.set(name, results);
-    return this.#climb(node, results, { find: ({ context }) => context[name], beyond: () => undefined });
+    return this.#climb(node, results, ({ context }) => context[name]);
   }
 
   #markAbove(node: SpanNode): void {
@@ -146,11 +143,9 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
 
   /** The nearest LLM span above, with no agent run and no tool between. */
   #llmAbove(node: SpanNode): Node | undefined {
-    const spanId = this.#climb(node, this.#nearestAbove, {
-      find: ({ kind, spanId: found }) =>
-        kind === 'llm' ? found : kind === 'tool' || kind === 'agent' ? '' : undefined,
-      beyond: () => undefined,
-    });
+    const spanId = this.#climb(node, this.#nearestAbove, ({ kind, spanId: found }) =>
+      kind === 'llm' ? found : kind === 'tool' || kind === 'agent' ? '' : undefined,
+    );
     return spanId === undefined || spanId === '' ? undefined : this.#nodes.get(node.traceId + spanId);
   }
 
@@ -165,13 +160,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
   #climb(
     start: SpanNode,
     results: Map<SpanNode, string | undefined>,
-    {
-      find,
-      beyond,
-    }: {
-      find: (ancestor: SpanNode) => string | undefined;
-      beyond: (spanId: string) => string | undefined;
-    },
+    find: (ancestor: SpanNode) => string | undefined,
   ): string | undefined {
     const path = new Set<SpanNode>();
     let result: string | undefined;
@@ -182,7 +171,7 @@ export class SpanTree<Node extends SpanNode = SpanNode> {
       }
       path.add(node);
       const above = this.#above(node);
-      result = above === undefined ? beyond(node.parentSpanId) : find(above);
+      result = above === undefined ? undefined : find(above);
       if (above === undefined || result !== undefined) break;
       node = above;
     }

@@ -24,6 +24,7 @@ import { expireData } from '../../lib/retention/expire.ts';
 import type { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
 import { dayMs } from '../../lib/time.ts';
+import { withParents } from '../../lib/traces/parent-events.ts';
 import { resolveTraces } from '../../lib/traces/resolve-traces.ts';
 import { storeNodes } from '../../lib/traces/store-nodes.ts';
 import { storeParts } from '../../lib/write/store.ts';
@@ -233,6 +234,12 @@ async function expectTree(spaceId: string, spans: readonly RandomSpan[]) {
   const isNode = (at: number) => spans[at]?.kind === 'agent' || spans[at]?.kind === 'chain';
   const idIn = (at: number | undefined) =>
     at === undefined ? null : isNode(at) ? idOf(at) : eventIdOf(traceId, idOf(at));
+  const { id, traceId: ofTrace, attributes } = events;
+  const rows = await database
+    .select({ id, traceId: ofTrace, attributes })
+    .from(events)
+    .where(eq(events.spaceId, spaceId));
+  const exported = await withParents(database, spaceId, rows);
   for (const [number] of spans.entries()) {
     const nearest = idIn(above(number, (at) => isNode(at) || isCall(spans, at)));
     if (isNode(number))
@@ -242,6 +249,8 @@ async function expectTree(spaceId: string, spans: readonly RandomSpan[]) {
     const event = trace?.events.find(({ id }) => id === eventIdOf(traceId, idOf(number)));
     expect(event).toMatchObject({ above: nearest, missingParentId: null });
     expect(event?.parent?.id ?? null).toBe(parentId);
+    const row = exported.find((one) => one.id === eventIdOf(traceId, idOf(number)));
+    expect(row?.attributes?.['otel.parent_event_id'] ?? null).toBe(parentId);
   }
 }
 

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../json/json-value.ts';
 import { bodyBytesMax } from '../../limits.ts';
 import { listEvents } from '../../segment/cut.ts';
 import { decompressSegment } from '../../segment/parsed-event.ts';
+import { parentProperty } from '../parent-events.ts';
 import { dropParts, mergeEvents, type OtherEvent } from './merge-events.ts';
 import { shortenEvent } from './shorten-event.ts';
 
@@ -49,8 +50,6 @@ export function mergeStored(
   // Valid events make a valid event: each member comes from one of them.
   return { event: event as unknown as IngestEvent, text };
 }
-
-const parentProperty = 'otel.parent_event_id';
 
 function dropParent(event: JsonObject, ids: ReadonlySet<unknown>): void {
   const { additionalProperties } = event;

@@ -6,6 +6,7 @@ import { type EventPage, type EventPageQuery, readEventPage } from '../../../lib
 import { listLimits } from '../../../lib/read/limits.ts';
 import { readListTexts } from '../../../lib/segment/list-texts.ts';
 import type { SegmentSource } from '../../../lib/segment/open-segments.ts';
+import { withParents } from '../../../lib/traces/parent-events.ts';
 import { exportPageEvents, exportTextCharsMax, exportTextEventsMax } from '../limits.ts';
 import { type ListedEvent, listedColumns, showEvents } from './listed-event.ts';
 
@@ -52,7 +53,8 @@ export async function* exportEvents(
     (query) => readEventPage(database, spaceId, shownColumns, query, exportLimits),
     filter,
   );
-  for await (const rows of pages) yield await showEvents(database, spaceId, rows);
+  for await (const rows of pages)
+    yield await showEvents(database, spaceId, await withParents(database, spaceId, rows));
 }
 
 /** Like {@link exportEvents}, but yields the events as sent, one line of JSON each. */
@@ -78,7 +80,7 @@ export async function* exportWholeEvents(
   const pages = readPages((query) => readEventPage(database, spaceId, columns, query, exportLimits), filter);
   for await (const rows of readListTexts(source, pages, textLimits)) {
     const columnsOf = rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }]) => row);
-    const shown = await showEvents(database, spaceId, columnsOf);
+    const shown = await showEvents(database, spaceId, await withParents(database, spaceId, columnsOf));
     yield shown.map((event, place) => ({ event, text: rows[place]?.[1] ?? '' }));
   }
 }
