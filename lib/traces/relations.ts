@@ -37,8 +37,11 @@ export interface Relations {
 /** Calls below a surplus one that are looked up: one of them is enough, but some may have expired. */
 const lookedUpMax = 10;
 
-/** What the trees of traces tell about their spans. */
-export function findRelations(traces: readonly ReadTrace[]): Relations {
+/** What the trees of traces tell about their spans. @param replayedIds events that lack what their spans have inherited. */
+export function findRelations(
+  traces: readonly ReadTrace[],
+  replayedIds: ReadonlySet<string> = new Set(),
+): Relations {
   const nodes = traces.flatMap((trace) => trace.nodes);
   const tree = new SpanTree(nodes);
   const calls = hasSeveral(nodes, tree) ? findCalls(nodes, tree) : [];
@@ -46,7 +49,7 @@ export function findRelations(traces: readonly ReadTrace[]): Relations {
     const { agentId, threadId, userId } = tree.contextOf(node);
     const context = { agentId, threadId, userId };
     const isKnown = contextColumns.every((column) => context[column] === node.context[column]);
-    return isKnown ? [] : [{ node, context }];
+    return isKnown && !replayedIds.has(node.eventId ?? '') ? [] : [{ node, context }];
   });
   return {
     inherited: addOfCalls(inherited, calls, tree),

@@ -20,14 +20,14 @@ import type { StoredTraces } from './store-nodes.ts';
 export async function resolveTraces(
   database: Database,
   spaceId: string,
-  { unresolved, withResponse }: StoredTraces,
+  { unresolved, withResponse, replayedIds = new Set() }: StoredTraces,
 ): Promise<void> {
   const shared = await findSharedResponses(database, spaceId, withResponse);
   const traceIds = [...new Set([...unresolved, ...shared.traceIds])];
   for (let from = 0; from < traceIds.length; from += tracesPerStatement) {
     const ids = traceIds.slice(from, from + tracesPerStatement);
     for (let failed = 0; ; ) {
-      const outcome = await resolveOnce(database, spaceId, ids);
+      const outcome = await resolveOnce(database, spaceId, { traceIds: ids, replayedIds });
       if (outcome === 'resolved') break;
       if (outcome === 'changed') failed += 1;
       if (failed > resolveAttemptsMax) throw new Error('traces changed while they were resolved');
@@ -39,13 +39,13 @@ export async function resolveTraces(
 async function resolveOnce(
   database: Database,
   spaceId: string,
-  traceIds: readonly string[],
+  { traceIds, replayedIds }: { traceIds: readonly string[]; replayedIds: ReadonlySet<string> },
 ): Promise<'resolved' | 'changed' | 'more'> {
   const { partnerIds } = await findSharedResponses(database, spaceId, traceIds);
   const all = [...new Set([...traceIds, ...partnerIds])];
   const read = await readTraces(database, spaceId, { traceIds: all, nodesMax: resolvedNodesMax });
   if (read.length === 0) return 'resolved';
-  const { inherited, sums, surplus } = findRelations(read);
+  const { inherited, sums, surplus } = findRelations(read, replayedIds);
   const relations = {
     inherited,
     sums: sums.slice(0, mergesPerStatement),

@@ -11,6 +11,8 @@ export interface StoredTraces {
   readonly unresolved: readonly string[];
   /** Resolved, with a response that spans of other traces may have, too. */
   readonly withResponse: readonly string[];
+  /** Events that were stored after their spans: they get what the spans have inherited. */
+  readonly replayedIds?: ReadonlySet<string>;
 }
 
 /**

@@ -4,8 +4,10 @@ import {
   eventIds,
   events,
   quarantine,
+  replayedEvents,
   segments,
   spaceCommits,
+  traces,
   usageDays,
   usageMonths,
 } from '../db/schema.ts';
@@ -141,7 +143,12 @@ WITH ${
   RETURNING ${nameOf(events.id)}
 ), commit_number AS (${numberCommits()}
 ), kept_commit AS (${keepCommits()}
-), usage AS (${countUsage()}
+${
+  removal === undefined
+    ? sql``
+    : sql`), replayed AS (${noteReplayed()}
+`
+}), usage AS (${countUsage()}
 ), by_day AS (${countByDay()}
 ), name_counts AS MATERIALIZED (${byName.counts}
 ), by_name AS (${byName.byMinute}
@@ -153,6 +160,17 @@ WITH ${
 )
 -- Reads from the INSERT, so that rows and indexes are written before the counters are locked, which all statements of a space need.
 SELECT count(*)::integer AS inserted${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;
+}
+
+/** Notes an event whose trace was resolved without it. */
+function noteReplayed(): SQL {
+  const { spaceId, eventId, traceId } = replayedEvents;
+  return sql`
+  INSERT INTO ${replayedEvents} (${namesOf([spaceId, eventId, traceId])})
+  SELECT ${listOf([events.spaceId, events.id, events.traceId].map((column) => sql`event.${nameOf(column)}`))}
+  FROM new_events AS event JOIN ${traces} AS trace
+    ON trace.${nameOf(traces.spaceId)} = event.${nameOf(events.spaceId)} AND trace.${nameOf(traces.traceId)} = event.${nameOf(events.traceId)}
+  ON CONFLICT DO NOTHING`;
 }
 
 function countUsage(): SQL {

@@ -11,12 +11,15 @@ import { openQueueFigures } from '../../lib/queue-state/queue-figures.ts';
 import { readReplays } from '../../lib/queue-state/stored-positions.ts';
 import { readWindowLimits } from '../../lib/queue-state/window-limits.ts';
 import { runService } from '../../lib/service.ts';
-import { startDelayFolds } from './delay-folds.ts';
+import { foldDelays } from '../../lib/store-delays/fold-delays.ts';
+import { foldIntervalMs } from '../../lib/store-delays/limits.ts';
+import { resolveReplayed } from '../../lib/traces/replayed-events.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
-import { storeLockTimeoutMs } from './limits.ts';
+import { replayedPollMs, storeLockTimeoutMs } from './limits.ts';
 import { registerStateMetrics } from './metrics.ts';
 import { keepPartitions } from './partition-upkeep.ts';
+import { type PeriodicWork, startPeriodicWork } from './periodic-work.ts';
 import { createWriterProbes } from './probes.ts';
 import { openStoredNotices } from './stored-notices.ts';
 import { followStreams } from './streams/followed-streams.ts';
@@ -44,7 +47,19 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
   resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
   resources.use(startErasures(database, log));
-  resources.use(startDelayFolds(database, log));
+  const works: PeriodicWork[] = [
+    {
+      run: () => foldDelays(database),
+      intervalMs: foldIntervalMs,
+      failure: 'delays of stored events were not counted; trying again later',
+    },
+    {
+      run: () => resolveReplayed(database),
+      intervalMs: replayedPollMs,
+      failure: 'traces of replayed events were not resolved; trying again later',
+    },
+  ];
+  for (const work of works) resources.use(startPeriodicWork(work, log));
   const notices = resources.use(openStoredNotices(nats));
   const { WRITER_CONNECTIONS: concurrency } = config;
   const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);

@@ -14,6 +14,7 @@ import {
   eventStats,
   eventStatsRollups,
   events,
+  replayedEvents,
   segments,
   traceNodes,
   traces,
@@ -25,8 +26,11 @@ import type { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
 import { dayMs } from '../../lib/time.ts';
 import { withParents } from '../../lib/traces/parent-events.ts';
+import { resolveReplayed } from '../../lib/traces/replayed-events.ts';
 import { resolveTraces } from '../../lib/traces/resolve-traces.ts';
 import { storeNodes } from '../../lib/traces/store-nodes.ts';
+import { quarantineEvent } from '../../lib/write/quarantine.ts';
+import { replayQuarantined } from '../../lib/write/replay.ts';
 import { storeParts } from '../../lib/write/store.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { readTrace } from '../../services/dashboard-api/traces/trace.ts';
@@ -579,6 +583,35 @@ async function expectStatistics(spaceId: string, cacheReadTokens = 2) {
     );
   }
 }
+
+test('a span that was in quarantine is resolved when its event is replayed', async () => {
+  const spaceId = await newSpace();
+  const batch = otlp(
+    toProtobuf({ spans: [{ traceId, spanId: idOf(2), parentSpanId: idOf(1), attributes: inner }] }),
+  );
+  const [part] = batch.parts.map(({ body }) => partOf(spaceId, JSON.parse(body.toString()).events));
+  if (part === undefined) throw new Error('the span is no event');
+  await quarantineEvent(
+    database,
+    { ...part, columns: part.columns },
+    { sqlstate: '22021', message: 'refused' },
+  );
+  const nodes = batch.nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
+  await resolveTraces(database, spaceId, await storeNodes(database, spaceId, nodes));
+  const below = { traceId, parentSpanId: idOf(0) };
+  await requestOf(spaceId, [{ ...below, spanId: idOf(1), attributes: outer }]).deliver();
+  await requestOf(spaceId, [{ traceId, spanId: idOf(0), attributes: attributesOf('agent', 0) }]).deliver();
+  const read = () => database.select().from(events).where(eq(events.spaceId, spaceId));
+  expect(await read()).toMatchObject([{ id: eventIdOf(traceId, idOf(1)), agentId: 'agent-0' }]);
+  expect((await replayQuarantined(database, { spaceId })).failed).toEqual([]);
+  await resolveReplayed(database);
+  expect(await read()).toMatchObject([
+    { id: eventIdOf(traceId, idOf(2)), agentId: 'agent-0', threadId: 'thread-1', outputPreview: 'Mild.' },
+  ]);
+  expect((await readUsage(database, spaceId))?.events).toBe(1);
+  await expectStatistics(spaceId, 0);
+  expect(await database.$count(replayedEvents, eq(replayedEvents.spaceId, spaceId))).toBe(0);
+});
 
 test('an erasure clears the names of spans, and a span that is sent again does not restore them', async () => {
   const spaceId = await newSpace();

@@ -66,6 +66,13 @@ CREATE TABLE traces (
   received_at timestamptz NOT NULL,
   CONSTRAINT traces_space_id_trace_id_pk PRIMARY KEY (space_id, trace_id)
 ) WITH (fillfactor = 70);
+CREATE TABLE replayed_events (
+  space_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  trace_id uuid NOT NULL,
+  CONSTRAINT replayed_events_space_id_event_id_pk PRIMARY KEY (space_id, event_id)
+);
+
 CREATE INDEX traces_by_time ON traces USING brin (received_at);
 CREATE INDEX traces_without_calls ON traces (received_at) WHERE NOT has_calls;
 

@@ -41,6 +41,7 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
   ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
   ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),
+  ...may('SELECT, INSERT', schema.replayedEvents),
   ...may('SELECT', schema.traceNodes, schema.traces, schema.eventChanges),
   ...may('SELECT, INSERT, UPDATE', apiKeys, spaces, schema.users, schema.invitations),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.memberships, schema.modelPrices, schema.quarantine),

@@ -61,6 +61,17 @@ export const traceNodes = pgTable(
   ],
 );
 
+/** Events that were replayed from the quarantine, until a writer has resolved their traces. */
+export const replayedEvents = pgTable(
+  'replayed_events',
+  {
+    spaceId: uuid('space_id').notNull(),
+    eventId: uuid('event_id').notNull(),
+    traceId: uuid('trace_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.eventId] })],
+);
+
 /** The state of each trace with nodes. */
 export const traces = pgTable(
   'traces',

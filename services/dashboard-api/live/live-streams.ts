@@ -62,9 +62,9 @@ export class LiveStreams {
     const edge = await readEdge(this.#database, spaceId);
     const isLost =
       query.after !== undefined && !(await isKnownPosition(this.#database, spaceId, query.after));
-    const change = query.hasChanges
-      ? (query.after?.change ?? (await readLastChange(this.#database, spaceId)))
-      : undefined;
+    const last = query.hasChanges ? await readLastChange(this.#database, spaceId) : undefined;
+    // After a restore of the database the client may know more changes than there are.
+    const change = last === undefined ? undefined : Math.min(query.after?.change ?? last, last);
     const after = { ...(isLost ? edge : (query.after ?? edge)), change };
     const stream = { filter, predicate };
     using queue = new StreamQueue(stream, after, this.#queued);
