@@ -1,5 +1,7 @@
 import { type Attributes, textOf } from '../spans/attributes.ts';
+import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { Span } from '../spans/span.ts';
+import { isJsonObject } from './messages/messages.ts';
 import type { Role } from './role.ts';
 import { commonRows } from './table.ts';
 
@@ -9,6 +11,20 @@ export function agentIdOf(span: Span, role: Role): string | undefined {
   const named = firstText(span.attributes, agentNames);
   return named ?? (role.by === 'genAi' ? undefined : span.name.replace(methodSuffix, '') || undefined);
 }
+
+/**
+ * The agent of a step of LlamaIndex. Its spans of agents are chains without an attribute for the name; the last field of the step's input has it:
+ * `{"ev": "AgentSetup(input=[…], current_agent_name='planner')"}`.
+ */
+export function agentOfStep({ name, attributes }: Span): string | undefined {
+  if (!name.endsWith('.run_agent_step')) return undefined;
+  const input = parseEmbeddedJson(textOf(attributes, 'input.value') ?? '');
+  const event = isJsonObject(input) ? input.ev : undefined;
+  const [, named] = typeof event === 'string' ? (agentOfSetup.exec(event) ?? []) : [];
+  return named || undefined;
+}
+
+const agentOfSetup = /, current_agent_name='([^'\\]*)'\)$/;
 
 /** Instrumentations of Python name a span by the agent and its method: `planner.run`. */
 const methodSuffix = /\.(?:a?run|a?invoke|a?call|kickoff|_execute_core)$/;

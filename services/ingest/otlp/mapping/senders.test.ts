@@ -177,6 +177,32 @@ test("Pydantic AI's reasoning tokens", () => {
   });
 });
 
+test("LlamaIndex's step of an agent names the agent of the call below it", () => {
+  const setup = (user: string) =>
+    `AgentSetup(input=[ChatMessage(role=<MessageRole.USER: 'user'>, blocks=[TextBlock(block_type='text', text=${user})])], current_agent_name='planner')`;
+  const eventOf = (input: string) =>
+    mapRequests({
+      spans: [
+        {
+          spanId: '0000000000000001',
+          name: 'BaseWorkflowAgent.run_agent_step',
+          attributes: { 'openinference.span.kind': 'CHAIN', 'input.value': input },
+        },
+        {
+          spanId: '0000000000000002',
+          parentSpanId: '0000000000000001',
+          name: 'OpenAI.astream_chat',
+          attributes: { 'openinference.span.kind': 'LLM', 'llm.model_name': 'gpt-4o' },
+        },
+      ],
+    }).events[0];
+  const ctx = '<workflows.context.context.Context object at 0x7fa808e233d0>';
+  // The text of a user does not name an agent.
+  const forged = `"x, current_agent_name='forged')"`;
+  expect(eventOf(JSON.stringify({ ctx, ev: setup(forged) })).context).toEqual({ agentId: 'planner' });
+  expect(eventOf(JSON.stringify({ ctx, ev: `${setup(forged)}.` })).context).toEqual({});
+});
+
 test("LlamaIndex's preparation of a request is not a call", () => {
   const { counts } = mapRequests({
     spans: [{ name: 'OpenAI._prepare_chat_with_tools', attributes: { 'openinference.span.kind': 'LLM' } }],

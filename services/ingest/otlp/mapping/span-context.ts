@@ -1,6 +1,6 @@
 import type { SpanContext } from '../../../../lib/traces/span-tree.ts';
 import type { Span } from '../spans/span.ts';
-import { agentIdOf } from './agent.ts';
+import { agentIdOf, agentOfStep } from './agent.ts';
 import { AttributeReader } from './attribute-reader.ts';
 import type { Role } from './role.ts';
 import { commonRows } from './table.ts';
@@ -9,7 +9,8 @@ import { commonRows } from './table.ts';
 export function readContext(span: Span, role: Role): SpanContext {
   const reader = new AttributeReader(span.attributes, 'by' in role ? role.by : 'genAi');
   return {
-    agentId: role.kind === 'agent' ? agentIdOf(span, role) : reader.text(commonRows.agentId),
+    agentId:
+      role.kind === 'agent' ? agentIdOf(span, role) : (reader.text(commonRows.agentId) ?? agentOfStep(span)),
     threadId: reader.text(commonRows.threadId),
     userId: reader.text(commonRows.userId),
   };
