@@ -3,10 +3,11 @@ import process from 'node:process';
 import { describeExit, type ProcessExit, type SpawnedProcess } from '../../launcher/process/child-process.ts';
 import { logBytes, readLog } from '../../launcher/process/log-file.ts';
 import { startRestartLoop } from '../../launcher/supervise/restart-loop.ts';
+import type { ServiceName } from '../../launcher/supervise/service-process.ts';
 import { until } from '../wait.ts';
 import { writePidFile } from './pid-file.ts';
 
-export type ProcessKind = 'ingest' | 'writer' | 'nats' | 'postgres';
+export type ProcessKind = ServiceName | 'nats' | 'postgres';
 
 /** One process of a system, restarted whenever it exits, as under `npm start`. */
 export interface ManagedProcess extends AsyncDisposable {

@@ -5,8 +5,9 @@ import { startPostgres } from '../../launcher/provision/postgres/postgres.ts';
 import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { watchNats } from '../../launcher/supervise/nats-watchdog.ts';
 import { watchPostgres } from '../../launcher/supervise/postgres-watchdog.ts';
+import type { ServiceName } from '../../launcher/supervise/service-process.ts';
 import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
-import { openProxies, type ProxiedKind, type ServiceProxies } from './service-proxies.ts';
+import { openProxies, type ServiceProxies } from './service-proxies.ts';
 import type { SystemContext } from './system-options.ts';
 
 const password = 'chaos';
@@ -25,7 +26,7 @@ export interface Servers {
   /** Undefined in a system without proxies. */
   readonly proxies: ServiceProxies | undefined;
   /** The configuration of services of a kind: the URLs of the servers, with the role of the kind. */
-  serviceEnv(kind: ProxiedKind): Record<string, string>;
+  serviceEnv(kind: ServiceName): Record<string, string>;
 }
 
 interface NatsMember {
@@ -51,6 +52,7 @@ export async function startServers(context: SystemContext): Promise<Servers> {
   const nats = await Promise.all(
     members.map((member) => startManagedNats(context, member, routePorts(member))),
   );
+  const proxiesOf = (kind: ServiceName) => (kind === 'dashboard-api' ? undefined : proxies?.[kind]);
   const databaseUrlAt = (port: number) => `postgres://weir:${password}@127.0.0.1:${port}/weir`;
   const natsUrlAt = (port: number) => `nats://weir:${password}@127.0.0.1:${port}`;
   const monitorUrls = members.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`);
@@ -61,9 +63,9 @@ export async function startServers(context: SystemContext): Promise<Servers> {
     natsUrls: members.map(({ port }) => natsUrlAt(port)),
     monitorUrls,
     serviceEnv: (kind) => ({
-      DATABASE_URL: urlOfRole(databaseUrlAt(proxies?.[kind].postgres.port ?? postgresPort), kind),
+      DATABASE_URL: urlOfRole(databaseUrlAt(proxiesOf(kind)?.postgres.port ?? postgresPort), kind),
       DATABASE_ALLOW_UNSYNCED: String(options.postgresSettings?.fsync === 'off'),
-      NATS_URL: members.map(({ port }, i) => natsUrlAt(proxies?.[kind].nats[i]?.port ?? port)).join(','),
+      NATS_URL: members.map(({ port }, i) => natsUrlAt(proxiesOf(kind)?.nats[i]?.port ?? port)).join(','),
       NATS_MONITOR_URL: monitorUrls.join(','),
       NATS_REPLICAS: String(options.natsServers),
       NATS_ALLOW_UNSYNCED: String(options.natsSyncInterval !== undefined),

@@ -1,32 +1,50 @@
 import { join } from 'node:path';
-import { startService } from '../../launcher/supervise/service-process.ts';
+import { type ServiceName, startService } from '../../launcher/supervise/service-process.ts';
 import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
 import type { Servers } from './servers.ts';
 import type { SystemContext } from './system-options.ts';
 
-/** Starts the ingest and writer processes of a system. */
+/** The ports that the services listen on. */
+export interface ServicePorts {
+  ingests: readonly number[];
+  /** 0 in a system without a dashboard API. */
+  dashboard: number;
+}
+
+interface ServiceStart {
+  name: string;
+  kind: ServiceName;
+  env: Record<string, string>;
+}
+
+/** Starts the ingest and writer processes of a system, and its dashboard API. */
 export async function startServices(
   context: SystemContext,
   servers: Servers,
-  ingestPorts: readonly number[],
+  { ingests, dashboard }: ServicePorts,
 ): Promise<ManagedProcess[]> {
-  const writers = Array.from({ length: context.options.writers }, (_, i) =>
-    startManagedService(context, servers, { kind: 'writer', name: `writer-${i + 1}`, env: {} }),
-  );
-  const ingests = ingestPorts.map((port, i) =>
-    startManagedService(context, servers, {
-      kind: 'ingest',
+  const { writers, ingestEnv } = context.options;
+  const starts: ServiceStart[] = [
+    ...Array.from({ length: writers }, (_, i) => ({
+      kind: 'writer' as const,
+      name: `writer-${i + 1}`,
+      env: {},
+    })),
+    ...ingests.map((port, i) => ({
+      kind: 'ingest' as const,
       name: `ingest-${i + 1}`,
-      env: { INGEST_PORT: String(port), ...context.options.ingestEnv },
-    }),
-  );
-  return Promise.all([...writers, ...ingests]);
+      env: { INGEST_PORT: String(port), ...ingestEnv },
+    })),
+  ];
+  if (dashboard !== 0)
+    starts.push({ kind: 'dashboard-api', name: 'dashboard-api', env: { DASHBOARD_PORT: String(dashboard) } });
+  return Promise.all(starts.map((start) => startManagedService(context, servers, start)));
 }
 
 async function startManagedService(
-  { directory, options, env: environment, pepper, stack, log }: SystemContext,
+  { directory, options, env: environment, pepper, checkouts, stack, log }: SystemContext,
   { serviceEnv }: Servers,
-  { name, kind, env: own }: { name: string; kind: 'ingest' | 'writer'; env: Record<string, string> },
+  { name, kind, env: own }: ServiceStart,
 ): Promise<ManagedProcess> {
   const logFile = join(directory, 'logs', `${name}.log`);
   const env = {
@@ -40,7 +58,7 @@ async function startManagedService(
   };
   const service = await startManagedProcess(
     { name, kind, logFile },
-    (onSpawn) => startService({ name: kind, env, logFile, onSpawn }),
+    (onSpawn) => startService({ name: kind, env, logFile, onSpawn, root: checkouts.get(name) }),
     log,
   );
   return stack.use(service);

@@ -13,6 +13,13 @@ export interface SystemOptions {
   env?: Record<string, string>;
   ingestEnv?: Record<string, string>;
   postgresEnv?: Record<string, string>;
+  /**
+   * Starts the services of the last release (release.ts), on its schema, and a dashboard API with them: for the upgrade drill. A
+   * service runs the code of `System.checkouts` from its next start on.
+   */
+  released?: boolean;
+  /** Clients reach the ingests through a load balancer, which sends new connections to those that are ready. */
+  balanced?: boolean;
   /** Whether the services connect to nats-server and Postgres through TCP proxies. */
   proxied: boolean;
   /**
@@ -29,6 +36,8 @@ export interface SystemContext {
   natsBinary: string;
   env: Record<string, string | undefined>;
   pepper: string;
+  /** The checkout whose code a service runs, by the name of its process. Default: this one. */
+  checkouts: Map<string, string>;
   log(line: string): void;
   /** Everything that is started is pushed here. */
   stack: AsyncDisposableStack;

@@ -6,7 +6,9 @@ import { ensureRoles, urlOfRole } from '../../launcher/provision/postgres/roles.
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { migrateDatabase } from '../../lib/migrate/migrate.ts';
+import { openTcpBalancer, type TcpBalancer } from '../network/tcp-balancer.ts';
 import type { ManagedProcess } from './managed-process.ts';
+import { type CommandLine, openCommandLine, openRelease } from './release.ts';
 import { type Servers, startServers } from './servers.ts';
 import { startServices } from './services.ts';
 import type { SystemContext, SystemOptions } from './system-options.ts';
@@ -35,14 +37,30 @@ export interface System extends AsyncDisposable, Servers {
   readonly processes: readonly ManagedProcess[];
   /** Finds `ingest-1`, `writer-1`, `nats-1` or `postgres`. @throws Error when no process has that name. */
   process(name: string): ManagedProcess;
-  /** The URLs of ingest-1, ingest-2, …; they stay the same across restarts. */
+  /** The URLs of ingest-1, ingest-2, …, or that of the load balancer. They stay the same across restarts. */
   readonly ingestUrls: readonly string[];
+  /** The ports of ingest-1, ingest-2, …. */
+  readonly ingestPorts: readonly number[];
   /** Connects without a proxy. It reconnects after a restart of Postgres; statements that were running fail. */
   readonly sql: Sql;
   readonly database: Database;
   readonly pepper: string;
   readonly directory: string;
+  /** Undefined unless the system started as the last release. */
+  readonly released: ReleasedSystem | undefined;
+  /** Undefined in a system that is not balanced. */
+  readonly balancer: TcpBalancer | undefined;
+  /** Undefined in a system without a dashboard API. */
+  readonly dashboardUrl: string | undefined;
+  /** The checkout whose code a process runs from its next start on; default: this one. */
+  readonly checkouts: Map<string, string>;
   readonly log: (line: string) => void;
+}
+
+/** What belongs to the release that a system started as. */
+export interface ReleasedSystem {
+  root: string;
+  weir: CommandLine;
 }
 
 /** Starts a system, and resolves when it accepts events. */
@@ -56,10 +74,13 @@ export async function startSystem(
   chmodSync(directory, 0o755);
   mkdirSync(join(directory, 'logs'));
   const pepper = randomBytes(24).toString('hex');
-  const context: SystemContext = { directory, options, natsBinary, env, log, stack, pepper };
+  const checkouts = new Map<string, string>();
+  const context: SystemContext = { directory, options, natsBinary, env, log, stack, pepper, checkouts };
   const servers = await startServers(context);
   await ensureRoles(servers.databaseUrl);
-  await migrateDatabase(urlOfRole(servers.databaseUrl, 'owner'));
+  const ownerUrl = urlOfRole(servers.databaseUrl, 'owner');
+  const released = options.released ? await startAsReleased(context, ownerUrl) : undefined;
+  if (released === undefined) await migrateDatabase(ownerUrl);
   const openPool = () =>
     stack.use(
       openPostgres(servers.databaseUrl, {
@@ -69,8 +90,10 @@ export async function startSystem(
       }),
     );
   const [sql, database] = [openPool(), openDatabase(openPool())];
-  const ports = await chooseFreePorts(options.ingests);
-  const services = await startServices(context, servers, ports);
+  const [dashboardPort = 0, ...ports] = await chooseFreePorts(1 + options.ingests);
+  const dashboard = options.released ? dashboardPort : 0;
+  const services = await startServices(context, servers, { ingests: ports, dashboard });
+  const balancer = options.balanced ? stack.use(await openTcpBalancer(ports)) : undefined;
   const processes = [...servers.processes, ...services];
   const owned = stack.move();
   return {
@@ -82,7 +105,12 @@ export async function startSystem(
       if (found === undefined) throw new Error(`the system has no process ${name}`);
       return found;
     },
-    ingestUrls: ports.map((port) => `http://127.0.0.1:${port}`),
+    ingestUrls: (balancer ? [balancer.port] : ports).map(urlOnLoopback),
+    ingestPorts: ports,
+    released,
+    balancer,
+    dashboardUrl: dashboard === 0 ? undefined : urlOnLoopback(dashboard),
+    checkouts,
     sql,
     database,
     pepper,
@@ -90,4 +118,29 @@ export async function startSystem(
     log,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+const urlOnLoopback = (port: number) => `http://127.0.0.1:${port}`;
+
+/** Makes the schema of the last release with its own command line, and lets every service start from its code. */
+async function startAsReleased(
+  { env, pepper, options, checkouts, directory }: SystemContext,
+  databaseUrl: string,
+): Promise<ReleasedSystem> {
+  const root = await openRelease(env);
+  const weir = openCommandLine(root, {
+    PATH: env.PATH ?? '',
+    DATABASE_URL: databaseUrl,
+    API_KEY_PEPPER: pepper,
+    WEIR_DATA_DIR: directory,
+  });
+  await weir('migrate');
+  const names = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${kind}-${i + 1}`);
+  for (const name of [
+    ...names('ingest', options.ingests),
+    ...names('writer', options.writers),
+    'dashboard-api',
+  ])
+    checkouts.set(name, root);
+  return { root, weir };
 }

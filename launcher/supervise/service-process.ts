@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { execPath } from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { drainTimeoutMs } from '../../lib/service.ts';
 import {
   describeExit,
@@ -20,6 +21,8 @@ export function isServiceName(name: string): name is ServiceName {
   return serviceNames.some((one) => one === name);
 }
 
+const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
+
 /** A service exits by itself when its drain takes too long (lib/service.ts); SIGKILL is for one that hangs. */
 const stopSignals = (env: { DRAIN_DELAY_MS?: string | undefined }): StopSignals => [
   { signal: 'SIGTERM', waitMs: Number(env.DRAIN_DELAY_MS ?? 0) + drainTimeoutMs + 2_000 },
@@ -34,9 +37,9 @@ const readyTimeoutMs = 60_000;
  *
  * The import makes loading Drizzle cheap (ADR 0014), and corrects the Postgres driver (ADR 0004).
  */
-const nodeOptions = [
+const nodeOptions = (root: string) => [
   '--v8-pool-size=0',
-  `--import=${new URL('../../lib/db/fast-imports.ts', import.meta.url).href}`,
+  `--import=${pathToFileURL(join(root, 'lib/db/fast-imports.ts')).href}`,
 ];
 
 /**
@@ -49,9 +52,9 @@ const ownNodeOptions: Record<ServiceName, readonly string[]> = {
   'dashboard-api': ['--max-semi-space-size=4'],
 };
 
-/** The Node options of a service. */
-export const nodeOptionsOf = (name: ServiceName): readonly string[] => [
-  ...nodeOptions,
+/** The Node options of a service, of this checkout or another one. */
+export const nodeOptionsOf = (name: ServiceName, root = ownRoot): readonly string[] => [
+  ...nodeOptions(root),
   ...ownNodeOptions[name],
 ];
 
@@ -91,6 +94,8 @@ export async function startService(options: {
   onSpawn: (pid: number) => void;
   /** Aborts the start; the service is then stopped. */
   signal?: AbortSignal;
+  /** The checkout whose code it runs. Default: this one. */
+  root?: string | undefined;
 }): Promise<ServiceProcess> {
   const logStart = logBytes(options.logFile);
   const child = spawnService(options);
@@ -133,15 +138,17 @@ function spawnService({
   name,
   env,
   logFile,
+  root = ownRoot,
 }: {
   name: ServiceName;
   env: Record<string, string | undefined>;
   logFile: string;
+  root?: string | undefined;
 }): ChildProcess {
-  const script = fileURLToPath(new URL(`../../services/${name}/main.ts`, import.meta.url));
+  const script = join(root, 'services', name, 'main.ts');
   const log = openSync(logFile, 'a', 0o600);
   try {
-    return spawn(execPath, [...nodeOptionsOf(name), script], {
+    return spawn(execPath, [...nodeOptionsOf(name, root), script], {
       env: { ...mallocVariables, ...env },
       detached: true,
       stdio: ['ignore', log, log, 'ipc'],

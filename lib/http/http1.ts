@@ -17,16 +17,17 @@ export const http1Options = {
 } satisfies ServerOptions;
 
 /**
- * Prepares an HTTP/1.1 server for its shutdown.
+ * Prepares an HTTP/1.1 server for its shutdown. From `stopping` on each response asks its client to close the connection: behind a load
+ * balancer for connections, the next request then reaches another server.
  *
  * @returns a function that closes each connection as soon as its requests are answered, and resolves after the last.
  */
-export function createHttp1Drain(server: Server): () => Promise<void> {
+export function createHttp1Drain(server: Server, stopping: AbortSignal): () => Promise<void> {
   let isDraining = false;
   let connections = 0;
   // Node leaves keep-alive connections open after `close`; this header makes clients close them.
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
-    if (isDraining) response.setHeader('Connection', 'close');
+    if (isDraining || stopping.aborted) response.setHeader('Connection', 'close');
   });
   server.on('connection', (socket) => {
     connections += 1;

@@ -32,9 +32,13 @@ export interface Http2Handlers {
 
 /**
  * The HTTP/2 server. It does not listen; it serves the connections that it is given. Disposing it sends GOAWAY to every
- * client, also to those that connect later, and waits for the streams that are open.
+ * client, also to those that connect later, and waits for the streams that are open. At `stopping` the clients that
+ * are connected get theirs; others may connect until it is disposed.
  */
-export function createHttp2(handlers: Http2Handlers): { server: Http2Server } & AsyncDisposable {
+export function createHttp2(
+  handlers: Http2Handlers,
+  stopping: AbortSignal,
+): { server: Http2Server } & AsyncDisposable {
   const server = createServer({
     settings: {
       maxConcurrentStreams: http2StreamsMax,
@@ -54,6 +58,10 @@ export function createHttp2(handlers: Http2Handlers): { server: Http2Server } & 
     limitSession(session);
     if (isClosing) session.close();
   });
+  const closeSessions = () => {
+    for (const session of sessions) session.close();
+  };
+  stopping.addEventListener('abort', closeSessions, { once: true });
   // Without a listener a session's error would end the process; `close` follows it.
   server.on('sessionError', () => {});
   const rejectHeaders: RequestListener = (request, response) =>
@@ -77,7 +85,7 @@ export function createHttp2(handlers: Http2Handlers): { server: Http2Server } & 
     async [Symbol.asyncDispose]() {
       isClosing = true;
       const closed = [...sessions].map((session) => once(session, 'close'));
-      for (const session of sessions) session.close();
+      closeSessions();
       await Promise.all(closed);
     },
   };

@@ -61,7 +61,7 @@ export async function startDashboardApi({
     sso: openSso(accounts, config, services),
     log,
   });
-  const { url } = resources.use(await serveDashboard({ onRequest, config, log }));
+  const { url } = resources.use(await serveDashboard({ onRequest, config, log, stopping }));
   // Released first, because closing the listener waits for open requests.
   resources.use(services.openStreams);
   return { url, probes: { findUnready } };

@@ -11,22 +11,27 @@ export interface ServerOptions {
   onRequest: RequestListener;
   config: Config;
   log: Logger;
+  /** See ServiceContext. */
+  stopping: AbortSignal;
 }
 
 /**
  * Serves the dashboard over HTTP/1.1 and HTTP/2: see serveHttp. Browsers use HTTP/2 only with TLS; over HTTP/1.1 they open at most
  * six connections, and each live stream occupies one.
  */
-export async function serveDashboard({ onRequest, config, log }: ServerOptions): Promise<Listener> {
-  const http2 = createHttp2({
-    onRequest,
-    rejectHeaders: (_, response, details) => sendText(response, 431, details),
-    rejectConnect(response, details) {
-      response.setHeader('Allow', 'GET, POST');
-      sendText(response, 405, details);
+export async function serveDashboard({ onRequest, config, log, stopping }: ServerOptions): Promise<Listener> {
+  const http2 = createHttp2(
+    {
+      onRequest,
+      rejectHeaders: (_, response, details) => sendText(response, 431, details),
+      rejectConnect(response, details) {
+        response.setHeader('Allow', 'GET, POST');
+        sendText(response, 405, details);
+      },
     },
-  });
-  const servers = { http1: createHttp1(onRequest), http2 };
+    stopping,
+  );
+  const servers = { http1: createHttp1(onRequest, stopping), http2 };
   return serveHttp(servers, { prefix: 'DASHBOARD', connectionsMax: dashboardSocketsMax, config, log });
 }
 
@@ -34,9 +39,9 @@ function sendText(response: ServerResponse, status: number, text: string): void 
   response.writeHead(status, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end(`${text}\n`);
 }
 
-function createHttp1(onRequest: RequestListener): HttpServers['http1'] {
+function createHttp1(onRequest: RequestListener, stopping: AbortSignal): HttpServers['http1'] {
   const server = createServer(http1Options, onRequest);
-  const drain = createHttp1Drain(server);
+  const drain = createHttp1Drain(server, stopping);
   // This event starts Node's check for slow requests.
   server.emit('listening');
   return {

@@ -79,7 +79,7 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources, sto
     respondRpcError,
   };
   const onRequest: RequestListener = (request, response) => void handleRequest(routing, request, response);
-  const { url } = resources.use(await serveIngest({ onRequest, respondError, config, log }));
+  const { url } = resources.use(await serveIngest({ onRequest, respondError, config, log, stopping }));
   // Runs first on shutdown: ends Health.Watch streams.
   resources.use(health);
   return { url, probes: { findUnready } };

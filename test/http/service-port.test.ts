@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { constants } from 'node:http2';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
@@ -5,6 +7,7 @@ import { connectQueue } from '../../lib/queue/connect.ts';
 import { stuckMs } from '../../services/writer/limits.ts';
 import { createWriterProbes } from '../../services/writer/probes.ts';
 import { postEvents } from '../support/http.ts';
+import { exchange, openSession } from '../support/protocols/http2.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { startService } from '../support/service-process.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
@@ -125,12 +128,19 @@ test('a writer is dead when it stores nothing although messages wait and Postgre
 test('after SIGTERM a service is not ready, accepts for DRAIN_DELAY_MS, and then ends', async () => {
   await using ingest = await startService('ingest', { ...pipeline.variables, DRAIN_DELAY_MS: '6000' });
   expect(await statusOf(ingest, '/readyz')).toBe(200);
+  using session = await openSession({ url: ingest.ready.url ?? '' });
+  await exchange(session, { ':path': '/healthz' });
+  const asked = once(session, 'goaway');
   const ended = ingest.stop('SIGTERM');
   await until(async () => (await statusOf(ingest, '/readyz')) === 503);
   expect(await statusOf(ingest, '/livez')).toBe(200);
   const url = ingest.ready.url ?? '';
   await until(async () => (await fetch(`${url}/readyz`)).status === 503);
-  expect((await postEvents({ url }, tenant, [llmEvent()])).status).toBe(202);
+  const { status, headers } = await postEvents({ url }, tenant, [llmEvent()]);
+  expect(status).toBe(202);
+  // Behind a load balancer for connections, clients must leave those that they have.
+  expect(headers.get('connection')).toBe('close');
+  expect((await asked)[0]).toBe(constants.NGHTTP2_NO_ERROR);
   expect(await ended).toBe(0);
 });
 

@@ -1,35 +1,15 @@
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
-import { chooseFreePorts } from '../../launcher/provision/ports.ts';
 import { postEvents } from '../support/http.ts';
 import { startService } from '../support/service-process.ts';
-import { buildOnce, buildTimeoutMs } from '../support/tools/build-cache.ts';
+import { buildTimeoutMs } from '../support/tools/build-cache.ts';
 import { runShell } from '../support/tools/shell.ts';
 import { findMissingTool } from '../support/tools/toolchain.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { until } from '../support/wait.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const prometheusFolder = join(root, 'deploy/prometheus');
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
-
-/** Debian's package of Prometheus, unpacked without installing it. @returns the folder of its programs. */
-async function unpackPrometheus(): Promise<string> {
-  const commands = ['apt-get download prometheus', 'dpkg -x prometheus_*.deb unpacked'];
-  const hash = createHash('sha256').update(commands.join()).digest('hex').slice(0, 16);
-  const directory = await buildOnce({ name: 'prometheus', hash, write: () => {}, folder: '.', commands });
-  return join(directory, 'unpacked/usr/bin');
-}
-
-const alertNames = [...read('deploy/prometheus/alerts.yml').matchAll(/- alert: (\w+)/g)].map(
-  ([, name = '']) => name,
-);
+import { alertNames, prometheusFolder, read, startPrometheus, unpackDebian } from './prometheus.ts';
 
 test('each alert has a test that makes it fire, and a section in docs/operating.md', () => {
   const tests = read('deploy/prometheus/alerts.test.yml');
@@ -48,7 +28,7 @@ describe.skipIf(missing !== undefined)(`with a real Prometheus${missing ? `: ${m
   test(
     'promtool accepts the rules, and each alert fires when its condition is true',
     async () => {
-      const promtool = join(await unpackPrometheus(), 'promtool');
+      const promtool = join(await unpackDebian('prometheus'), 'promtool');
       const script = `'${promtool}' check config prometheus.yml && '${promtool}' test rules alerts.test.yml`;
       const { exitCode, stdout, stderr } = await runShell(script, {
         cwd: prometheusFolder,
@@ -97,45 +77,4 @@ function expressions(): string[] {
   );
   const ofPanels = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
   return [...ofAlerts, ...ofPanels].filter((expression) => !expression.startsWith('node_'));
-}
-
-async function startPrometheus(targets: readonly string[]) {
-  const programs = await unpackPrometheus();
-  const directory = mkdtempSync(join(inject('runDirectory'), 'prometheus-'));
-  const config = read('deploy/prometheus/prometheus.yml')
-    .replace(/scrape_interval: \w+/, 'scrape_interval: 1s')
-    .replace(/targets: .*/, `targets: ${JSON.stringify(targets)}`)
-    .replace('alerts.yml', join(prometheusFolder, 'alerts.yml'));
-  writeFileSync(join(directory, 'prometheus.yml'), config);
-  const [port = 0] = await chooseFreePorts(1);
-  const child = spawn(
-    join(programs, 'prometheus'),
-    [
-      `--config.file=${join(directory, 'prometheus.yml')}`,
-      `--storage.tsdb.path=${join(directory, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-    { stdio: 'ignore' },
-  );
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  const url = `http://127.0.0.1:${port}`;
-  await until(async () => (await fetch(`${url}/-/ready`).catch(() => undefined))?.ok === true, 30_000);
-  return {
-    async hasData(expression: string): Promise<boolean> {
-      const query = expression.replaceAll('$__rate_interval', '10s').replaceAll(/\[[25]m\]/g, '[10s]');
-      const response = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query })}`);
-      const answer = (await response.json()) as {
-        status: string;
-        error?: string;
-        data?: { result: unknown[] };
-      };
-      if (answer.status !== 'success') throw new Error(`${query}: ${answer.error}`);
-      return (answer.data?.result.length ?? 0) > 0;
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      await exited;
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
 }

@@ -38,6 +38,7 @@ import { repeats } from './repeats.ts';
 import { rollingRestart } from './rolling-restart.ts';
 import { slowDisk } from './slow-disk.ts';
 import { streamFull } from './stream-full.ts';
+import { upgrade } from './upgrade.ts';
 
 /** Every fault, in the order of the fault matrix. Add a new one here. */
 export const faults: readonly Fault[] = [
@@ -91,4 +92,5 @@ export const faults: readonly Fault[] = [
   clusterCutLeader,
   clusterCutRoutes,
   clusterNoMajority,
+  upgrade,
 ];

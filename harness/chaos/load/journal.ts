@@ -17,6 +17,8 @@ export class Journal {
   readonly unexpected: string[] = [];
   /** The number of responses with each status; 0 stands for no response. */
   readonly statuses = new Map<number, number>();
+  /** Why requests had no response. */
+  readonly connectionErrors: string[] = [];
   readonly #spaces = new Map<string, Map<string, number>>();
   #lastAcceptedMs: number | undefined;
   #longestGapMs = 0;
@@ -35,6 +37,15 @@ export class Journal {
 
   recordStatus(status: number): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+  }
+
+  /** Records a request without a response. */
+  recordNoResponse(client: string, error: unknown): void {
+    this.recordStatus(0);
+    const cause = error instanceof Error && error.cause instanceof Error ? `, ${error.cause.message}` : '';
+    this.connectionErrors.push(
+      `${client}: ${error instanceof Error ? error.message : String(error)}${cause}`,
+    );
   }
 
   /** The ids of each space with their outcomes. */

@@ -7,7 +7,7 @@ import type { System } from '../../system/system.ts';
 import { type Batch, BatchGenerator, type BatchOptions } from './batches.ts';
 import { openEventSource } from './event-source.ts';
 import type { Journal } from './journal.ts';
-import { createTenant, type Tenant } from './tenants.ts';
+import { createReleasedTenant, createTenant, type Tenant } from './tenants.ts';
 
 export interface LoadOptions extends BatchOptions {
   clients: number;
@@ -55,8 +55,10 @@ export async function startLoad(
   { system, journal, random }: LoadDependencies,
   options: LoadOptions,
 ): Promise<Load & AsyncDisposable> {
-  const tenants: [Tenant, ...Tenant[]] = [await createTenant(system)];
-  while (tenants.length < tenantCount) tenants.push(await createTenant(system));
+  const { released } = system;
+  const newTenant = () => (released ? createReleasedTenant(released) : createTenant(system));
+  const tenants: [Tenant, ...Tenant[]] = [await newTenant()];
+  while (tenants.length < tenantCount) tenants.push(await newTenant());
   const source = openEventSource(random);
   const batches = new BatchGenerator(tenants, source, random, options);
   const pools = new ConnectionPools(system.ingestUrls, options.clients);
@@ -174,7 +176,8 @@ async function sendRecorded(journal: Journal, post: Post, batch: Batch, retryFor
         recordResponse(journal, batch, { status: response.status, text: response.body, expected });
         return response;
       } catch (error) {
-        recordResponse(journal, batch, { status: 0, text: '', expected });
+        journal.recordNoResponse('JSON', error);
+        journal.record(batch.tenant.spaceId, batch.ids, 'unknown');
         throw error;
       }
     },

@@ -1,6 +1,6 @@
 import { issueApiKey } from '../../../lib/accounts/api-keys.ts';
 import { createSpace, type SpaceChange } from '../../../lib/accounts/spaces.ts';
-import type { System } from '../../system/system.ts';
+import type { ReleasedSystem, System } from '../../system/system.ts';
 
 /** A space with an API key. */
 export interface Tenant {
@@ -15,5 +15,12 @@ export async function createTenant(
 ): Promise<Tenant> {
   const { id: spaceId } = await createSpace(database, 'chaos', settings);
   const { apiKey } = await issueApiKey(database, spaceId, { name: 'chaos', pepper });
+  return { spaceId, apiKey };
+}
+
+/** The same with the command line of the release that a system started as: the schema is that of the release. */
+export async function createReleasedTenant({ weir }: Pick<ReleasedSystem, 'weir'>): Promise<Tenant> {
+  const { spaceId = '' } = await weir('space', 'create', '--name', 'chaos');
+  const { apiKey = '' } = await weir('key', 'create', '--space', spaceId);
   return { spaceId, apiKey };
 }

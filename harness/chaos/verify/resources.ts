@@ -46,6 +46,7 @@ const connectionsMax: Record<string, { kind: ProcessKind; count: number }> = {
   'weir-writer': { kind: 'writer', count: 3 },
   'weir-writer-upkeep': { kind: 'writer', count: 1 },
   'weir-writer-retention': { kind: 'writer', count: 1 },
+  'weir-dashboard-api': { kind: 'dashboard-api', count: 14 },
 };
 
 /** Finds services with more connections to Postgres than their pools allow. */

@@ -11,11 +11,12 @@ import { enforceStrictHttp, strictHttpOptions } from './strict-http.ts';
 export function createHttp1(
   onRequest: RequestListener,
   respondError: RespondError,
+  stopping: AbortSignal,
 ): { server: Server } & AsyncDisposable {
   const server = createServer({ ...http1Options, ...strictHttpOptions });
   enforceStrictHttp(server, { onRequest, respondError });
   server.setTimeout(keepAliveTimeoutMs + bodyTimeoutMs);
-  const drain = createHttp1Drain(server);
+  const drain = createHttp1Drain(server, stopping);
   // Node starts its time-outs of slow requests on this event.
   server.emit('listening');
   return {

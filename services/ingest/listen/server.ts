@@ -15,6 +15,8 @@ export interface ServerOptions {
   respondError: RespondError;
   config: Config;
   log: Logger;
+  /** See ServiceContext. */
+  stopping: AbortSignal;
 }
 
 /** Serves requests over HTTP/1.1 and HTTP/2: see serveHttp. */
@@ -23,17 +25,21 @@ export async function serveIngest({
   respondError,
   config,
   log,
+  stopping,
 }: ServerOptions): Promise<Listener> {
-  const http2 = createHttp2({
-    onRequest,
-    rejectHeaders(request, response, details) {
-      void respondError(request, response, new IngestError('invalid_request_body', details));
+  const http2 = createHttp2(
+    {
+      onRequest,
+      rejectHeaders(request, response, details) {
+        void respondError(request, response, new IngestError('invalid_request_body', details));
+      },
+      rejectConnect(response, details) {
+        const error = new IngestError('method_not_allowed', details);
+        sendJson(response, error.status, error.toBody(), { Allow: 'GET, POST' });
+      },
     },
-    rejectConnect(response, details) {
-      const error = new IngestError('method_not_allowed', details);
-      sendJson(response, error.status, error.toBody(), { Allow: 'GET, POST' });
-    },
-  });
-  const servers = { http1: createHttp1(onRequest, respondError), http2 };
+    stopping,
+  );
+  const servers = { http1: createHttp1(onRequest, respondError, stopping), http2 };
   return serveHttp(servers, { prefix: 'INGEST', connectionsMax, config, log });
 }
