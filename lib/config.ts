@@ -106,6 +106,8 @@ export const configSchema = z
     METRICS_HOST: z.string().min(1).default('127.0.0.1'),
     METRICS_PORT: port.optional(),
     DRAIN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
+    OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:').optional(),
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url('http:', 'https:').optional(),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   })
   .refine((config) => (config.TLS_CERT_FILE === undefined) === (config.TLS_KEY_FILE === undefined), {

@@ -3,6 +3,7 @@ import type { CheckedClock } from '../../lib/db/clock.ts';
 import type { Database } from '../../lib/db/database.ts';
 import type { Logger } from '../../lib/log.ts';
 import { payloadBytesMax } from '../../lib/queue/connect.ts';
+import type { OwnSpans } from '../../lib/tracing/own-spans.ts';
 import { followAccessChanges } from './admit/access-changes.ts';
 import { ApiKeyCache } from './admit/api-key-cache.ts';
 import { KeyUses } from './admit/key-uses.ts';
@@ -19,6 +20,7 @@ import { registerBudgetMetrics } from './metrics.ts';
 import { createSpanDecoders } from './otlp/decoders.ts';
 import { SenderLog } from './otlp/sender-log.ts';
 import { SpanCounter } from './otlp/span-counter.ts';
+import { openRequestTraces } from './request-traces.ts';
 import { createRpcDecoders } from './rpc/decoders.ts';
 import { openReaders } from './worker/readers.ts';
 
@@ -31,10 +33,11 @@ export function openBatchDependencies(options: {
   database: Database;
   clock: CheckedClock;
   queue: Awaited<ReturnType<typeof openQueue>>;
+  ownSpans: OwnSpans | undefined;
   log: Logger;
   resources: AsyncDisposableStack;
 }) {
-  const { config, database, clock, queue, log, resources } = options;
+  const { config, database, clock, queue, ownSpans, log, resources } = options;
   const { nats, manager, streams, publisher } = queue;
   const apiKeyCache = new ApiKeyCache(database, config.API_KEY_PEPPER);
   resources.use(followAccessChanges(config.DATABASE_URL, apiKeyCache, log));
@@ -56,6 +59,7 @@ export function openBatchDependencies(options: {
     budgets,
     buffers,
     committer,
+    requestTraces: openRequestTraces(log, ownSpans),
     jsonDecoder: createJsonDecoder(readers, decodeBody),
     rpcDecoder: createRpcDecoders(readers, decodeBody),
     spanDecoders: createSpanDecoders({ protobuf: readers.otlp, json: readers.otlpJson }, decodeBody),

@@ -3,6 +3,7 @@ import { secondsToMonthEnd } from '../../lib/accounts/month.ts';
 import type { CheckedClock } from '../../lib/db/clock.ts';
 import { IngestError } from '../../lib/errors.ts';
 import { formatBatchId } from '../../lib/segment/batch-id.ts';
+import type { OwnSpan } from '../../lib/tracing/own-spans.ts';
 import type { ApiKeyCache, Principal } from './admit/api-key-cache.ts';
 import { type Authenticate, authenticate as authenticateByContract } from './admit/authenticate.ts';
 import type { KeyUses } from './admit/key-uses.ts';
@@ -16,6 +17,7 @@ import type { Committed, Committer } from './commit/committer.ts';
 import { batchOfNodes, type CompressedBatch, compressBatch } from './commit/compressed-batch.ts';
 import { countBody, measureRequest, type Protocol } from './metrics.ts';
 import type { ReadBatch } from './read/batch-reader.ts';
+import type { RequestTraces } from './request-traces.ts';
 
 export interface BatchDependencies {
   clock: Pick<CheckedClock, 'nowMs'>;
@@ -25,6 +27,8 @@ export interface BatchDependencies {
   budgets: ByteBudgets;
   buffers: BufferPool;
   committer: Committer;
+  /** Undefined unless requests are logged or traced. */
+  requestTraces: RequestTraces | undefined;
 }
 
 /** Turns the bytes of a request into batches; one for each protocol and encoding. */
@@ -79,7 +83,12 @@ export function ingestRequest<T>(
   request: IncomingMessage,
   kind: RequestKind<T>,
 ): Promise<Ingested<T>> {
-  return measureRequest(kind.protocol, () => checkAndCommit(dependencies, request, kind));
+  const { requestTraces } = dependencies;
+  if (requestTraces === undefined)
+    return measureRequest(kind.protocol, () => checkAndCommit(dependencies, request, kind));
+  return requestTraces.follow(request, kind.protocol, (span) =>
+    measureRequest(kind.protocol, () => checkAndCommit(dependencies, request, kind, span)),
+  );
 }
 
 export interface RequestKind<T> {
@@ -103,6 +112,7 @@ async function checkAndCommit<T>(
   dependencies: BatchDependencies,
   request: IncomingMessage,
   kind: RequestKind<T>,
+  span?: OwnSpan,
 ): Promise<Ingested<T>> {
   const { clock, apiKeyCache, keyUses, quota, budgets, buffers } = dependencies;
   const { decoder, batchesOf, nodesOf, authenticate = authenticateByContract } = kind;
@@ -133,7 +143,7 @@ async function checkAndCommit<T>(
   }));
   const nodes = nodesOf?.(result) ?? [];
   holdChars(held, nodes, budget);
-  const committed = await commitAll(dependencies, { principal, receivedAtMs, batches, nodes });
+  const committed = await commitAll(dependencies, { principal, receivedAtMs, batches, nodes, span });
   const eventCount = readBatches.reduce((sum, { projection }) => sum + projection.eventCount, 0);
   const headers = { ...batchIdHeader(committed), ...quotaHeaders(quotaView) };
   return { spaceId: principal.spaceId, result, eventCount, headers };
@@ -171,17 +181,19 @@ async function commitAll(
     receivedAtMs: number;
     batches: readonly Required<ReadBatch>[];
     nodes: readonly string[];
+    span: OwnSpan | undefined;
   },
 ): Promise<Committed[]> {
-  const { principal, receivedAtMs: atMs, batches, nodes } = received;
+  const { principal, receivedAtMs: atMs, batches, nodes, span } = received;
   const compressing = batches
     .filter(({ projection }) => projection.eventCount > 0)
     .map(({ projection, body }) => compressBatch(principal, projection, { body, atMs }));
   const ofNodes = nodes.map((json) => Promise.resolve(batchOfNodes(principal, json, atMs)));
   const outcomes = await Promise.allSettled(
-    [...compressing, ...ofNodes].map(async (batch) =>
-      commit(dependencies, { principal, atMs, batch: await batch }),
-    ),
+    [...compressing, ...ofNodes].map(async (compressed) => {
+      const batch = span === undefined ? await compressed : { ...(await compressed), span };
+      return commit(dependencies, { principal, atMs, batch });
+    }),
   );
   return outcomes.flatMap((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason;

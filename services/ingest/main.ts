@@ -7,6 +7,7 @@ import { createAnswerAfterBody } from '../../lib/http/unread-body.ts';
 import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
 import { answerRollCall } from '../../lib/queue/roll-call.ts';
 import { runService } from '../../lib/service.ts';
+import { openOwnSpans } from '../../lib/tracing/own-spans.ts';
 import { openBatchDependencies } from './batch-dependencies.ts';
 import { detachBuffer } from './body/detach-buffer.ts';
 import { openQueue } from './commit/queue.ts';
@@ -44,7 +45,9 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources, sto
   const queue = await openQueue(config, { log, resources });
   const queueStreams = queue.streams.map(({ name }) => name);
   answerRollCall(queue.nats, () => ({ ...report(), queueStreams }));
-  const batches = openBatchDependencies({ config, database, clock, queue, log, resources });
+  const ownSpans = await openOwnSpans('ingest', config);
+  if (ownSpans !== undefined) resources.use(ownSpans);
+  const batches = openBatchDependencies({ config, database, clock, queue, ownSpans, log, resources });
   const failures = resources.use(new FailureLog(log));
   const answerAfterBody = createAnswerAfterBody(detachBuffer);
   const respondError = createRespondError({ answerAfterBody, failures, log });

@@ -73,12 +73,17 @@ export async function measureRequest<T extends { eventCount: number }>(
     events.inc({ protocol }, result.eventCount);
     return result;
   } catch (error) {
-    const outcome = error instanceof ClientGoneError ? 'client_gone' : IngestError.from(error).id;
+    const outcome = outcomeOf(error);
     count(outcome);
     if (outcome === 'usage_limit_exceeded' || outcome === 'billing_not_active')
       quotaRefusals.inc({ reason: outcome });
     throw error;
   }
+}
+
+/** The outcome of a request that threw, as a label. */
+export function outcomeOf(error: unknown): string {
+  return error instanceof ClientGoneError ? 'client_gone' : IngestError.from(error).id;
 }
 
 /** Counts the bytes of a request's body, before decompression. */

@@ -3,6 +3,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { QueuePosition, QueuePublisher } from '../../../lib/queue/failover.ts';
 import { PubAckTimeoutError } from '../../../lib/queue/stream-publisher.ts';
 import { type BatchRange, formatBatchId } from '../../../lib/segment/batch-id.ts';
+import type { OwnSpan } from '../../../lib/tracing/own-spans.ts';
 import { measureGroup } from '../metrics.ts';
 import type { CompressedBatch } from './compressed-batch.ts';
 import { createMessage, type GroupMessage } from './group.ts';
@@ -91,6 +92,7 @@ export class Committer {
 
   async #commitGroup(group: Waiting[]): Promise<void> {
     const startedMs = performance.now();
+    const span = startSpan(group);
     try {
       const message = createMessage(group.map(({ batch }) => batch));
       const { payload, messageId, ranges } = message;
@@ -101,6 +103,7 @@ export class Committer {
         repeat = { isRepeat: true };
       });
       measureGroup(group.length, payload.length);
+      span?.end({ 'weir.batches': group.length, 'weir.bytes': payload.length });
       for (const { resolve, batch } of group) {
         const range = ranges.get(batch);
         if (range === undefined && batch.nodes === undefined) throw new Error('a batch without a segment');
@@ -108,6 +111,7 @@ export class Committer {
       }
       this.#logCommitted(message, { ...position, ...repeat, ms: Math.round(performance.now() - startedMs) });
     } catch (error) {
+      span?.end({ 'weir.batches': group.length }, true);
       // Without a PubAck the waiting batches would time out one after the other: fail them now. A publish takes up to
       // 1.5 s with one stream, and twice that with two (ADR 0012).
       const failed = error instanceof PubAckTimeoutError ? [...group, ...this.#waiting.splice(0)] : group;
@@ -127,4 +131,11 @@ export class Committer {
     const batchIds = Array.from(ranges.values(), (range) => formatBatchId([range]));
     this.#log.debug({ ...outcome, bytes: payload.length, batchIds }, 'committed');
   }
+}
+
+/** The span of a group is below that of its first request with one, and linked to all. */
+function startSpan(group: readonly Waiting[]): OwnSpan | undefined {
+  const first = group.find(({ batch }) => batch.span !== undefined)?.batch.span;
+  if (first === undefined) return undefined;
+  return first.startChild('commit', [...new Set(group.flatMap(({ batch }) => batch.span ?? []))]);
 }

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { type Projection, projectEvents } from '../../../lib/event/projection.ts';
+import type { OwnSpan } from '../../../lib/tracing/own-spans.ts';
 import type { Principal } from '../admit/api-key-cache.ts';
 import { ownSegmentBytesMin } from '../limits.ts';
 
@@ -17,6 +18,8 @@ export interface CompressedBatch extends Projection {
   readonly compressed: Buffer | undefined;
   /** Spans of traces: a JSON array for weir.queue.v1.TraceNodes. A batch has either these or events. */
   readonly nodes?: string;
+  /** The span of its request. */
+  readonly span?: OwnSpan;
 }
 
 /**

@@ -1,0 +1,83 @@
+import type { Attributes, Context, Link } from '@opentelemetry/api';
+import type { Config } from '../config.ts';
+import { version } from '../version.ts';
+import type { Traceparent } from './traceparent.ts';
+
+/** A span of Weir. It has ids, counts and outcomes, and nothing of events. */
+export interface OwnSpan {
+  /** Starts a span below this one, with links to others. */
+  startChild(name: string, linked: readonly OwnSpan[]): OwnSpan;
+  end(attributes: Attributes, hasFailed?: boolean): void;
+}
+
+/** Sends Weir's own spans. Disposing it sends those that wait. */
+export interface OwnSpans extends AsyncDisposable {
+  /** Starts a span in the trace of a client. */
+  start(name: string, parent: Traceparent): OwnSpan;
+}
+
+interface OpenSpan extends OwnSpan {
+  readonly link: Link;
+}
+
+/**
+ * Sends spans of a service over OTLP (HTTP and protobuf) to where OpenTelemetry's standard variables say (`OTEL_EXPORTER_OTLP_…`).
+ * There are spans only in traces that a client began and samples (ADR 34): so requests of exporters, which have no `traceparent`, make
+ * none, and Weir can send its spans to itself.
+ *
+ * @returns undefined without an endpoint. The libraries are loaded only with one.
+ */
+export async function openOwnSpans(
+  service: string,
+  config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'>,
+): Promise<OwnSpans | undefined> {
+  if ((config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT) === undefined)
+    return undefined;
+  const [
+    { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace },
+    sdk,
+    { OTLPTraceExporter },
+    resources,
+  ] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+    import('@opentelemetry/resources'),
+  ]);
+  const provider = new sdk.TracerProvider({
+    resource: resources.resourceFromAttributes({
+      'service.name': `weir-${service}`,
+      'service.version': version,
+    }),
+    // Without options it reads the standard variables: addresses, headers, time-out, compression, certificates.
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+  });
+  const tracer = provider.getTracer('weir', version);
+  const open = (name: string, parent: Context, kind: number, links: Link[]): OpenSpan => {
+    const span = tracer.startSpan(name, { kind, links }, parent);
+    return {
+      link: { context: span.spanContext() },
+      startChild: (childName, linked) =>
+        open(
+          childName,
+          trace.setSpan(ROOT_CONTEXT, span),
+          SpanKind.PRODUCER,
+          linked.flatMap((other) => (isOpenSpan(other) ? other.link : [])),
+        ),
+      end(attributes, hasFailed = false) {
+        span.setAttributes(attributes);
+        if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      },
+    };
+  };
+  return {
+    start(name, { traceId, spanId }) {
+      const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+      return open(name, trace.setSpanContext(ROOT_CONTEXT, context), SpanKind.SERVER, []);
+    },
+    [Symbol.asyncDispose]: () => provider.shutdown(),
+  };
+}
+
+const isOpenSpan = (span: OwnSpan): span is OpenSpan => 'link' in span;

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from '../../lib/log.ts';
+import type { OwnSpan, OwnSpans } from '../../lib/tracing/own-spans.ts';
+import { parseTraceparent } from '../../lib/tracing/traceparent.ts';
+import { outcomeOf, type Protocol } from './metrics.ts';
+
+/** Follows each request: with a line of the log, and with a span of the trace that its client samples. */
+export interface RequestTraces {
+  /** @throws what `run` throws. */
+  follow<T extends { eventCount: number; headers: Record<string, string> }>(
+    request: IncomingMessage,
+    protocol: Protocol,
+    run: (span: OwnSpan | undefined) => Promise<T>,
+  ): Promise<T>;
+}
+
+/** @returns undefined when nobody would see anything: requests then cost nothing more. */
+export function openRequestTraces(log: Logger, spans: OwnSpans | undefined): RequestTraces | undefined {
+  if (spans === undefined && !log.isLevelEnabled('debug')) return undefined;
+  return {
+    async follow(request, protocol, run) {
+      const startedMs = performance.now();
+      const parent = parseTraceparent(request.headers.traceparent);
+      const span = parent?.isSampled ? spans?.start('ingest', parent) : undefined;
+      const finish = (outcome: string, counts: { events?: number; batchId?: string | undefined } = {}) => {
+        const trace = parent && { traceId: parent.traceId, parentSpanId: parent.spanId };
+        const ms = Math.round(performance.now() - startedMs);
+        log.debug({ protocol, outcome, ...counts, ms, ...trace }, 'request');
+        const { events = 0 } = counts;
+        span?.end(
+          { 'weir.protocol': protocol, 'weir.outcome': outcome, 'weir.events': events },
+          outcome !== 'accepted',
+        );
+      };
+      try {
+        const result = await run(span);
+        finish('accepted', { events: result.eventCount, batchId: result.headers['Weir-Batch-Id'] });
+        return result;
+      } catch (error) {
+        finish(outcomeOf(error));
+        throw error;
+      }
+    },
+  };
+}
