@@ -98,12 +98,12 @@ async function findWrongTraces(
   const rows = await system.sql<{ id: string; traceId: string; agentId: string | null }[]>`
     SELECT id, trace_id AS "traceId", agent_id AS "agentId" FROM events WHERE space_id = ${spaceId}`;
   const byTrace = Map.groupBy(rows, ({ traceId }) => traceId);
-  const found = { lost: 0, doubled: 0, unrelated: 0 };
+  const found = { lost: 0, doubled: 0, unrelated: [] as string[] };
   for (const [uuid, isRelated] of traces) {
     const events = byTrace.get(uuid) ?? [];
     if (events.length === 0) found.lost += 1;
     if (events.length > 1) found.doubled += 1;
-    if (isRelated && events.some(({ agentId }) => agentId === null)) found.unrelated += 1;
+    if (isRelated && events.some(({ agentId }) => agentId === null)) found.unrelated.push(uuid);
   }
   const related = [...traces.values()].filter(Boolean).length;
   // Their ids are Weir's: the rows must agree with usage, statistics and the ledger.
@@ -117,7 +117,9 @@ async function findWrongTraces(
   return [
     ...(found.lost > 0 ? [`the calls of ${found.lost} traces are lost`] : []),
     ...(found.doubled > 0 ? [`the calls of ${found.doubled} traces are stored more than once`] : []),
-    ...(found.unrelated > 0 ? [`the calls of ${found.unrelated} of ${related} traces have no agent`] : []),
+    ...(found.unrelated.length > 0
+      ? [`the calls of ${found.unrelated.length} of ${related} traces have no agent: ${found.unrelated[0]}`]
+      : []),
     ...(related === 0 ? ['no trace was sent to ingests of the new version alone'] : []),
     ...(miscounted > 0 ? [`usage or statistics of spans are wrong by ${miscounted} events`] : []),
   ];
