@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { demoEvents } from '../support/browser/demo-events.ts';
+import { makeOperator } from '../support/browser/furnished-space.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
 
 const system = useBrowser();
@@ -121,3 +122,30 @@ async function firstMessage(url: string, cookie: string): Promise<string> {
   abort.abort();
   return text;
 }
+
+test('operators see the installation, also while nats-server is away; for others there is no such page', async () => {
+  await using visitor = await system.visit();
+  const { page, errors, spaceId, email } = visitor;
+  await page.goto('/installation');
+  await page.getByText('Page not found').waitFor();
+  await makeOperator(system, email);
+  await page.goto(`/s/${spaceId}`);
+  await page.getByRole('link', { name: 'Installation' }).click();
+  const services = page.getByRole('table', { name: 'Running services' });
+  await services.getByRole('cell', { name: 'dashboard-api' }).waitFor();
+  await page.getByRole('slider', { name: 'Accepted to visible' }).waitFor();
+  await page.getByRole('table', { name: 'Retentions in use' }).waitFor();
+  await page.getByRole('button', { name: /^All \d+ checks/ }).click();
+  await page.getByRole('cell', { name: 'postgres.partitions' }).waitFor();
+
+  await system.pipeline.nats.stop();
+  // What it said last stays, with the reason.
+  await page.getByRole('alert').filter({ hasText: 'nats-server does not answer' }).first().waitFor();
+  await services.getByRole('cell', { name: 'dashboard-api' }).waitFor();
+  await page.reload();
+  await page.getByRole('alert').filter({ hasText: 'nats-server does not answer' }).first().waitFor();
+  await page.getByRole('table', { name: 'Retentions in use' }).waitFor();
+  await system.pipeline.nats.restart();
+  await services.getByRole('cell', { name: 'dashboard-api' }).waitFor();
+  errors.length = 0;
+});

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { eq } from 'drizzle-orm';
 import { changeSpace } from '../../../lib/accounts/spaces.ts';
+import { users } from '../../../lib/db/schema.ts';
 import { recordSenders } from '../../../lib/senders/senders.ts';
 import type { DemoEvent } from './demo-events.ts';
 import { sendRefusedEvents } from './refused-events.ts';
@@ -14,8 +16,9 @@ export async function furnishSpace(
   visitor: SpaceVisitor,
   events: DemoEvent[],
 ): Promise<void> {
-  const { spaceId, page } = visitor;
+  const { spaceId, page, email } = visitor;
   await nameSpace(visitor);
+  await makeOperator(system, email);
   await changeSpace(system.pipeline.database, spaceId, { plan: 'Team', monthlyEventLimit: 240 });
   const from = { validFrom: '2026-01-01', cacheWrite: null };
   const prices = [
@@ -47,6 +50,11 @@ export async function furnishSpace(
   await recordSenders(system.pipeline.database, spaceId, senders);
   await system.send(visitor.apiKey, [...events, ...callsOfOwnModel(events)]);
   await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+}
+
+/** Makes a user an operator of the installation, and keeps the user's session. */
+export async function makeOperator({ pipeline }: BrowserSystem, email: string): Promise<void> {
+  await pipeline.database.update(users).set({ operatorSince: new Date() }).where(eq(users.email, email));
 }
 
 const sdk = 'python opentelemetry 1.45.2';

@@ -192,6 +192,15 @@ export const shownPages: readonly ShownPage[] = [
     ready: (page) => page.getByRole('row').nth(1).waitFor(),
   },
   {
+    name: 'installation',
+    path: () => '/installation',
+    ready: async (page) => {
+      await page.getByRole('table', { name: 'Running services' }).waitFor();
+      await page.getByRole('table', { name: 'Events by week of receipt, UTC' }).waitFor();
+      await page.getByRole('button', { name: /^All \d+ checks/ }).waitFor();
+    },
+  },
+  {
     name: 'profile',
     path: ({ spaceId }) => `/s/${spaceId}/profile`,
     ready: (page) => page.getByText('this one').waitFor(),

@@ -27,6 +27,7 @@ const longest = [
   'harness/chaos/chaos.test.ts',
   'lib/db/many-partitions.test.ts',
   'test/web/recovery.test.ts',
+  'services/dashboard-api/installation/installation.test.ts',
   'test/durability/live-tail.test.ts',
   'test/contract/heaviest-batch.test.ts',
   'lib/retention/expire.test.ts',

@@ -152,7 +152,6 @@ interface ShownValue {
 
 /** The series and their colours. A name opens the events of its series. */
 function Legend({ values, range }: { values: readonly ShownValue[]; range: Search }) {
-  const { id: spaceId } = useSpace();
   return (
     <ul className="mb-1 flex min-h-5 flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
       {values.map(({ label, color, events }) => (
@@ -161,19 +160,27 @@ function Legend({ values, range }: { values: readonly ShownValue[]; range: Searc
           {events === undefined ? (
             <span className="max-w-40 truncate">{label}</span>
           ) : (
-            <Link
-              to="/s/$spaceId/events"
-              params={{ spaceId }}
-              search={{ ...events, ...range }}
-              title={`Show events: ${label}`}
-              className="max-w-40 truncate hover:text-ink hover:underline"
-            >
-              {label}
-            </Link>
+            <EventsLink label={label} search={{ ...events, ...range }} />
           )}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Only in charts of a space. */
+function EventsLink({ label, search }: { label: string; search: Search }) {
+  const { id: spaceId } = useSpace();
+  return (
+    <Link
+      to="/s/$spaceId/events"
+      params={{ spaceId }}
+      search={search}
+      title={`Show events: ${label}`}
+      className="max-w-40 truncate hover:text-ink hover:underline"
+    >
+      {label}
+    </Link>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { CircleUser, LogOut } from 'lucide-react';
+import { CircleUser, LogOut, Server } from 'lucide-react';
 import { nameZone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { useMe } from '../space/me.ts';
@@ -46,9 +46,25 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
             </ul>
           </div>
         ))}
+        <InstallationLink onNavigate={onNavigate} />
       </nav>
       <ZoneLine />
       <UserBar spaceId={spaceId} onNavigate={onNavigate} />
+    </div>
+  );
+}
+
+/** For operators of the installation only: the API refuses others. */
+function InstallationLink({ onNavigate }: { onNavigate: () => void }) {
+  const { user } = useMe();
+  if (!user.isOperator) return null;
+  return (
+    <div>
+      <h2 className="label px-2.5 pb-1">Operate</h2>
+      <Link to="/installation" className={entry} onClick={onNavigate}>
+        <Server aria-hidden />
+        Installation
+      </Link>
     </div>
   );
 }

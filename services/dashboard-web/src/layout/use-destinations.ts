@@ -9,7 +9,7 @@ import { useFoundIds } from './use-found-ids.ts';
 /** The palette's entries for a query: found ids first, then pages, spaces and themes. */
 export function useDestinations(query: string): { groups: DestinationGroup[]; isLooking: boolean } {
   const space = useSpace();
-  const { spaces } = useMe();
+  const { spaces, user } = useMe();
   const navigate = useNavigate();
   const { found, isLooking } = useFoundIds(query);
   const params = { spaceId: space.id };
@@ -35,9 +35,15 @@ export function useDestinations(query: string): { groups: DestinationGroup[]; is
     label: 'Profile',
     go: () => void navigate({ to: '/s/$spaceId/profile', params }),
   };
+  const installation = {
+    key: 'installation',
+    label: 'Installation',
+    go: () => void navigate({ to: '/installation' }),
+  };
+  const further = user.isOperator ? [profile, installation] : [profile];
   const groups = [
     { title: 'Found', items: found },
-    { title: 'Pages', items: matchLabels([...pages, profile], query) },
+    { title: 'Pages', items: matchLabels([...pages, ...further], query) },
     { title: 'Spaces', items: matchLabels(otherSpaces, query) },
     { title: 'Theme', items: matchLabels(themes, query) },
   ];

@@ -61,11 +61,22 @@ const home = createRoute({
   getParentRoute: () => root,
   path: '/',
   beforeLoad: async ({ context, location }) => {
-    const { spaces } = await loadEnrolled(context, location.href);
+    const { spaces, user } = await loadEnrolled(context, location.href);
     const [space] = spaces;
     if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
+    if (user.isOperator) throw redirect({ to: '/installation' });
   },
   component: page(() => import('../pages/no-space/page.tsx'), 'NoSpacePage'),
+});
+
+const installation = createRoute({
+  getParentRoute: () => root,
+  path: '/installation',
+  beforeLoad: async ({ context, location }) => {
+    const { user } = await loadEnrolled(context, location.href);
+    if (!user.isOperator) throw notFound();
+  },
+  component: page(() => import('../pages/installation/page.tsx'), 'InstallationPage'),
 });
 
 const space = createRoute({
@@ -189,6 +200,7 @@ const routeTree = root.addChildren([
   secondFactor,
   invitation,
   home,
+  installation,
   space.addChildren([
     overview,
     events,

@@ -30,7 +30,7 @@ export function Figures({
   const events = total?.events ?? 0;
   const errors = total?.errors ?? 0;
   return (
-    <dl className="grid grid-cols-2 gap-3 md:grid-cols-4 2xl:grid-cols-7 max-md:[&>:last-child]:col-span-2">
+    <dl className="grid grid-cols-2 gap-3 md:grid-cols-4 2xl:grid-cols-7 max-2xl:[&>:last-child]:col-span-2">
       <Figure label="Events" value={formatCompact(events)} title={formatCount(events)} />
       <Figure
         label="Errors"

@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Output } from '../../api/paths.ts';
+import { apiQuery } from '../../api/query.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Table } from '../../ui/table.tsx';
+import { StateCard } from './state-card.tsx';
+
+type Finding = Output<'operator.doctor'>[number];
+
+/** The checks are more work than the other figures. */
+const doctorReloadMs = 30_000;
+
+const tones: Record<Finding['status'], Tone> = {
+  failed: 'bad',
+  warning: 'warn',
+  skipped: 'neutral',
+  ok: 'good',
+};
+const order = Object.keys(tones);
+
+/** What `weir doctor` finds: what needs somebody first. */
+export function DoctorCard() {
+  const [isAll, setAll] = useState(false);
+  const query = useQuery({
+    ...apiQuery('operator.doctor', undefined),
+    refetchInterval: doctorReloadMs,
+    retry: false,
+  });
+  const open = query.data?.filter(({ status }) => status === 'failed' || status === 'warning') ?? [];
+  return (
+    <StateCard
+      title="weir doctor"
+      query={query}
+      isFlush
+      actions={
+        query.data !== undefined && (
+          <Button size="small" aria-pressed={isAll} onClick={() => setAll(!isAll)}>
+            All {query.data.length} checks
+          </Button>
+        )
+      }
+    >
+      {(findings) => {
+        const shown = isAll
+          ? findings.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
+          : open;
+        return shown.length === 0 ? (
+          <p className="p-4 text-muted text-sm">No check failed.</p>
+        ) : (
+          <Table
+            caption="What weir doctor found"
+            rows={shown}
+            keyOf={({ check, found }) => `${check} ${found}`}
+            columns={[
+              { title: 'Check', cell: ({ check }) => <code className="font-mono text-xs">{check}</code> },
+              { title: 'Status', cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
+              { title: 'Found', className: 'break-words min-w-0', cell: ({ found }) => found },
+              { title: 'What to do', className: 'min-w-0', cell: ({ action }) => action ?? '–' },
+            ]}
+          />
+        );
+      }}
+    </StateCard>
+  );
+}

@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Output } from '../../api/paths.ts';
+import { apiQuery } from '../../api/query.ts';
+import { formatBytes, formatCount, formatDuration, formatShare } from '../../format/number.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Table } from '../../ui/table.tsx';
+import { followed, StateCard } from './state-card.tsx';
+
+type Stream = Output<'operator.queue'>['streams'][number];
+
+/** As in deploy/prometheus/alerts.yml: an operator should look at what is beyond. */
+const oldestSecondsMax = 60;
+const bytesRatioMax = 0.7;
+
+const nodeTones: Record<Stream['nodes'][number]['state'], Tone> = {
+  leader: 'accent',
+  current: 'good',
+  behind: 'warn',
+  offline: 'bad',
+};
+
+/** Events that were accepted and are not stored yet. */
+export function QueueCard() {
+  const query = useQuery({ ...apiQuery('operator.queue', undefined), ...followed });
+  return (
+    <StateCard title="Queue" query={query} isFlush>
+      {({ streams }) =>
+        streams.length === 0 ? (
+          <p className="p-4 text-muted text-sm">
+            There is no stream yet: the first ingest or writer that starts makes it.
+          </p>
+        ) : (
+          <Table
+            caption="Streams of the queue"
+            rows={streams}
+            keyOf={({ stream }) => stream}
+            columns={[
+              { title: 'Stream', cell: ({ stream }) => <code className="font-mono text-xs">{stream}</code> },
+              { title: 'Pending messages', isNumber: true, cell: ({ messages }) => formatCount(messages) },
+              {
+                title: 'Oldest pending',
+                isNumber: true,
+                cell: ({ messages, oldestSeconds }) => (
+                  <Marked isBad={oldestSeconds > oldestSecondsMax}>
+                    {messages === 0 ? '–' : formatDuration(Math.round(oldestSeconds * 1_000))}
+                  </Marked>
+                ),
+              },
+              {
+                title: 'Filled',
+                isNumber: true,
+                cell: ({ bytesRatio, bytesMax }) => (
+                  <Marked isBad={bytesRatio > bytesRatioMax}>
+                    {formatShare(bytesRatio)} of {formatBytes(bytesMax)}
+                  </Marked>
+                ),
+              },
+              {
+                title: 'Nodes',
+                cell: ({ nodes }) => (
+                  <span className="flex flex-wrap gap-1">
+                    {nodes.length === 0 && <span className="text-muted">one nats-server</span>}
+                    {nodes.map(({ name, state }) => (
+                      <Badge key={name} tone={nodeTones[state]}>
+                        {name}: {state}
+                      </Badge>
+                    ))}
+                  </span>
+                ),
+              },
+            ]}
+          />
+        )
+      }
+    </StateCard>
+  );
+}
+
+function Marked({ isBad, children }: { isBad: boolean; children: React.ReactNode }) {
+  return <span className={isBad ? 'font-medium text-bad' : undefined}>{children}</span>;
+}

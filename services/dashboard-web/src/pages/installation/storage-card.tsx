@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { apiQuery } from '../../api/query.ts';
+import { formatBytes, formatCompact, formatShare } from '../../format/number.ts';
+import { Button } from '../../ui/button.tsx';
+import { Table } from '../../ui/table.tsx';
+import { StateCard } from './state-card.tsx';
+
+/** Sizes change slowly. */
+const storageReloadMs = 60_000;
+/** Weeks and tables that are shown at first. */
+const shownMax = 8;
+
+interface StoredPart {
+  name: string;
+  bytes: number;
+  events: number | null;
+}
+
+/** The size of each week of events, and of every other table. */
+export function StorageCard() {
+  const [isAll, setAll] = useState(false);
+  const query = useQuery({
+    ...apiQuery('operator.storage', undefined),
+    refetchInterval: storageReloadMs,
+    retry: false,
+  });
+  const rowsMax = isAll ? Number.POSITIVE_INFINITY : shownMax;
+  return (
+    <StateCard
+      title={query.data === undefined ? 'Storage' : `Storage, ${formatBytes(query.data.totalBytes)}`}
+      query={query}
+      isFlush
+      actions={
+        <Button size="small" aria-pressed={isAll} onClick={() => setAll(!isAll)}>
+          All weeks and tables
+        </Button>
+      }
+    >
+      {({ weeks, tables, defaultBytes, totalBytes }) => {
+        const parts = weeks.toReversed().map(({ fromMs, toMs, eventBytes, segmentBytes, events }) => ({
+          name: `${utcDay(fromMs)} – ${utcDay(toMs - 1)}`,
+          bytes: eventBytes + segmentBytes,
+          events,
+        }));
+        const others = [...tables, { name: 'outside of all weeks', bytes: defaultBytes }];
+        return (
+          <div className="grid items-start lg:grid-cols-2 lg:divide-x lg:divide-line">
+            <Parts
+              title="Events by week of receipt, UTC"
+              rows={parts.slice(0, rowsMax)}
+              totalBytes={totalBytes}
+              hasEvents
+            />
+            <Parts
+              title="Everything else"
+              rows={others
+                .toSorted((a, b) => b.bytes - a.bytes)
+                .slice(0, rowsMax)
+                .map((one) => ({ ...one, events: null }))}
+              totalBytes={totalBytes}
+            />
+          </div>
+        );
+      }}
+    </StateCard>
+  );
+}
+
+function Parts({
+  title,
+  rows,
+  totalBytes,
+  hasEvents = false,
+}: {
+  title: string;
+  rows: readonly StoredPart[];
+  totalBytes: number;
+  hasEvents?: boolean;
+}) {
+  return (
+    <Table
+      caption={title}
+      rows={rows}
+      keyOf={({ name }) => name}
+      columns={[
+        { title, cell: ({ name }) => <span className="whitespace-nowrap">{name}</span> },
+        ...(hasEvents
+          ? [
+              {
+                title: 'Events, about',
+                isNumber: true,
+                cell: ({ events }: StoredPart) => (events === null ? '–' : formatCompact(events)),
+              },
+            ]
+          : []),
+        { title: 'Size', isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
+        {
+          title: 'Share',
+          isNumber: true,
+          cell: ({ bytes }) => formatShare(totalBytes === 0 ? 0 : bytes / totalBytes),
+        },
+      ]}
+    />
+  );
+}
+
+const utcDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
