@@ -4,6 +4,9 @@
  */
 export const resolvedNodesMax = 10_000;
 
+/** Traces beyond it that the dashboard lists. */
+export const largeTracesMax = 20;
+
 /** Most pairs of traces with a common response that are read together, and most spans of those traces. */
 export const partnersMax = 200;
 export const partnerSpansMax = 20_000;

@@ -74,6 +74,7 @@ CREATE TABLE replayed_events (
 );
 
 CREATE INDEX traces_by_time ON traces USING brin (received_at);
+CREATE INDEX traces_large ON traces (space_id) WHERE spans > 10000;
 CREATE INDEX traces_without_calls ON traces (received_at) WHERE NOT has_calls;
 
 -- Changes of stored events by later spans, for live streams.

@@ -92,6 +92,8 @@ export const traces = pgTable(
   (table) => [
     primaryKey({ columns: [table.spaceId, table.traceId] }),
     index('traces_by_time').using('brin', table.receivedAt),
+    // Those that are not resolved. The number is `resolvedNodesMax` of lib/traces.
+    index('traces_large').on(table.spaceId).where(sql`${table.spans} > 10000`),
     index('traces_without_calls').on(table.receivedAt).where(sql`NOT ${table.hasCalls}`),
   ],
 );

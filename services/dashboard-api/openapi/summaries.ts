@@ -21,6 +21,7 @@ export const summaries: Readonly<Record<string, string>> = {
   'members.list': 'The members of the space',
   'prices.list': 'The prices that apply to the space',
   'quarantine.list': 'A page of the events that Postgres rejected, oldest first',
+  'senders.largeTraces': 'Traces with too many spans to be resolved',
   'senders.list': 'The programs and libraries that send spans, and what became of the spans',
   'spaces.get': 'The space and its settings',
   'threads.get': 'One thread with counts of all its events',

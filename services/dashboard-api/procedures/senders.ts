@@ -25,7 +25,25 @@ const sender = z
   } satisfies Record<keyof Sender, z.ZodType>)
   .meta({ id: 'Sender' });
 
+/** A trace with more spans than are resolved (docs/opentelemetry.md). */
+const largeTrace = z
+  .object({ traceId: z.guid(), spans: z.number(), lastSeenAt: z.iso.datetime() })
+  .meta({ id: 'LargeTrace' });
+
 export const senders = router({
+  /**
+   * The last traces, at most 20, with more than 10,000 spans. Their events keep what their own request tells: agents, threads and users of spans
+   * in other requests are missing, and a call that came in several requests may be several events.
+   */
+  largeTraces: spaceProcedure('viewer', { isStatistics: true })
+    .output(z.array(largeTrace))
+    .query(async ({ ctx }) =>
+      (await ctx.space.listLargeTraces()).map(({ receivedAt, ...trace }) => ({
+        ...trace,
+        lastSeenAt: receivedAt.toISOString(),
+      })),
+    ),
+
   /** The programs and libraries that sent spans to the space, and what became of their spans: the last seen first. */
   list: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(sender))

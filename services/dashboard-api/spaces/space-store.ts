@@ -8,6 +8,7 @@ import {
   setPrice,
 } from '../../../lib/prices/prices.ts';
 import { listSenders, type Sender } from '../../../lib/senders/senders.ts';
+import { type LargeTrace, listLargeTraces } from '../../../lib/traces/large-traces.ts';
 import { type ChartReader, openChartReader } from '../charts/chart-reader.ts';
 import { withCostRates } from '../charts/cost-rates.ts';
 import { type EventReader, openEventReader, type SharedReader } from '../events/event-reader.ts';
@@ -32,6 +33,8 @@ export interface SpaceStore {
   /** @returns undefined when the space was deleted meanwhile. */
   readUsage(): Promise<Usage | undefined>;
   listSenders(): Promise<Sender[]>;
+  /** Traces with too many spans to be resolved. */
+  listLargeTraces(): Promise<LargeTrace[]>;
 }
 
 /** The model prices that apply to the space. Users can only change the space's own prices. */
@@ -61,5 +64,6 @@ export function openSpaceStore(shared: SharedReader & { streams: LiveStreams }, 
     },
     readUsage: () => readUsage(database, spaceId),
     listSenders: () => listSenders(database, spaceId),
+    listLargeTraces: () => listLargeTraces(database, spaceId),
   };
 }

@@ -121,10 +121,7 @@ export class WeirCallbackHandler {
     metadata?: Json,
     runName?: string,
   ): void {
-    const name = runName ?? nameOf(retriever);
-    this.#open({ id, parentId }, { kind: 'span' }, { tags, metadata }, (scope) =>
-      addLevel(scope, createLevel(name)),
-    );
+    this.handleChainStart(retriever, undefined, id, parentId, tags, metadata, undefined, runName);
   }
 
   handleRetrieverEnd(_documents: unknown, id: string): void {

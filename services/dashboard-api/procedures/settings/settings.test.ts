@@ -5,6 +5,7 @@ import { someEvents } from '../../../../harness/fixtures/events.ts';
 import { dayOf, monthOf } from '../../../../lib/accounts/month.ts';
 import { changeSpace } from '../../../../lib/accounts/spaces.ts';
 import { readUsage } from '../../../../lib/accounts/usage.ts';
+import { traces } from '../../../../lib/db/schema.ts';
 import { recordSenders, sendersPerSpaceMax } from '../../../../lib/senders/senders.ts';
 import { insertParts } from '../../../../lib/write/store.ts';
 import {
@@ -87,6 +88,17 @@ test('counts of senders add up, and new senders beyond the limit share a row', a
   expect(services.filter((service) => service.startsWith('s-1'))).toEqual([]);
   const other = await dashboard.addSpace();
   expect(await other.client.trpc.senders.list.query()).toEqual([]);
+});
+
+test('traces with too many spans are listed, the last received first', async () => {
+  const { client, spaceId } = await dashboard.addSpace();
+  const ids = [10_000, 10_001, 20_000].map((spans) => ({ traceId: randomUUID(), spans }));
+  for (const [at, { traceId, spans }] of ids.entries())
+    await dashboard.database.insert(traces).values({
+      ...{ spaceId, traceId, spans, version: 1, resolvedVersion: 1, hasCalls: true },
+      receivedAt: new Date(1_760_000_000_000 + at),
+    });
+  expect(await client.trpc.senders.largeTraces.query()).toMatchObject([ids[2], ids[1]]);
 });
 
 test('an owner creates a space with the limit of new spaces, renames it, and switches between both', async () => {

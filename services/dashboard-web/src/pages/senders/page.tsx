@@ -9,6 +9,7 @@ import { inputClasses } from '../../ui/field.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading, Notice } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { LargeTraces } from './large-traces.tsx';
 import { matchSenders } from './sender.ts';
 import { senderColumns } from './sender-columns.tsx';
 import { SetUp } from './set-up.tsx';
@@ -25,6 +26,7 @@ export function SendersPage() {
     ...apiQuery('senders.list', { spaceId }),
     refetchInterval: reloadMs,
   });
+  const large = useQuery({ ...apiQuery('senders.largeTraces', { spaceId }), refetchInterval: reloadMs });
   const isRefusedOnly = search.refused !== undefined;
   const shown = matchSenders(data ?? [], { text: search.q, isRefusedOnly });
   return (
@@ -32,6 +34,7 @@ export function SendersPage() {
       title="Senders"
       subtitle="OpenTelemetry spans by program and library, since each was first seen. Events sent as JSON, over RPC or by Weir's SDK are not counted here."
     >
+      {large.data !== undefined && large.data.length > 0 && <LargeTraces traces={large.data} />}
       {error !== null ? (
         <FailureNotice error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
