@@ -4,6 +4,7 @@ import { openPostgres, type Sql, storeTimeoutMs } from '../lib/db/connect.ts';
 import { type Database, openDatabase } from '../lib/db/database.ts';
 import { withLocalConnection } from '../lib/local-system.ts';
 import { segmentReadsMax } from '../lib/segment/read.ts';
+import { relayChanges } from './control-changes.ts';
 import { CommandError, type Host } from './host.ts';
 
 /** The configuration, with unset addresses taken from the system that `npm start` runs in the data directory. */
@@ -12,7 +13,7 @@ export function readConfig(host: Host): Config {
 }
 
 /**
- * Runs a command with a pool, and closes the pool after it.
+ * Runs a command with a pool, and closes the pool after it. Its changes are in the control stream when it ends.
  *
  * @throws CommandError when the configuration names no Postgres.
  */
@@ -23,6 +24,7 @@ export async function withPostgres(host: Host, run: (sql: Sql) => Promise<void>)
     statementTimeoutMs: storeTimeoutMs,
   });
   await run(sql);
+  await relayChanges(host, sql, readConfig(host));
 }
 
 /** As {@link withPostgres}, with Drizzle on the pool. */

@@ -28,3 +28,6 @@ export const auditPageRows = 500;
  * body, waiting for the previous publish, and the two publish time-outs take seconds.
  */
 export const quarantineReceiptLagMs = 60_000;
+
+/** How long a command waits for the control stream before it ends. A new connection to a cluster without a leader takes longer. */
+export const relayTimeoutMs = 5_000;

@@ -7,6 +7,7 @@ import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { previewErasure } from '../../operations/erasure/preview.ts';
 import type { Subject } from '../../operations/erasure/subject.ts';
 import { parseId, parseTime } from '../arguments.ts';
+import { relayChanges } from '../control-changes.ts';
 import { readConfig, requireDatabaseUrl, requireSpace } from '../database.ts';
 import { type Host, printJson, printMessage } from '../host.ts';
 import { eraseTimeoutMs } from '../limits.ts';
@@ -58,6 +59,7 @@ export function addEraseCommand(program: Command, host: Host): void {
         backupRetentionDays: config.BACKUP_RETENTION_DAYS,
         report: (text) => printMessage(host, text),
       });
+      await relayChanges(host, sql, config);
       await printJson(host, receipt);
     });
 }

@@ -1,4 +1,5 @@
 import { requireConfig } from '../../lib/config.ts';
+import { openAnsweringRelay } from '../../lib/control/answering-relay.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { createReadiness } from '../../lib/http/readiness.ts';
@@ -17,7 +18,8 @@ import { openSso } from './sso/open-sso.ts';
 import { openWeb } from './web/open-web.ts';
 
 /**
- * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. nats-server only notifies it of new events.
+ * Starts the dashboard API: tRPC over Postgres, downloads, live streams, and the pages. nats-server notifies it of new events, and takes
+ * administrative changes.
  * Tests start it with this function too.
  *
  * @returns the address that it listens on.
@@ -44,9 +46,17 @@ export async function startDashboardApi({
   const accounts = openDatabase(accountPool);
   const spaces = openDatabase(openPool(dashboardConnectionsMax));
   const installation = openDatabase(openPool(installationConnectionsMax));
-  const services = await openServices({ spaces, accounts, installation }, config, log);
+  const control = openAnsweringRelay(accounts, log);
+  const { relay: relayChanges } = control;
+  const services = await openServices({ spaces, accounts, installation }, config, { log, relayChanges });
   if (config.NATS_URL !== undefined)
-    resources.use(followStoredNotices(config.NATS_URL, { wake: services.wakeStreams, report }, log));
+    resources.use(
+      followStoredNotices(
+        config.NATS_URL,
+        { wake: services.wakeStreams, report, onConnect: control.connect },
+        log,
+      ),
+    );
   resources.use(startAlerts(spaces, config, log));
   const findUnready = createReadiness({
     postgres: () => accountPool`SELECT 1`,

@@ -36,7 +36,8 @@ beforeAll(async () => {
   const config = requireConfig(parseConfig(variables), ['API_KEY_PEPPER']);
   const { database } = dashboard;
   const databases = { spaces: database, accounts: database, installation: database };
-  services = await openServices(databases, config, pino({ level: 'silent' }));
+  const log = pino({ level: 'silent' });
+  services = await openServices(databases, config, { log, relayChanges: async () => {} });
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 

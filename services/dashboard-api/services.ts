@@ -47,7 +47,7 @@ export interface DashboardDatabases {
 export async function openServices(
   { spaces, accounts: database, installation }: DashboardDatabases,
   config: ConfigWith<'API_KEY_PEPPER'>,
-  log: Logger,
+  { log, relayChanges }: Pick<Services, 'relayChanges'> & { log: Logger },
 ): Promise<Services> {
   const pepper = config.API_KEY_PEPPER;
   const newSpace = { monthlyEventLimit: config.NEW_SPACE_MONTHLY_EVENTS ?? null };
@@ -70,6 +70,7 @@ export async function openServices(
     now,
   });
   return {
+    relayChanges,
     sessions,
     readKeys: openReadKeys(database, pepper),
     secondFactor,

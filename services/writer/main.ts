@@ -1,5 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { requireConfig } from '../../lib/config.ts';
+import { startBackgroundRelay } from '../../lib/control/background-relay.ts';
 import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { untilDurable } from '../../lib/db/durability.ts';
@@ -46,6 +47,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   resources.use(keepPartitions(config.DATABASE_URL, log));
   const { DATABASE_URL: databaseUrl, RETENTION_DAYS_MAX: retentionDaysMax } = config;
   resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
+  resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
   resources.use(startErasures(database, log));
   const works: PeriodicWork[] = [
     {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '../../../lib/log.ts';
 import { connectQueue } from '../../../lib/queue/connect.ts';
 import { answerRollCall, type ServiceReport } from '../../../lib/queue/roll-call.ts';
@@ -11,7 +12,16 @@ import { noticeConnectMs } from './limits.ts';
  */
 export function followStoredNotices(
   natsUrl: string,
-  { wake, report }: { wake: (spaceId: string) => void; report: () => ServiceReport },
+  {
+    wake,
+    report,
+    onConnect,
+  }: {
+    wake: (spaceId: string) => void;
+    report: () => ServiceReport;
+    /** Called once with the connection, which reconnects by itself. */
+    onConnect: (connection: NatsConnection) => void;
+  },
   log: Logger,
 ): AsyncDisposable {
   const stopping = new AbortController();
@@ -21,6 +31,7 @@ export function followStoredNotices(
         const connection = await connectQueue(natsUrl, 'weir-dashboard-api');
         onStoredNotice(connection, wake);
         answerRollCall(connection, report);
+        onConnect(connection);
         return connection;
       } catch (error) {
         if (!isLogged) log.warn({ err: error }, 'no nats-server: live streams poll once a second; retrying');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { emailCharsMax } from '../../../lib/accounts/limits.ts';
 import { passkeyRequest, proposal } from '../second-factor/passkey-answer.ts';
 import type { Context } from '../trpc/context.ts';
-import { publicProcedure, requirePasswords, router, userProcedure } from '../trpc/trpc.ts';
+import { publicProcedure, requirePasswords, router, signInProcedure, userProcedure } from '../trpc/trpc.ts';
 import { code, newPassword, password, token } from './account-inputs.ts';
 import { confirmations, noPassword } from './confirmations.ts';
 import { shownUser } from './me.ts';
@@ -41,7 +41,7 @@ export const auth = router({
    * Signs in with e-mail address and password: sets the session cookie and returns the same as `me`. If the user has a second factor,
    * there is no session yet: sets the cookie of the second step, for five minutes, and returns the user's second factors.
    */
-  signIn: publicProcedure
+  signIn: signInProcedure
     .input(credentials)
     .output(z.union([shownUser, secondStep]))
     .mutation(async ({ ctx, input }) => {
@@ -52,7 +52,7 @@ export const auth = router({
     }),
 
   /** Signs in with the token of a sign-in link, once; otherwise as `auth.signIn`. */
-  redeemLink: publicProcedure
+  redeemLink: signInProcedure
     .input(z.object({ token }))
     .output(z.union([shownUser, secondStep]))
     .mutation(async ({ ctx, input }) => {
@@ -68,7 +68,7 @@ export const auth = router({
     }),
 
   /** The second step of a sign-in, with a code of the authenticator app or a recovery code: sets the session cookie and returns the same as `me`. */
-  giveCode: publicProcedure
+  giveCode: signInProcedure
     .input(z.object({ code }))
     .output(shownUser)
     .mutation(async ({ ctx, input }) => {
@@ -90,7 +90,7 @@ export const auth = router({
    * Signs in with a passkey, alone or as the second step: sets the session cookie and returns the same as `me`. The authenticator has
    * verified its user.
    */
-  signInWithPasskey: publicProcedure
+  signInWithPasskey: signInProcedure
     .input(answered)
     .output(shownUser)
     .mutation(async ({ ctx, input }) => {

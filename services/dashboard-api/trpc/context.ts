@@ -24,6 +24,8 @@ import type { CallRequest } from './request.ts';
 /** Dependencies of all calls. They exclude direct access to Postgres: a space's data is only reached through its SpaceStore. */
 export interface Services {
   sessions: Sessions;
+  /** Waits until the control stream has the changes of a call (ADR 32), for two seconds at most. Never rejects. */
+  relayChanges: () => Promise<void>;
   readKeys: ReadKeys;
   signIn: SignIn;
   sessionList: SessionList;

@@ -30,6 +30,8 @@ export interface ProcedureMeta {
   isConfirmed?: boolean;
   /** Whether read keys with the scope `statistics` may call it: it returns counts, costs and prices, and no event. */
   isStatistics?: boolean;
+  /** Whether it signs in: then its answer does not wait for the control stream. */
+  isSignIn?: boolean;
 }
 
 const t = initTRPC
@@ -77,7 +79,15 @@ export const publicProcedure = t.procedure
       throw new TRPCError({ code: 'FORBIDDEN', message: 'A read key cannot change anything.' });
     }
     return next();
+  })
+  .use(async ({ ctx, type, meta, next }) => {
+    const result = await next();
+    if (type === 'mutation' && result.ok && meta?.isSignIn !== true) await ctx.relayChanges();
+    return result;
   });
+
+/** Signs in. */
+export const signInProcedure = publicProcedure.meta({ access: 'everybody', isSignIn: true });
 
 /** @throws TRPCError FORBIDDEN with SSO_REQUIRED, which disables passwords. */
 export function requirePasswords({ arePasswordsAllowed }: Pick<Context, 'arePasswordsAllowed'>): void {
@@ -140,7 +150,7 @@ const spaceInput = z
  */
 export function spaceProcedure(
   least: Role,
-  { isConfirmed = false, isStatistics = false }: Omit<ProcedureMeta, 'access'> = {},
+  { isConfirmed = false, isStatistics = false }: Pick<ProcedureMeta, 'isConfirmed' | 'isStatistics'> = {},
 ) {
   return publicProcedure
     .meta({ access: least, isConfirmed, isStatistics })

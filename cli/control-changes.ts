@@ -1,0 +1,39 @@
+import postgres from 'postgres';
+import type { Config } from '../lib/config.ts';
+import { hasPendingChanges, relayControlChanges } from '../lib/control/relay.ts';
+import { ensureControlStream } from '../lib/control/stream.ts';
+import type { Sql } from '../lib/db/connect.ts';
+import { openDatabase } from '../lib/db/database.ts';
+import { connectQueue } from '../lib/queue/connect.ts';
+import { withTimeout } from '../lib/timeout.ts';
+import { type Host, printMessage } from './host.ts';
+import { relayTimeoutMs } from './limits.ts';
+
+/** SQLSTATE undefined_table: the database was not migrated yet. And insufficient_privilege: then a writer relays. */
+const withoutLog: readonly string[] = ['42P01', '42501'];
+
+/**
+ * Puts the changes of a command into the control stream before the command ends (ADR 32). If the queue is away, it prints a warning: the
+ * changes are in force, and a writer relays them. Without NATS_URL it leaves them to a writer, within a second.
+ */
+export async function relayChanges(host: Host, sql: Sql, config: Config): Promise<void> {
+  const { NATS_URL: url } = config;
+  if (url === undefined) return;
+  const database = openDatabase(sql);
+  const isPending = await hasPendingChanges(database).catch((error: unknown) => {
+    if (error instanceof postgres.PostgresError && withoutLog.includes(error.code)) return false;
+    throw error;
+  });
+  if (!isPending) return;
+  const relay = async () => {
+    await using connection = await connectQueue(url, 'weir-cli');
+    await ensureControlStream(connection, config);
+    await relayControlChanges(database, connection);
+  };
+  await withTimeout(relayTimeoutMs, relay()).catch((error: unknown) =>
+    printMessage(
+      host,
+      `Done, but not in the control stream yet (${error instanceof Error ? error.message : String(error)}): a writer adds it when the queue answers. Until then it would be lost with the database.`,
+    ),
+  );
+}
