@@ -65,6 +65,7 @@ export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, str
   [schema.segments, ofEvents],
   [schema.commitCounters, ofEvents],
   [schema.spaceCommits, ofEvents],
+  [schema.eventChanges, ofEvents],
   [schema.eventStats, ofEvents],
   [schema.agentStats, ofEvents],
   [schema.eventStatsRollups, ofEvents],
