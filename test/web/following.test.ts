@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
+import { postTraces } from '../support/otlp/otlp-http.ts';
 import { llmEvent, toolEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
@@ -63,4 +65,32 @@ test('without a stream the list and the overview poll', async () => {
   await recent.getByRole('link', { name: 'second' }).waitFor();
   await system.send(apiKey, [llmEvent({ model: 'third' })]);
   await recent.getByRole('link', { name: 'third' }).waitFor();
+});
+
+test('the page of live events shows what later spans change, without a reload', async () => {
+  const { page, spaceId, apiKey } = await system.visit();
+  await page.goto(`/s/${spaceId}/live`);
+  await page.getByText('Waiting for events').waitFor();
+  const idOf = (number: number) => String(number).padStart(16, '0');
+  const send = async (span: SpanInit) => {
+    const body = toProtobuf({ spans: [span] });
+    const { status } = await postTraces(
+      system.pipeline,
+      { apiKey },
+      { type: 'application/x-protobuf', body },
+    );
+    expect(status).toBe(200);
+  };
+  const grid = page.getByRole('grid', { name: 'Live events' });
+  const outer = { 'openinference.span.kind': 'LLM', 'llm.model_name': 'outer-model' };
+  await send({ spanId: idOf(2), parentSpanId: idOf(1), attributes: outer });
+  await grid.getByText('outer-model').waitFor();
+  const inner = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'inner-model' };
+  await send({ spanId: idOf(3), parentSpanId: idOf(2), attributes: inner });
+  await grid.getByText('inner-model').waitFor();
+  await grid.getByText('outer-model').waitFor({ state: 'detached' });
+  const agent = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': 'thread-of-agent' };
+  await send({ spanId: idOf(1), attributes: agent });
+  await grid.getByText('thread-of-agent').waitFor();
+  expect(await grid.getByText('inner-model').count()).toBe(1);
 });
