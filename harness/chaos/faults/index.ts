@@ -39,6 +39,7 @@ import { rollingRestart } from './rolling-restart.ts';
 import { slowDisk } from './slow-disk.ts';
 import { streamFull } from './stream-full.ts';
 import { upgrade } from './upgrade.ts';
+import { windowFull } from './window-full.ts';
 
 /** Every fault, in the order of the fault matrix. Add a new one here. */
 export const faults: readonly Fault[] = [
@@ -63,6 +64,7 @@ export const faults: readonly Fault[] = [
   diskFullNats,
   diskFullPostgres,
   streamFull,
+  windowFull,
   partition,
   latency,
   trickle,
