@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { requiredOf } from '../lib/config/variables.ts';
 import { inheritedEnvironment } from '../test/support/run/compile-cache.ts';
+import { serviceNames } from './supervise/service-process.ts';
 
 const script = fileURLToPath(new URL('service.ts', import.meta.url));
 
@@ -17,10 +19,48 @@ function run(args: readonly string[], env: Record<string, string> = {}) {
 test('the process becomes the service, with its Node options; signals and pid are those of the service', () => {
   const named = run(['writer'], { LOG_LEVEL: 'info' });
   expect(named.status).toBe(1);
-  expect(named.stderr).toContain('writer: The configuration lacks DATABASE_URL, NATS_URL');
-  expect(JSON.parse(named.stdout.split('\n')[0] ?? '')).toMatchObject({ name: 'writer', pid: named.pid });
-  expect(run([], { WEIR_SERVICE: 'ingest' }).stderr).toContain('ingest: The configuration lacks');
+  expect(named.stderr).toMatch(
+    /^writer: The configuration has mistakes:\n {2}DATABASE_URL: must be set.*\n {2}NATS_URL: must be set/,
+  );
+  expect(run([], { WEIR_SERVICE: 'ingest' }).stderr).toContain('ingest: The configuration has mistakes');
+  // A service that starts has the pid of the process that became it.
+  const env = { DATABASE_URL: 'postgres://127.0.0.1:1/x', NATS_URL: 'nats://127.0.0.1:1' };
+  const started = run(['writer'], { ...env, METRICS_PORT: '0', LOG_LEVEL: 'info' });
+  expect(started.stderr).toContain('NATS_URL');
+  expect(JSON.parse(started.stdout.split('\n')[0] ?? '')).toMatchObject({ name: 'writer', pid: started.pid });
 });
+
+test.each(serviceNames)(
+  '%s reports all mistakes of its configuration at once, each by its variable',
+  (name) => {
+    const wrong = {
+      METRICS_PORT: '70000',
+      LOG_LEVEL: 'loud',
+      INGEST_PORT: 'http',
+      WRITER_CONNECTIONS: '0',
+      TLS_CERT_FILE: '/nonexistent',
+      API_KEY_PEPPER_FILE: '/nonexistent',
+      DRAIN_DELAY_MS: '-1',
+    };
+    const { status, stderr } = run([name], wrong);
+    expect(status).toBe(1);
+    const lines = stderr.trim().split('\n  ');
+    expect(lines[0]).toBe(`${name}: The configuration has mistakes:`);
+    const missing = requiredOf[name].filter((one) => one !== 'API_KEY_PEPPER');
+    expect(lines.slice(1).map((line) => line.split(':')[0])).toEqual([
+      ...missing,
+      'API_KEY_PEPPER_FILE',
+      ...[
+        'INGEST_PORT',
+        'WRITER_CONNECTIONS',
+        'METRICS_PORT',
+        'DRAIN_DELAY_MS',
+        'LOG_LEVEL',
+        'TLS_CERT_FILE',
+      ],
+    ]);
+  },
+);
 
 test('weir runs a command of the operator; anything else is bad usage', () => {
   expect(run(['weir', '--help']).stdout).toContain('Usage: weir');

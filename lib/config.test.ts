@@ -11,6 +11,32 @@ test('an empty variable counts as unset, and every mistake is listed at once', (
   expect(parse).toThrow(/mistakes:\n {2}INGEST_PORT: .*\n {2}WEIR_VENDOR: .*/);
 });
 
+test('variables that are missing, and those that do not fit together, are listed with the others', () => {
+  const env = {
+    INGEST_PORT: 'x',
+    TLS_CERT_FILE: 'cert.pem',
+    SSO_REQUIRED: 'true',
+    OIDC_ISSUER: 'here',
+    SMTP_URL: 'x',
+  };
+  const parse = () => parseConfig(env, ['DATABASE_URL', 'WEIR_DATA_DIR', 'NATS_URL']);
+  const lines = [
+    'DATABASE_URL: must be set',
+    'WEIR_DATA_DIR: must',
+    'NATS_URL: must be set',
+    'INGEST_PORT: ',
+    'TLS_CERT_FILE: and',
+  ];
+  for (const line of [
+    ...lines,
+    'SMTP_URL: must be a URL',
+    'SMTP_URL: and',
+    'OIDC_ISSUER: must',
+    'OIDC_ISSUER: needs',
+  ])
+    expect(parse).toThrow(`\n  ${line}`);
+});
+
 test('a secret may be in a file; the variable itself wins, and a file that cannot be read is one of the mistakes', () => {
   using file = temporaryFile('pepper-from-a-file\n');
   expect(parseConfig({ API_KEY_PEPPER_FILE: file.path }).API_KEY_PEPPER).toBe('pepper-from-a-file');

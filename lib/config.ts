@@ -47,7 +47,10 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
 }
 
-/** Every environment variable that Weir reads; the README has a table of them. */
+/** Checks of several variables run although others are wrong, so that all mistakes are reported at once. */
+const always = { when: () => true };
+
+/** Every environment variable that Weir reads; docs/configuration.md describes them (lib/config/variables.ts). */
 export const configSchema = z
   .object({
     WEIR_DATA_DIR: z.string().min(1).default('.weir'),
@@ -111,6 +114,7 @@ export const configSchema = z
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   })
   .refine((config) => (config.TLS_CERT_FILE === undefined) === (config.TLS_KEY_FILE === undefined), {
+    ...always,
     path: ['TLS_CERT_FILE'],
     error: 'and TLS_KEY_FILE go together: set both or neither',
   })
@@ -119,19 +123,23 @@ export const configSchema = z
       config.OIDC_ISSUER === undefined ||
       (config.OIDC_CLIENT_ID && config.OIDC_CLIENT_SECRET && config.DASHBOARD_PUBLIC_URL),
     {
+      ...always,
       path: ['OIDC_ISSUER'],
       error: 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and DASHBOARD_PUBLIC_URL',
     },
   )
   .refine((config) => (config.SMTP_URL === undefined) === (config.SMTP_FROM === undefined), {
+    ...always,
     path: ['SMTP_URL'],
     error: 'and SMTP_FROM go together: set both or neither',
   })
   .refine((config) => !config.SSO_REQUIRED || config.OIDC_ISSUER !== undefined, {
+    ...always,
     path: ['SSO_REQUIRED'],
     error: 'needs OIDC_ISSUER: nobody could sign in',
   })
   .refine((config) => !config.SECOND_FACTOR_REQUIRED || !config.SSO_REQUIRED, {
+    ...always,
     path: ['SECOND_FACTOR_REQUIRED'],
     error: 'has no effect with SSO_REQUIRED: require the second factor at the OpenID provider',
   });
@@ -144,22 +152,38 @@ export class ConfigError extends Error {
 }
 
 /** Variables with secrets. `NAME_FILE` names a file with the value, as container platforms mount secrets. `NAME` wins. */
-export const secretNames = ['DATABASE_URL', 'NATS_URL', 'API_KEY_PEPPER', 'OIDC_CLIENT_SECRET'] as const;
+export const secretNames = [
+  'DATABASE_URL',
+  'NATS_URL',
+  'API_KEY_PEPPER',
+  'OIDC_CLIENT_SECRET',
+  'SMTP_URL',
+] as const;
 
 /**
  * Parses the configuration. An empty variable counts as unset. Reads the files of secrets.
  *
+ * @param required variables that must be set.
  * @throws ConfigError that lists every mistake.
  */
-export function parseConfig(env: Record<string, string | undefined>): Config {
+export function parseConfig(
+  env: Record<string, string | undefined>,
+  required: readonly (keyof Config)[] = [],
+): Config {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
   const fileMistakes = secretNames.flatMap((name) => readSecret(present, name) ?? []);
+  // A file that cannot be read is a mistake of its own.
+  const missing = required.filter((name) => present[name] === undefined && !present[`${name}_FILE`]);
   const parsed = configSchema.safeParse(present);
-  if (parsed.success && fileMistakes.length === 0) return parsed.data;
+  if (parsed.success && fileMistakes.length + missing.length === 0) return parsed.data;
   const issues = parsed.error?.issues ?? [];
-  const mistakes = [...fileMistakes, ...issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)];
+  const mistakes = [
+    ...missing.map((name) => `${name}: must be set. \`npm start\` sets it for its own services`),
+    ...fileMistakes,
+    ...issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+  ];
   throw new ConfigError(
     `The configuration has ${mistakes.length === 1 ? 'a mistake' : 'mistakes'}:\n  ${mistakes.join('\n  ')}`,
   );

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requiredOf, type ServiceName } from './config/variables.ts';
 import { type Config, parseConfig } from './config.ts';
 import { schemaVersion } from './db/schema/version.ts';
 import { type Logger, openLog } from './log.ts';
@@ -41,11 +42,15 @@ export type StartService = (context: ServiceContext) => Promise<Started>;
  *
  * @returns after everything is released; the process then ends by itself. A failed start ends it with exit code 1.
  */
-export async function runService(host: NodeJS.Process, name: string, start: StartService): Promise<void> {
+export async function runService(
+  host: NodeJS.Process,
+  name: ServiceName,
+  start: StartService,
+): Promise<void> {
   const stopped = stopRequested(host);
   let log: Logger | undefined;
   try {
-    const config = parseConfig(host.env);
+    const config = parseConfig(host.env, requiredOf[name]);
     log = openLog(name, config);
     await serve({ host, name, config, log, stopped }, start);
   } catch (error) {

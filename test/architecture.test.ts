@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import { expect, test } from 'vitest';
-import { configSchema } from '../lib/config.ts';
 import * as schema from '../lib/db/schema.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -237,9 +236,3 @@ function taggedTemplates(code: string): string[] {
     return text;
   });
 }
-
-test('the README names every variable of the configuration, and no other', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const inTable = [...readme.matchAll(/^\| `([A-Z][A-Z_]+)` \|/gm)].map(([, name]) => name);
-  expect(inTable.sort()).toEqual(Object.keys(configSchema.shape).sort());
-});

@@ -1,3 +1,4 @@
+import { requiredOf } from '../../lib/config/variables.ts';
 import { requireConfig } from '../../lib/config.ts';
 import { openAnsweringRelay } from '../../lib/control/answering-relay.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
@@ -32,7 +33,7 @@ export async function startDashboardApi({
   stopping,
   report,
 }: ServiceContext): Promise<{ url: string; probes: Probes }> {
-  const config = requireConfig(parsed, ['DATABASE_URL', 'API_KEY_PEPPER']);
+  const config = requireConfig(parsed, requiredOf['dashboard-api']);
   const openPool = (connectionsMax: number) =>
     resources.use(
       openPostgres(config.DATABASE_URL, {

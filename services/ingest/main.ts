@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { requiredOf } from '../../lib/config/variables.ts';
 import { requireConfig } from '../../lib/config.ts';
 import { openCheckedClock } from '../../lib/db/clock.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
@@ -31,7 +32,7 @@ import { createRespondRpcError } from './rpc/respond-error.ts';
 
 /** HTTP in, JetStream out. */
 await runService(process, 'ingest', async ({ config: parsed, log, resources, stopping, report }) => {
-  const config = requireConfig(parsed, ['DATABASE_URL', 'NATS_URL', 'API_KEY_PEPPER']);
+  const config = requireConfig(parsed, requiredOf.ingest);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
       applicationName: 'weir-ingest',

@@ -1,4 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream';
+import { requiredOf } from '../../lib/config/variables.ts';
 import { requireConfig } from '../../lib/config.ts';
 import { startBackgroundRelay } from '../../lib/control/background-relay.ts';
 import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
@@ -28,7 +29,7 @@ import { startWriter } from './writer.ts';
 
 /** JetStream in, Postgres out. */
 await runService(process, 'writer', async ({ config: parsed, log, resources, report }) => {
-  const config = requireConfig(parsed, ['DATABASE_URL', 'NATS_URL']);
+  const config = requireConfig(parsed, requiredOf.writer);
   const sql = resources.use(
     openPostgres(config.DATABASE_URL, {
       applicationName: 'weir-writer',
