@@ -16,7 +16,7 @@ import { measureWeb } from './web/measure.ts';
 import { loadWorkload, type Workload } from './workload.ts';
 
 /**
- * `npm run bench [-- --rounds N --seconds S --only PART --rows N]`: starts a Weir of its own, puts load on it, and prints
+ * `npm run bench [-- --rounds N --seconds S --only PART --rows N --without-metrics]`: starts a Weir of its own, puts load on it, and prints
  * the whole table of figures, or one part of it. It only measures: nothing fails on a slow machine.
  */
 const { values } = parseArgs({
@@ -25,11 +25,16 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '6' },
     only: { type: 'string' },
     rows: { type: 'string' },
+    'without-metrics': { type: 'boolean', default: false },
   },
 });
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const rows = Number(values.rows ?? 1_000_000);
+/** For a run beside one with metrics: their difference is what metrics cost. */
+const variables = values['without-metrics']
+  ? { NODE_OPTIONS: `--import=${new URL('no-metrics.ts', import.meta.url).href}` }
+  : {};
 const log = (text: string) => process.stderr.write(`${text}\n`);
 
 /** The values of `--only`. Each prints its own part of the table. */
@@ -84,7 +89,7 @@ async function underLoad(
 ): Promise<Figures> {
   const workload = await loadWorkload();
   log(`${workload.source}: ${workload.events.length} events`);
-  await using weir = await startWeir();
+  await using weir = await startWeir(variables);
   log('warming up …');
   await measureHttpToPostgres(weir, workload, 2 * seconds);
   // Awaited here, because Weir is stopped when this function returns.

@@ -83,12 +83,16 @@ export function createWeirDirectory(): WeirDirectory {
   };
 }
 
-/** Starts a Weir in a directory of its own, and resolves when it is ready. Disposing it stops it. */
-export async function startWeir(): Promise<RunningWeir> {
+/**
+ * Starts a Weir in a directory of its own, and resolves when it is ready. Disposing it stops it.
+ *
+ * @param variables added to its environment.
+ */
+export async function startWeir(variables: Record<string, string> = {}): Promise<RunningWeir> {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(createWeirDirectory());
   // With this variable it behaves as under npm: it stops when its parent, this process, has exited.
-  const weir = directory.launch({ npm_lifecycle_event: 'harness' });
+  const weir = directory.launch({ ...variables, npm_lifecycle_event: 'harness' });
   stack.defer(async () => {
     weir.kill('SIGTERM');
     await weir.exited;

@@ -18,6 +18,9 @@ const losses = defineGauge({
   labelNames: ['stream'],
 });
 
+/** Bound by registerStream, before the first message. */
+const pubAcksOf = new Map<string, { observe(seconds: number): void }>();
+
 /** Values of the label `reason`, by the name of the error. Others are `rejected`: nats-server refused the message. */
 const reasons = {
   PubAckTimeoutError: 'timeout',
@@ -30,7 +33,7 @@ export async function measurePublish<T>(stream: string, publish: () => Promise<T
   const startedMs = performance.now();
   try {
     const result = await publish();
-    pubAcks.observe({ stream }, (performance.now() - startedMs) / 1_000);
+    (pubAcksOf.get(stream) ?? pubAcks.labels({ stream })).observe((performance.now() - startedMs) / 1_000);
     return result;
   } catch (error) {
     failures.inc({ stream, reason: reasonOf(error) });
@@ -50,6 +53,7 @@ function isKnown(name: string): name is keyof typeof reasons {
 /** Shows the metrics of a stream before its first message: rate() misses the first increment of a new counter. */
 export function registerStream(stream: string): void {
   setQueueLoss(stream, false);
+  pubAcksOf.set(stream, pubAcks.labels({ stream }));
   for (const reason of [...Object.values(reasons), 'rejected']) failures.inc({ stream, reason }, 0);
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { IngestError } from '../../lib/errors.ts';
+import { type BoundCounter, defineBoundCounters } from '../../lib/metrics/bound-counter.ts';
 import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
 import { secondsBuckets } from '../../lib/metrics/limits.ts';
 import { ClientGoneError } from './body/body.ts';
@@ -11,7 +12,7 @@ const protocols = ['json', 'connect', 'grpc', 'grpc-web', 'otlp-http', 'otlp-rpc
 /** The protocol of a request, as a label. */
 export type Protocol = (typeof protocols)[number];
 
-const requests = defineCounter({
+const requests = defineBoundCounters({
   name: 'weir_ingest_requests_total',
   help: 'Requests with events, by the id of the error that they were answered with, or `accepted`.',
   labelNames: ['protocol', 'outcome'],
@@ -22,12 +23,12 @@ const durations = defineHistogram({
   labelNames: ['protocol', 'outcome'],
   buckets: secondsBuckets,
 });
-const events = defineCounter({
+const events = defineBoundCounters({
   name: 'weir_ingest_events_total',
   help: 'Accepted events. Events that are sent again count again.',
   labelNames: ['protocol'],
 });
-const bodyBytes = defineCounter({
+const bodyBytes = defineBoundCounters({
   name: 'weir_ingest_body_bytes_total',
   help: 'Bytes of request bodies, as they were received.',
   labelNames: ['encoding'],
@@ -48,8 +49,22 @@ const quotaRefusals = defineCounter({
   labelNames: ['reason'],
 });
 
+interface RequestSeries {
+  readonly counter: BoundCounter;
+  readonly duration: { observe(seconds: number): void };
+}
+
+const byProtocol = <T>(make: (protocol: Protocol) => T) =>
+  Object.fromEntries(protocols.map((protocol) => [protocol, make(protocol)])) as Record<Protocol, T>;
+const requestSeries = byProtocol(() => new Map<string, RequestSeries>());
+const eventsOf = byProtocol((protocol) => events.bind({ protocol }));
+const bytesOf = new Map<string, BoundCounter>(
+  ['identity', ...contentEncodings].map((encoding) => [encoding, bodyBytes.bind({ encoding })]),
+);
+const otherBytes = bodyBytes.bind({ encoding: 'other' });
+
 // rate() misses the first increment of a counter that did not exist before.
-for (const protocol of protocols) requests.inc({ protocol, outcome: 'ingest_unavailable' }, 0);
+for (const protocol of protocols) seriesOf(protocol, 'ingest_unavailable');
 for (const reason of ['usage_limit_exceeded', 'billing_not_active']) quotaRefusals.inc({ reason }, 0);
 
 /**
@@ -63,18 +78,14 @@ export async function measureRequest<T extends { eventCount: number }>(
   run: () => Promise<T>,
 ): Promise<T> {
   const startedMs = performance.now();
-  const count = (outcome: string) => {
-    requests.inc({ protocol, outcome });
-    durations.observe({ protocol, outcome }, (performance.now() - startedMs) / 1_000);
-  };
   try {
     const result = await run();
-    count('accepted');
-    events.inc({ protocol }, result.eventCount);
+    countRequest(protocol, 'accepted', startedMs);
+    eventsOf[protocol].add(result.eventCount);
     return result;
   } catch (error) {
     const outcome = outcomeOf(error);
-    count(outcome);
+    countRequest(protocol, outcome, startedMs);
     if (outcome === 'usage_limit_exceeded' || outcome === 'billing_not_active')
       quotaRefusals.inc({ reason: outcome });
     throw error;
@@ -86,13 +97,31 @@ export function outcomeOf(error: unknown): string {
   return error instanceof ClientGoneError ? 'client_gone' : IngestError.from(error).id;
 }
 
+/** One update of the library a request: the others are additions. */
+function countRequest(protocol: Protocol, outcome: string, startedMs: number): void {
+  const { counter, duration } = seriesOf(protocol, outcome);
+  counter.add(1);
+  duration.observe((performance.now() - startedMs) / 1_000);
+}
+
+/** The series of a protocol and an outcome, bound when it is first used: all of them would be more than a thousand. */
+function seriesOf(protocol: Protocol, outcome: string): RequestSeries {
+  const own = requestSeries[protocol];
+  const known = own.get(outcome);
+  if (known !== undefined) return known;
+  const made = {
+    counter: requests.bind({ protocol, outcome }),
+    duration: durations.labels({ protocol, outcome }),
+  };
+  own.set(outcome, made);
+  return made;
+}
+
 /** Counts the bytes of a request's body, before decompression. */
 export function countBody({ headers }: IncomingMessage, bytes: number): void {
   const named = String(headers['content-encoding'] ?? headers['grpc-encoding'] ?? 'identity').toLowerCase();
-  bodyBytes.inc({ encoding: encodingLabels.has(named) ? named : 'other' }, bytes);
+  (bytesOf.get(named) ?? otherBytes).add(bytes);
 }
-
-const encodingLabels = new Set<string>(['identity', ...contentEncodings]);
 
 /** Measures a message of the queue. */
 export function measureGroup(batches: number, bytes: number): void {

@@ -2,6 +2,7 @@ import { count } from 'drizzle-orm';
 import { readArchiveState, readLastBackup } from '../../lib/backup/backup-state.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { quarantine } from '../../lib/db/schema.ts';
+import { defineBoundCounters } from '../../lib/metrics/bound-counter.ts';
 import { defineCounter, defineGauge, defineHistogram } from '../../lib/metrics/define.ts';
 import { figureReuseMs, secondsBuckets } from '../../lib/metrics/limits.ts';
 import type { QueueFigures } from '../../lib/queue-state/queue-figures.ts';
@@ -18,7 +19,7 @@ const busy = defineGauge({
   name: 'weir_writer_lanes_busy',
   help: 'Connections that store events now, of WRITER_CONNECTIONS.',
 });
-const events = defineCounter({
+const events = defineBoundCounters({
   name: 'weir_writer_events_total',
   help: 'Events of stored messages, by result. Duplicates were stored before.',
   labelNames: ['result'],
@@ -35,7 +36,16 @@ const redeliveries = defineCounter({
 });
 
 // rate() misses the first increment of a counter that did not exist before.
-for (const result of ['inserted', 'duplicate', 'quarantined']) events.inc({ result }, 0);
+const eventsBy = {
+  inserted: events.bind({ result: 'inserted' }),
+  duplicate: events.bind({ result: 'duplicate' }),
+  quarantined: events.bind({ result: 'quarantined' }),
+};
+const statementsBy = {
+  stored: statements.labels({ outcome: 'stored' }),
+  locked: statements.labels({ outcome: 'locked' }),
+  failed: statements.labels({ outcome: 'failed' }),
+};
 
 /** Shows the counters of a stream before their first increment. */
 export function registerStream(stream: string): void {
@@ -51,13 +61,13 @@ export async function whileBusy(run: () => Promise<void>): Promise<void> {
 }
 
 export function countStatement(outcome: StatementOutcome, startedMs: number): void {
-  statements.observe({ outcome }, (performance.now() - startedMs) / 1_000);
+  statementsBy[outcome].observe((performance.now() - startedMs) / 1_000);
 }
 
 export function countEvents(total: number, { inserted, quarantined }: StoreResult): void {
-  events.inc({ result: 'inserted' }, inserted);
-  events.inc({ result: 'quarantined' }, quarantined);
-  events.inc({ result: 'duplicate' }, total - inserted - quarantined);
+  eventsBy.inserted.add(inserted);
+  eventsBy.quarantined.add(quarantined);
+  eventsBy.duplicate.add(total - inserted - quarantined);
 }
 
 /** @param queuedAtMs by the clock of nats-server, which may be ahead of ours. */

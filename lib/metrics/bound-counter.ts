@@ -1,0 +1,38 @@
+import type { CounterConfiguration, LabelValues } from '@prometheus-io/client';
+import { defineCounter } from './define.ts';
+
+/** One series of a counter. An update is an addition: nothing is allocated or looked up. */
+export interface BoundCounter {
+  add(count: number): void;
+}
+
+/** A counter whose series are bound once, for updates of every request. */
+export interface BoundCounters<Label extends string> {
+  /** A series, which is shown from now on: rate() misses the first increment of a counter that did not exist before. */
+  bind(labels: LabelValues<Label>): BoundCounter;
+}
+
+/** The client library looks the labels of each update up by a text that it builds from them. So its counter is only set when it is scraped. */
+export function defineBoundCounters<Label extends string>(
+  options: Omit<CounterConfiguration<Label>, 'collect'>,
+): BoundCounters<Label> {
+  const series: { labels: LabelValues<Label>; count: number }[] = [];
+  defineCounter({
+    ...options,
+    collect() {
+      this.reset();
+      for (const { labels, count } of series) this.inc(labels, count);
+    },
+  });
+  return {
+    bind(labels) {
+      const one = { labels, count: 0 };
+      series.push(one);
+      return {
+        add: (count) => {
+          one.count += count;
+        },
+      };
+    },
+  };
+}
