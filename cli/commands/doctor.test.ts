@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
+import { openPostgres } from '../../lib/db/connect.ts';
 import { schemaVersion } from '../../lib/db/schema/version.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import type { ServiceReport } from '../../lib/queue/roll-call.ts';
@@ -11,6 +12,7 @@ import { quarantineMessage } from '../../lib/write/quarantine.ts';
 import type { Finding } from '../../operations/doctor/finding.ts';
 import { judgeServices } from '../../operations/doctor/service-checks.ts';
 import { runWeir } from '../../test/support/cli/command-line.ts';
+import { startNats } from '../../test/support/test-servers.ts';
 import { usePipeline } from '../../test/support/use-pipeline.ts';
 
 const { pipeline } = usePipeline();
@@ -31,6 +33,7 @@ test('a running system is checked part by part; each finding that is not ok says
   expect(statuses).toMatchObject({
     'postgres.reachable': 'ok',
     'postgres.durability': 'failed',
+    'postgres.writable': 'ok',
     'postgres.checksums': 'ok',
     'postgres.clock': 'ok',
     'postgres.schema': 'ok',
@@ -83,6 +86,40 @@ test('it finds what an operator can break: settings of the stream, partitions, t
   // Another tool has made one.
   expect((await runWeir(['backup', '--record', 'pgbackrest'], pipeline.variables)).exitCode).toBe(0);
   expect((await doctor()).statuses).toMatchObject({ backup: 'ok' });
+});
+
+test('it finds what servers are set to: a read-only Postgres, a service as superuser, a nats-server that does not sync, an erasure that was interrupted', async () => {
+  const { sql, variables } = pipeline;
+  const [{ name } = { name: '' }] = await sql<{ name: string }[]>`SELECT current_database() AS name`;
+  await using unsynced = await startNats({ syncInterval: '2m' });
+  await using superuser = openPostgres(variables.DATABASE_URL ?? '', {
+    applicationName: 'weir-writer',
+    connectionsMax: 1,
+    statementTimeoutMs: 0,
+  });
+  await superuser`SELECT 1`;
+  await sql`
+    INSERT INTO erasures (space_id, subject, started_at, unwritten) VALUES (gen_random_uuid(), 'before', now(), '{}')`;
+  await sql`ALTER DATABASE ${sql(name)} SET default_transaction_read_only = on`;
+  try {
+    const { stdout } = await runWeir(['doctor', '--quiet'], {
+      ...variables,
+      NATS_URL: unsynced.url,
+      NATS_MONITOR_URL: unsynced.monitorUrl,
+    });
+    for (const [check, status] of [
+      ['postgres.writable', 'failed'],
+      ['postgres.roles', 'warning'],
+      ['nats.sync', 'failed'],
+      ['queue', 'failed'],
+      ['services', 'failed'],
+      ['erasures', 'warning'],
+    ])
+      expect(stdout).toContain(`{"check":"${check}","status":"${status}"`);
+  } finally {
+    await sql`SET default_transaction_read_only = off`;
+    await sql`ALTER DATABASE ${sql(name)} RESET default_transaction_read_only`;
+  }
 });
 
 test('without a system it says so, and exits with 1', async () => {

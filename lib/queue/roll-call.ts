@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { rollCallMs } from './limits.ts';
 
 /** A core NATS subject: running services answer requests on it, for `weir doctor`. */
@@ -35,11 +35,23 @@ export function answerRollCall(connection: NatsConnection, report: () => Service
 
 /** The services that answer within `rollCallMs`. */
 export async function callRoll(connection: NatsConnection): Promise<ServiceReport[]> {
-  const answers = await connection.requestMany(subject, '', { strategy: 'timer', maxWait: rollCallMs });
   const reports: ServiceReport[] = [];
-  // Without any service, nats-server answers itself, without data.
-  for await (const answer of answers) if (answer.data.length > 0) reports.push(answer.json<ServiceReport>());
+  try {
+    const answers = await connection.requestMany(subject, '', { strategy: 'timer', maxWait: rollCallMs });
+    for await (const answer of answers)
+      if (answer.data.length > 0) reports.push(answer.json<ServiceReport>());
+  } catch (error) {
+    // nats-server answers itself when no service is connected.
+    if (!isNoResponders(error)) throw error;
+  }
   return reports.toSorted((a, b) => key(a).localeCompare(key(b)));
+}
+
+function isNoResponders(error: unknown): boolean {
+  return (
+    error instanceof errors.NoRespondersError ||
+    (error instanceof errors.RequestError && error.isNoResponders())
+  );
 }
 
 const key = ({ service, host, pid }: ServiceReport) => `${service} ${host} ${pid}`;

@@ -22,6 +22,7 @@ export async function checkPostgres(database: Database): Promise<Finding[]> {
       await requireDurable(database);
       return ok('postgres.durability', 'fsync and full_page_writes are on');
     }),
+    finding('postgres.writable', 'Read `SHOW transaction_read_only`.', () => checkWritable(database)),
     finding('postgres.checksums', 'Read `SHOW data_checksums`.', () => checkChecksums(database)),
     finding('postgres.clock', 'Synchronise the clocks (NTP) of this machine and of Postgres.', () =>
       checkClock(database),
@@ -58,6 +59,25 @@ async function checkVersion(database: Database): Promise<Finding> {
   const check = 'postgres.reachable';
   if (Number.parseInt(version, 10) >= 18) return ok(check, `Postgres ${version}`);
   return failed(check, `Postgres ${version} is too old`, 'Upgrade to Postgres 18 or newer.');
+}
+
+async function checkWritable(database: Database): Promise<Finding> {
+  const { isReadOnly, isStandby } = await readOne(
+    database,
+    sql<{
+      isReadOnly: boolean;
+      isStandby: boolean;
+    }>`SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly", pg_is_in_recovery() AS "isStandby"`,
+  );
+  const check = 'postgres.writable';
+  if (!isReadOnly) return ok(check, 'transactions may write');
+  return failed(
+    check,
+    isStandby ? 'this server is a standby' : 'default_transaction_read_only is on: nothing is stored',
+    isStandby
+      ? 'Let DATABASE_URL name the primary, or promote this server.'
+      : 'Turn it off, after you have removed its reason (often a full disk).',
+  );
 }
 
 async function checkChecksums(database: Database): Promise<Finding> {

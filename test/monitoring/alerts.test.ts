@@ -148,6 +148,48 @@ describe.skipIf(missing !== undefined)(
       await until(async () => !(await isFiring()), alertTimeoutMs);
     });
 
+    test('a backup that is two days old', async () => {
+      await pipeline.sql`
+      INSERT INTO backups (label, location, stopped_at, verified_at) VALUES ('old', 'here', now() - interval '2 days', now())`;
+      await untilFiring(['WeirBackupOld']);
+      await pipeline.sql`UPDATE backups SET stopped_at = now()`;
+      await untilResolved(['WeirBackupOld']);
+    });
+
+    test('an archive of WAL that fails', async (context) => {
+      const { sql } = pipeline;
+      const [setting] = await sql<{ mode: string }[]>`SELECT current_setting('archive_mode') AS mode`;
+      if (setting?.mode !== 'on') seen.add('WeirArchiveBehind');
+      context.skip(setting?.mode !== 'on', 'the Postgres of the tests has no archive');
+      /** More than the bound of the alert, in segments of 16 MB. */
+      const writeSegments = async (count: number) => {
+        for (let i = 0; i < count; i++) {
+          await sql`SELECT pg_logical_emit_message(true, 'test', 'a record')`;
+          await sql`SELECT pg_switch_wal()`;
+        }
+      };
+      const archiveWith = async (command: string) => {
+        await sql.unsafe(`ALTER SYSTEM SET archive_command = '${command}'`);
+        await sql`SELECT pg_reload_conf()`;
+      };
+      try {
+        await archiveWith('true');
+        await writeSegments(1);
+        await until(
+          async () =>
+            (await sql`SELECT FROM pg_stat_archiver WHERE last_archived_wal IS NOT NULL`).length > 0,
+        );
+        await archiveWith('false');
+        await writeSegments(36);
+        await untilFiring(['WeirArchiveBehind']);
+      } finally {
+        await archiveWith('true');
+      }
+      await untilResolved(['WeirArchiveBehind']);
+      await sql`ALTER SYSTEM RESET archive_command`;
+      await sql`SELECT pg_reload_conf()`;
+    });
+
     test('a nats-server that lost its store', async () => {
       // So that a stream that starts again has a sequence that was used.
       expect((await send()).status).toBe(202);
