@@ -20,7 +20,7 @@ export interface StoredTraces {
  *
  * @param sent spans of this space, from one or more messages.
  * @returns the traces of these spans, new or not: after a crash a redelivery returns them again. A trace whose first spans come
- *   together with all of their parents, which is the usual case, is resolved from the beginning.
+ *   in one request with all of their parents, which is the usual case, is resolved from the beginning: ingest has done it.
  */
 export async function storeNodes(
   database: Database,
@@ -31,8 +31,7 @@ export async function storeNodes(
   const values: Record<string, string> = {
     space: spaceId,
     received: new Date(receivedAtMs).toISOString(),
-    // Without their brackets.
-    nodes: `[${sent.map(({ json }) => json.slice(1, -1)).join()}]`,
+    nodes: `[${sent.map(({ json }) => json).join()}]`,
   };
   const rows = await database.$client.unsafe<{ trace: string; unresolved: boolean }[]>(
     statement.text,
@@ -58,9 +57,11 @@ function buildStatement(): SQL {
   const { version, resolvedVersion, spans, hasCalls, receivedAt } = traces;
   return sql`
 WITH sent AS MATERIALIZED (
-  SELECT DISTINCT ON (${key}) * FROM json_to_recordset(${sql.placeholder('nodes')}::json) AS node(${types}) ORDER BY ${key}
+  SELECT DISTINCT ON (${key}) node.*, request FROM json_array_elements(${sql.placeholder('nodes')}::json) WITH ORDINALITY AS list(spans, request),
+    json_to_recordset(list.spans) AS node(${types}) ORDER BY ${key}, request
 ), whole AS (
-  SELECT child.${nameOf(traceId)}, bool_and(child.${nameOf(parentSpanId)} IS NULL OR parent.${nameOf(spanId)} IS NOT NULL) AS whole
+  SELECT child.${nameOf(traceId)}, count(DISTINCT child.request) = 1
+    AND bool_and(child.${nameOf(parentSpanId)} IS NULL OR parent.${nameOf(spanId)} IS NOT NULL) AS whole
   FROM sent AS child LEFT JOIN sent AS parent
     ON parent.${nameOf(traceId)} = child.${nameOf(traceId)} AND parent.${nameOf(spanId)} = child.${nameOf(parentSpanId)}
   GROUP BY 1

@@ -70,6 +70,8 @@ function messageOf(spaceId: string, { parts, nodes }: SpanBatch) {
   const sent = parts.map(({ body }) => partOf(spaceId, JSON.parse(body.toString()).events));
   const messages = nodes.map((json) => ({ json, receivedAtMs: BigInt(Date.now()) }));
   return {
+    sent,
+    messages,
     /** @param isKilled whether the writer ends before it resolves the traces. */
     async deliver(isKilled = false) {
       await storeParts(database, sent);
@@ -365,6 +367,23 @@ test.each([1, 2, 3, 4, 5, 6])(
     await expectStatistics(spaceId, 0);
   },
 );
+
+test('a span and the agent above it, in two requests that a writer stores together', async () => {
+  const spaceId = await newSpace();
+  const [call, agent] = [
+    { kind: 'llm', parent: 0 },
+    { kind: 'agent', parent: undefined },
+  ] as const;
+  const others = { threadId: undefined, userId: undefined };
+  const requests = [toSpan({ ...call, ...others }, 1), toSpan({ ...agent, ...others }, 0)].map((span) =>
+    requestOf(spaceId, [span]),
+  );
+  for (const { sent } of requests) await storeParts(database, sent);
+  const nodes = requests.flatMap(({ messages }) => messages);
+  await resolveTraces(database, spaceId, await storeNodes(database, spaceId, nodes));
+  const stored = await database.select().from(events).where(eq(events.spaceId, spaceId));
+  expect(stored.map(({ agentId }) => agentId)).toEqual(['agent-0']);
+});
 
 test('three simultaneous calls of one library stay three, also with a response id that never changes', async () => {
   const spaceId = await newSpace();
