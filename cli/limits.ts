@@ -31,3 +31,6 @@ export const quarantineReceiptLagMs = 60_000;
 
 /** How long a command waits for the control stream before it ends. A new connection to a cluster without a leader takes longer. */
 export const relayTimeoutMs = 5_000;
+
+/** Interval between two looks at the progress of a restore. */
+export const restorePollMs = 250;

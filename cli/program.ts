@@ -12,7 +12,9 @@ import { addMigrateCommand } from './commands/migrate.ts';
 import { addPriceCommands } from './commands/price.ts';
 import { addQuarantineCommands } from './commands/quarantine.ts';
 import { addQueueCommand } from './commands/queue.ts';
+import { addReplayCommand } from './commands/replay.ts';
 import { addReprojectCommand } from './commands/reproject.ts';
+import { addRestoreCommand } from './commands/restore.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addSpaceCommands } from './commands/space.ts';
 import { addStorageCommand } from './commands/storage.ts';
@@ -77,6 +79,8 @@ export function buildProgram(host: Host): Command {
   addReprojectCommand(program, host);
   addMigrateCommand(program, host);
   addBackupCommand(program, host);
+  addRestoreCommand(program, host);
+  addReplayCommand(program, host);
   addDoctorCommand(program, host);
   return program;
 }

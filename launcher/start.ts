@@ -52,7 +52,8 @@ async function main({ signal, requested, request }: StopRequests): Promise<void>
   signal.throwIfAborted();
   await using resources = new AsyncDisposableStack();
   const cacheDir = cacheDirectory(process.env, join(data.path, 'cache'));
-  const context = { config, env: process.env, data, cacheDir, state, progress, resources, signal };
+  const loops = new Map();
+  const context = { config, env: process.env, data, cacheDir, state, progress, resources, loops, signal };
   try {
     const connection = await startSystem(context);
     const { WEIR_VENDOR: vendor, WEIR_DATA_DIR: dataDir } = config;

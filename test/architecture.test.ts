@@ -33,7 +33,8 @@ const mayImport: Record<string, readonly string[]> = {
   'examples/first-event': ['sdk/typescript'],
   // It calls the dashboard API with the type of its router. It backs up and restores the embedded Postgres.
   cli: ['lib', 'gen', 'operations', 'launcher', 'type:services/dashboard-api'],
-  launcher: ['lib', 'gen'],
+  // A restore applies to a database what changed since.
+  launcher: ['lib', 'gen', 'operations'],
   // It checks the OpenAPI documents.
   'harness/check': [
     'lib',

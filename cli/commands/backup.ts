@@ -1,6 +1,9 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { requireConfig } from '../../lib/config.ts';
+import { pruneControlStream, readControlState } from '../../lib/control/stream.ts';
 import { backups } from '../../lib/db/schema.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readConfig, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
@@ -47,6 +50,8 @@ async function makeBackup(host: Host, { to, keep }: BackupCommandOptions): Promi
       `No Weir with a Postgres of its own runs in ${config.WEIR_DATA_DIR}. Start it with \`npm start\`. docs/backup.md says how to back up another Postgres.`,
     );
   const retentionDays = config.BACKUP_RETENTION_DAYS;
+  const { NATS_URL: natsUrl } = requireConfig(config, ['NATS_URL']);
+  await using nats = await connectQueue(natsUrl, 'weir-cli-backup');
   const result = await backUp({
     ...found,
     secrets: { ...found.secrets, ...(config.API_KEY_PEPPER && { apiKeyPepper: config.API_KEY_PEPPER }) },
@@ -54,8 +59,16 @@ async function makeBackup(host: Host, { to, keep }: BackupCommandOptions): Promi
     otherwise: join(resolve(config.WEIR_DATA_DIR), 'backups'),
     // With a backup a day, none gets older than the receipts of erasures say.
     keepDays: keep ?? (retentionDays === undefined ? keepDaysDefault : Math.max(1, retentionDays - 1)),
+    control: {
+      readLastSequence: async () => (await readControlState(nats))?.lastSequence ?? 0,
+      async prune(throughSequence) {
+        if ((await readControlState(nats)) !== undefined) await pruneControlStream(nats, throughSequence);
+      },
+    },
     report: (line) => printMessage(host, line),
   });
+  const { keepBackupPlace } = await import('../../launcher/restore/restore-request.ts');
+  keepBackupPlace(config.WEIR_DATA_DIR, result.directory);
   await printJson(host, result);
   printMessage(
     host,

@@ -10,7 +10,7 @@ import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
 import { openProxies, type ServiceProxies } from './service-proxies.ts';
 import type { SystemContext } from './system-options.ts';
 
-const password = 'chaos';
+export const serverPassword = 'chaos';
 
 /** `max_file` of nats-server. Small, because no round queues more; the stream's `max_bytes` is below it. */
 const natsFileBytesMax = 2 * 1024 ** 3;
@@ -53,8 +53,8 @@ export async function startServers(context: SystemContext): Promise<Servers> {
     members.map((member) => startManagedNats(context, member, routePorts(member))),
   );
   const proxiesOf = (kind: ServiceName) => (kind === 'dashboard-api' ? undefined : proxies?.[kind]);
-  const databaseUrlAt = (port: number) => `postgres://weir:${password}@127.0.0.1:${port}/weir`;
-  const natsUrlAt = (port: number) => `nats://weir:${password}@127.0.0.1:${port}`;
+  const databaseUrlAt = (port: number) => `postgres://weir:${serverPassword}@127.0.0.1:${port}/weir`;
+  const natsUrlAt = (port: number) => `nats://weir:${serverPassword}@127.0.0.1:${port}`;
   const monitorUrls = members.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`);
   return {
     processes: [postgres, ...nats],
@@ -82,7 +82,7 @@ async function startManagedPostgres(context: SystemContext, port: number): Promi
     const server = await startPostgres({
       dataDir,
       port,
-      password,
+      password: serverPassword,
       logFile,
       onSpawn,
       ...(options.postgresSettings && { settings: options.postgresSettings }),
@@ -108,7 +108,7 @@ async function startManagedNats(
       storeDir,
       port,
       monitorPort,
-      password,
+      password: serverPassword,
       maxFileBytes: natsFileBytesMax,
       logFile,
       onSpawn,

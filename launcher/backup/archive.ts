@@ -5,26 +5,31 @@ import { findMissing } from './wal-segments.ts';
 
 const pollMs = 50;
 
+/** Postgres tries three times, and then pauses for a minute. */
+const failuresMax = 3;
+
 /**
  * Lets Postgres archive its WAL to a directory, if it does not do so yet: a full segment at once, one that is not full after
  * `archiveTimeout`.
  *
  * @param sql of a superuser.
  * @param wal an existing directory that the user of Postgres can write to.
- * @throws Error when Postgres does not write there.
+ * @returns whether it did not archive there before.
+ * @throws Error when the server was started without an archive.
  */
-export async function ensureArchiving(sql: Sql, wal: string): Promise<void> {
+export async function ensureArchiving(sql: Sql, wal: string): Promise<boolean> {
   const [now] = await sql<{ mode: string; level: string; library: string; directory: string | null }[]>`
     SELECT current_setting('archive_mode') AS mode, current_setting('wal_level') AS level,
       current_setting('archive_library') AS library, current_setting('basic_archive.archive_directory', true) AS directory`;
   if (now?.mode === 'off' || now?.level === 'minimal')
     throw new Error('Postgres was started without an archive: restart Weir, then repeat the backup');
-  if (now?.library === 'basic_archive' && now.directory === wal) return;
+  if (now?.library === 'basic_archive' && now.directory === wal) return false;
   await sql`ALTER SYSTEM SET archive_command = ''`;
   await sql`ALTER SYSTEM SET archive_library = 'basic_archive'`;
   await sql`ALTER SYSTEM SET basic_archive.archive_directory = ${sql.unsafe(`'${wal.replaceAll("'", "''")}'`)}`;
   await sql`ALTER SYSTEM SET archive_timeout = ${sql.unsafe(`'${archiveTimeout}'`)}`;
   await sql`SELECT pg_reload_conf()`;
+  return true;
 }
 
 /** Ends the archive, so that Postgres recycles its WAL again. Backups that exist can be restored up to this time. */
@@ -51,17 +56,23 @@ export async function untilArchived(
   segmentBytes: number,
 ): Promise<void> {
   const deadlineMs = performance.now() + archiveTimeoutMs;
-  let missing = findMissing(wal, segments, segmentBytes);
-  while (missing.length > 0) {
-    if (performance.now() > deadlineMs) {
-      const [stats] = await sql<{ failures: number; failed: string | null }[]>`
-        SELECT failed_count::int AS failures, last_failed_wal AS failed FROM pg_stat_archiver`;
+  const before = await readFailures(sql);
+  for (;;) {
+    const missing = findMissing(wal, segments, segmentBytes);
+    if (missing.length === 0) return;
+    const { failures, failed } = await readFailures(sql);
+    const isFailing = failures >= before.failures + failuresMax;
+    if (isFailing || performance.now() > deadlineMs)
       throw new Error(
-        `Postgres did not archive ${missing[0]} to ${wal}${stats?.failures ? ` (${stats.failures} failures, the last one of ${stats.failed}: its log says why)` : ''}. ` +
+        `Postgres did not archive ${missing[0]} to ${wal}${isFailing ? ` (${failures - before.failures} failures, the last one of ${failed}: its log says why)` : ''}. ` +
           'The directory must be writable for the user of Postgres, and have free space.',
       );
-    }
     await sleep(pollMs);
-    missing = findMissing(wal, missing, segmentBytes);
   }
+}
+
+async function readFailures(sql: Sql): Promise<{ failures: number; failed: string | null }> {
+  const [row] = await sql<{ failures: number; failed: string | null }[]>`
+    SELECT failed_count::int AS failures, last_failed_wal AS failed FROM pg_stat_archiver`;
+  return { failures: row?.failures ?? 0, failed: row?.failed ?? null };
 }

@@ -21,6 +21,8 @@ export interface Backup {
   readonly postgres: string;
   readonly weir: string;
   readonly bytes: number;
+  /** The last sequence of the control stream at its start (ADR 32): a restore applies what came after. */
+  readonly controlSequence?: number | undefined;
   /** Unset when it was copied only. */
   readonly verified?: Verification;
 }
@@ -48,11 +50,17 @@ export function backupDirectory(path: string): BackupDirectory {
   return { path, wal: join(path, 'wal'), base: (label) => join(path, 'base', label) };
 }
 
-/** Makes its directories, and removes what killed backups have left. */
-export function prepareBackupDirectory(path: string): BackupDirectory {
+/**
+ * Makes its directories, and removes what killed backups have left.
+ *
+ * @param own makes the user of Postgres the owner, who writes to the archive. The directory itself is left as it is if it exists.
+ */
+export function prepareBackupDirectory(path: string, own: (path: string) => void): BackupDirectory {
   const directory = backupDirectory(path);
+  const isNew = !existsSync(path);
   for (const one of [path, join(path, 'base'), directory.wal])
     mkdirSync(one, { recursive: true, mode: 0o700 });
+  for (const one of isNew ? [path, directory.wal] : [directory.wal]) own(one);
   for (const name of readdirSync(join(path, 'base')))
     if (name.endsWith(draftSuffix)) rmSync(join(path, 'base', name), { recursive: true, force: true });
   return directory;

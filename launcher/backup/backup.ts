@@ -5,8 +5,13 @@ import { openDatabase } from '../../lib/db/database.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
 import { locatePostgres } from '../provision/postgres/postgres-binaries.ts';
 import { choosePostgresUser } from '../provision/postgres/postgres-user.ts';
-import { ensureArchiving } from './archive.ts';
-import { type Backup, type BackupDirectory, prepareBackupDirectory } from './backup-directory.ts';
+import { ensureArchiving, stopArchiving } from './archive.ts';
+import {
+  type Backup,
+  type BackupDirectory,
+  listBackups,
+  prepareBackupDirectory,
+} from './backup-directory.ts';
 import { takeBaseBackup } from './base-backup.ts';
 import type { Report } from './progress.ts';
 import { type Pruned, pruneBackups } from './prune.ts';
@@ -24,8 +29,15 @@ export interface BackupOptions {
   /** The secrets without which a restored database is of no use: the pepper of API keys, and the password of the superuser. */
   secrets: Record<string, string> & { postgresPassword: string };
   keepDays: number;
+  /** Of the control stream (ADR 32): where it is, and how to remove what the oldest kept backup has. Unset when there is none. */
+  control?: ControlLog | undefined;
   report: Report;
   signal?: AbortSignal | undefined;
+}
+
+export interface ControlLog {
+  readLastSequence(): Promise<number>;
+  prune(throughSequence: number): Promise<void>;
 }
 
 export interface BackupResult {
@@ -52,27 +64,49 @@ export async function backUp(options: BackupOptions): Promise<BackupResult> {
     statementTimeoutMs: 0,
   });
   await requireOnlyBackup(sql);
-  const directory = prepareBackupDirectory(options.to ?? (await archivedTo(sql)) ?? options.otherwise);
-  const user = choosePostgresUser(options.dataDir, [locatePostgres().postgres, options.dataDir]);
-  user.own(directory.wal);
-  await ensureArchiving(sql, directory.wal);
-  const taken = await takeBaseBackup({ sql, dataDir: options.dataDir, directory, report, signal });
+  const { dataDir } = options;
+  const path = options.to ?? (await archivedTo(sql)) ?? options.otherwise;
+  const user = choosePostgresUser(dataDir, [locatePostgres().postgres, dataDir]);
+  const directory = prepareBackupDirectory(path, user.own);
+  // Before the copy: what is logged later is not in it.
+  const controlSequence = await options.control?.readLastSequence();
+  const isNew = await ensureArchiving(sql, directory.wal);
+  const taken = await takeBaseBackup({ sql, dataDir, directory, controlSequence, report, signal }).catch(
+    async (error: unknown) => {
+      // Otherwise Postgres would keep all WAL for an archive that does not work.
+      if (isNew) await stopArchiving(sql);
+      throw error;
+    },
+  );
   const secretsFile = keepSecrets(directory, taken.label, secrets);
   const result = { directory: directory.path, secretsFile };
-  try {
-    const { postgresPassword: password } = secrets;
-    const scratch = directory.path;
-    const verified = await tryBackup({ directory, backup: taken, password, scratch, report, signal });
-    const backup = { ...taken, verified };
-    writePrivateJson(join(directory.base(taken.label), 'backup.json'), backup);
-    const pruned = pruneBackups(directory, options.keepDays, Date.parse(backup.stoppedAt));
-    return { ...result, backup, pruned };
-  } catch (error) {
-    const failure = error instanceof Error ? error.message : String(error);
-    return { ...result, backup: taken, pruned: { backups: [], walFiles: 0 }, failure };
-  } finally {
+  const verified = await verify(taken, directory, options).catch((error: unknown) => {
+    return error instanceof Error ? error.message : String(error);
+  });
+  if (typeof verified === 'string') {
     await recordBackups(openDatabase(sql), directory);
+    return { ...result, backup: taken, pruned: { backups: [], walFiles: 0 }, failure: verified };
   }
+  const pruned = pruneBackups(directory, options.keepDays, Date.parse(taken.stoppedAt));
+  await recordBackups(openDatabase(sql), directory);
+  const oldest = listBackups(directory)[0]?.controlSequence;
+  if (oldest !== undefined) await options.control?.prune(oldest);
+  return { ...result, backup: verified, pruned };
+}
+
+async function verify(
+  backup: Backup,
+  directory: BackupDirectory,
+  { secrets, report, signal }: BackupOptions,
+): Promise<Backup> {
+  const { postgresPassword: password } = secrets;
+  const scratch = directory.path;
+  const whole = {
+    ...backup,
+    verified: await tryBackup({ directory, backup, password, scratch, report, signal }),
+  };
+  writePrivateJson(join(directory.base(backup.label), 'backup.json'), whole);
+  return whole;
 }
 
 /** Two at once would delete each other's drafts. The lock ends with the connection. */

@@ -18,6 +18,7 @@ export interface BaseBackupOptions {
   /** The data directory of the running Postgres. */
   dataDir: string;
   directory: BackupDirectory;
+  controlSequence?: number | undefined;
   report: Report;
   signal?: AbortSignal | undefined;
 }
@@ -45,7 +46,7 @@ export async function takeBaseBackup(options: BaseBackupOptions): Promise<Backup
 async function copyInto(
   draft: string,
   label: string,
-  { sql, dataDir, directory, report, signal }: BaseBackupOptions,
+  { sql, dataDir, directory, controlSequence, report, signal }: BaseBackupOptions,
 ): Promise<Backup> {
   const sized = await listTree(dataDir, isLeftOut);
   requireSpace(directory.path, sized.bytes);
@@ -83,6 +84,7 @@ async function copyInto(
     stopWal: stop.wal,
     ...server,
     weir: version,
+    ...(controlSequence !== undefined && { controlSequence }),
     bytes: whole.files.reduce((sum, { bytes }) => sum + bytes, 0),
   };
   writePrivateJson(join(draft, 'backup.json'), backup);

@@ -30,7 +30,7 @@ export interface DataDirectory {
   postgres: string;
   nats: string;
   /** The path of a file in the directory. */
-  file(name: 'connection.json' | 'first-run.json' | 'supervisor.json'): string;
+  file(name: 'connection.json' | 'first-run.json' | 'supervisor.json' | 'restore.json'): string;
   logFile(name: string): string;
 }
 

@@ -1,9 +1,14 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../../lib/config.ts';
 import { startNatsServer } from '../provision/nats/nats-server.ts';
 import { findNatsServer } from '../provision/nats/nats-sources.ts';
 import { startPostgres } from '../provision/postgres/postgres.ts';
 import { type DatabaseUser, ensureRoles, urlOfRole } from '../provision/postgres/roles.ts';
+import { findOpenRestore } from '../restore/restore-journal.ts';
 import { watchNats } from './nats-watchdog.ts';
 import { watchPostgres } from './postgres-watchdog.ts';
+import { finishRestore } from './restores.ts';
 import type { StartContext } from './start-context.ts';
 import { superviseServer } from './supervised-server.ts';
 
@@ -26,8 +31,15 @@ export interface Servers {
 /** Starts and supervises Postgres and nats-server, each unless the configuration names the operator's own. */
 export async function startServers(context: StartContext): Promise<Servers> {
   const { DATABASE_URL } = context.config;
-  const databaseUrlOf = DATABASE_URL === undefined ? await superviseOwnPostgres(context) : () => DATABASE_URL;
-  return { databaseUrlOf, natsEnv: await provideNats(context) };
+  if (DATABASE_URL !== undefined)
+    return { databaseUrlOf: () => DATABASE_URL, natsEnv: await provideNats(context) };
+  const restore = findOpenRestore(context.data.file('restore.json'));
+  if (restore === undefined)
+    return { databaseUrlOf: await superviseOwnPostgres(context), natsEnv: await provideNats(context) };
+  // It needs the queue.
+  const natsEnv = await provideNats(context);
+  await finishRestore(context, restore, natsEnv.NATS_URL);
+  return { databaseUrlOf: await superviseOwnPostgres(context), natsEnv };
 }
 
 /** The superuser only makes the roles. @returns the address of the database for each role. */
@@ -39,6 +51,7 @@ async function superviseOwnPostgres(context: StartContext): Promise<Servers['dat
       portCount: 1,
       stopSignal: 'SIGINT',
       start: async ([port = 0], hooks) => {
+        requireData(context);
         const logFile = data.logFile('postgres');
         const running = await startPostgres({
           ...hooks,
@@ -54,6 +67,18 @@ async function superviseOwnPostgres(context: StartContext): Promise<Servers['dat
   );
   await ensureRoles(server.url);
   return (user) => urlOfRole(server.url, user);
+}
+
+/**
+ * An empty database instead of a lost one would accept events for spaces that nobody can see.
+ *
+ * @throws ConfigError when Postgres' data directory is gone.
+ */
+function requireData({ data }: StartContext): void {
+  if (existsSync(join(data.postgres, 'PG_VERSION')) || !existsSync(data.file('first-run.json'))) return;
+  throw new ConfigError(
+    `The data directory of Postgres, ${data.postgres}, is gone. Restore it with \`weir restore\` (docs/backup.md). To begin with an empty database, delete ${data.file('first-run.json')}.`,
+  );
 }
 
 async function provideNats(context: StartContext): Promise<NatsEnv> {

@@ -47,6 +47,40 @@ test('a process that exits is restarted, also after a failed restart, until it i
   expect(started).toHaveLength(2);
 });
 
+test('a process that is held is stopped, also one that is being restarted, and starts when it is released', async () => {
+  const started: FakeProcess[] = [];
+  const reports: string[] = [];
+  let next = Promise.resolve();
+  const supervised = await startRestartLoop({
+    name: 'writer',
+    lastOutput: () => '',
+    report: (line) => reports.push(line),
+    start: async () => {
+      const process = new FakeProcess();
+      started.push(process);
+      await next;
+      return process;
+    },
+  });
+  await supervised.hold();
+  expect(started[0]?.wasStopped).toBe(true);
+  await supervised.hold();
+  await supervised.release();
+  expect(started).toHaveLength(2);
+  expect(reports).toEqual(['writer restarted']);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  next = promise;
+  started[1]?.die({ code: 1, signal: null });
+  await until(() => started.length === 3);
+  const held = supervised.hold();
+  resolve();
+  await held;
+  expect(started[2]?.wasStopped).toBe(true);
+  expect(started).toHaveLength(3);
+  await supervised[Symbol.asyncDispose]();
+  expect(started).toHaveLength(3);
+});
+
 test('a first start that fails is not retried', async () => {
   let starts = 0;
   const supervised = startRestartLoop({

@@ -29,43 +29,74 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<unknown>;
 }
 
+/** A supervised process. Disposing the loop stops the process and ends the restarts. */
+export interface RestartLoop extends AsyncDisposable {
+  /** Stops the process, and does not restart it until `release`. */
+  hold(): Promise<void>;
+  /** Lets it be restarted. @returns when it is ready. */
+  release(): Promise<void>;
+}
+
 const systemClock: Clock = {
   nowMs: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
 /**
- * Starts a process and restarts it whenever it exits, with exponential back-off. Disposing the loop stops the process and
- * ends the restarts.
+ * Starts a process and restarts it whenever it exits, with exponential back-off.
  *
  * @throws the error of the first start: a configuration error must stop the whole system immediately.
  */
-export async function startRestartLoop(options: RestartLoopOptions): Promise<AsyncDisposable> {
+export async function startRestartLoop(options: RestartLoopOptions): Promise<RestartLoop> {
   const { clock = systemClock } = options;
   const stopping = new AbortController();
   let current = await options.start();
+  /** While it is held: resolves when it is released. */
+  let held: PromiseWithResolvers<void> | undefined;
+  let restarted = Promise.withResolvers<void>();
+  let restarting: Promise<unknown> = Promise.resolve();
   const loop = async () => {
     let backoffMs = backoffMinMs;
     while (!stopping.signal.aborted) {
       const startedMs = clock.nowMs();
       const exit = await current.exited;
       if (stopping.signal.aborted) return;
-      options.report(describeRestart(options, exit));
-      if (clock.nowMs() - startedMs > healthyAfterMs) backoffMs = backoffMinMs;
+      if (held === undefined) options.report(describeRestart(options, exit));
+      if (held !== undefined || clock.nowMs() - startedMs > healthyAfterMs) backoffMs = backoffMinMs;
       while (!stopping.signal.aborted) {
+        await held?.promise;
         await clock.sleep(backoffMs, stopping.signal).catch(() => {});
         backoffMs = Math.min(backoffMs * 2, backoffMaxMs);
-        const next = stopping.signal.aborted ? undefined : await restart(options);
-        if (next === undefined) continue;
-        current = next;
+        if (held !== undefined || stopping.signal.aborted) continue;
+        const next = restart(options);
+        restarting = next;
+        const running = await next;
+        if (running === undefined) continue;
+        current = running;
+        restarted.resolve();
         break;
       }
     }
   };
   const ended = loop();
   return {
+    async hold() {
+      held ??= Promise.withResolvers<void>();
+      // A restart that was in progress replaces the process.
+      await restarting;
+      await current.stop();
+      restarted = Promise.withResolvers<void>();
+    },
+    async release() {
+      if (held === undefined) return;
+      held.resolve();
+      held = undefined;
+      await restarted.promise;
+    },
     async [Symbol.asyncDispose]() {
       stopping.abort();
+      held?.resolve();
+      restarted.resolve();
       await current.stop();
       await ended;
       // A restart that was in progress may have replaced the process.

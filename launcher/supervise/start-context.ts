@@ -2,6 +2,7 @@ import type { Config } from '../../lib/config.ts';
 import type { DataDirectory } from '../data-directory/data-directory.ts';
 import type { SupervisorState } from '../instance/supervisor-state.ts';
 import type { Progress } from '../terminal/progress.ts';
+import type { RestartLoop } from './restart-loop.ts';
 
 /** The dependencies that the steps of a start share. */
 export interface StartContext {
@@ -15,6 +16,8 @@ export interface StartContext {
   progress: Progress;
   /** Everything that is started is pushed here, and is stopped in reverse order. */
   resources: AsyncDisposableStack;
+  /** What runs, by name: a restore stops and starts it. */
+  loops: Map<string, RestartLoop>;
   /** Aborted when the system must stop. */
   signal: AbortSignal;
 }

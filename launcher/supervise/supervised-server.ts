@@ -17,7 +17,7 @@ export interface SupervisedServer<T extends ServerProcess> {
  * because clients reconnect to them, and the next start prefers them.
  */
 export async function superviseServer<T extends ServerProcess>(
-  { data, state, progress, resources, signal }: StartContext,
+  { data, state, progress, resources, loops, signal }: StartContext,
   server: SupervisedServer<T>,
 ): Promise<T> {
   signal.throwIfAborted();
@@ -47,6 +47,7 @@ export async function superviseServer<T extends ServerProcess>(
     },
   });
   resources.use(supervised);
+  loops.set(name, supervised);
   if (running === undefined || ports === undefined) throw new Error(`${name} started without ports`);
   state.keepPorts(name, ports);
   return running;

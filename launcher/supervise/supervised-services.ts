@@ -34,7 +34,7 @@ export async function superviseServices(
 
 /** Restarts the service on the port of its first start, because clients reconnect to it. */
 async function superviseService(
-  { data, state, progress, signal }: StartContext,
+  { data, state, progress, loops, signal }: StartContext,
   { name, env: given, portVariable }: SupervisedService,
 ): Promise<{ ready: ReadyMessage } & AsyncDisposable> {
   const logFile = data.logFile(name);
@@ -57,6 +57,7 @@ async function superviseService(
     lastOutput,
     report: (line) => progress.note(line),
   });
+  loops.set(name, supervised);
   return { ready: ready ?? {}, [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose]() };
 }
 

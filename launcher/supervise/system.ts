@@ -6,6 +6,7 @@ import { ensureFirstAccess } from '../first-run.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
 import { type Servers, startServers } from './embedded-servers.ts';
+import { watchRestores } from './restores.ts';
 import { type ServiceName, serviceNames } from './service-process.ts';
 import type { StartContext } from './start-context.ts';
 import { superviseServices } from './supervised-services.ts';
@@ -43,6 +44,7 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   };
   const urls = await progress.step('services', () => startServices(context, env, databaseUrlOf));
   signal.throwIfAborted();
+  if (config.DATABASE_URL === undefined) resources.use(watchRestores(context, natsEnv.NATS_URL));
   const connection = {
     ...urls,
     ...access,

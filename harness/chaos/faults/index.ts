@@ -13,6 +13,7 @@ import { diskErrorNats, diskErrorPostgres } from './disk-error.ts';
 import { diskFullNats, diskFullPostgres } from './disk-full.ts';
 import { killIngest, killNats, killPostgres, killWriter } from './kill.ts';
 import { lockEvents } from './lock-events.ts';
+import { losePostgresCluster, losePostgresOne } from './lose-postgres.ts';
 import { lostCommitReply } from './lost-commit-reply.ts';
 import { deadConnections, latency, partition, resetMidFrame, trickle } from './network.ts';
 import { pauseIngest, pauseNats, pausePostgres, pauseWriter, pauseWriterPastAckWait } from './pause.ts';
@@ -95,4 +96,6 @@ export const faults: readonly Fault[] = [
   clusterCutRoutes,
   clusterNoMajority,
   upgrade,
+  losePostgresOne,
+  losePostgresCluster,
 ];

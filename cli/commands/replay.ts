@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { requireConfig } from '../../lib/config.ts';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { requireSchema } from '../../lib/migrate/schema-range.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { callRoll } from '../../lib/queue/roll-call.ts';
+import { catchUp } from '../../operations/restore/catch-up.ts';
+import { parseTime } from '../arguments.ts';
+import { readConfig, requireDatabaseUrl } from '../database.ts';
+import { CommandError, type Host, printJson, printMessage } from '../host.ts';
+
+/** `replay`: after an own Postgres was restored (docs/backup.md). */
+export function addReplayCommand(program: Command, host: Host): void {
+  program
+    .command('replay')
+    .description(
+      'after you have restored your own Postgres: apply what changed since, and let the queue deliver what is missing; before writers and dashboards start',
+    )
+    .requiredOption(
+      '--since <time>',
+      'the time that Postgres was restored to, or an earlier one: ISO 8601, or milliseconds since 1970',
+      parseTime,
+    )
+    .action(async ({ since }: { since: number }) => {
+      const config = requireConfig(readConfig(host), ['NATS_URL']);
+      await using nats = await connectQueue(config.NATS_URL, 'weir-cli-replay');
+      const running = (await callRoll(nats)).filter(({ service }) => service !== 'ingest');
+      if (running.length > 0)
+        throw new CommandError(
+          `Stop ${running.map(({ service, host: machine, pid }) => `${service} (${machine}, pid ${pid})`).join(', ')} first: a revoked key would be shown as valid, and events be stored twice over. Ingest may run.`,
+        );
+      await using sql = openPostgres(requireDatabaseUrl(host), {
+        applicationName: 'weir-cli-replay',
+        connectionsMax: 1,
+        statementTimeoutMs: 0,
+      });
+      await requireSchema(sql);
+      const caughtUp = await catchUp(openDatabase(sql), nats, {
+        restoredTo: new Date(since),
+        report: (line) => printMessage(host, line),
+      });
+      await printJson(host, caughtUp);
+      for (const line of caughtUp.lost) printMessage(host, `LOST: ${line}`);
+      printMessage(host, 'Start the writers and the dashboards.');
+    });
+}

@@ -1,0 +1,61 @@
+import { readJson, writePrivateJson } from '../data-directory/json-file.ts';
+
+/**
+ * The steps of a restore. Each is recorded when it is complete, and a restore that was killed goes on with the next one.
+ *
+ * - `requested`: nothing has changed.
+ * - `copied`: the backup is beside the data directory. Everything still runs.
+ * - `recovered`: it is at the restored time, has what changed since, and the queue will deliver the rest. Only ingest runs.
+ * - `swapped`: it is the data directory, and the old one is aside.
+ * - `done` and `failed`: everything runs. After `failed` on the old data directory.
+ */
+export type RestoreStep = 'requested' | 'copied' | 'recovered' | 'swapped' | 'done' | 'failed';
+
+/** `<WEIR_DATA_DIR>/restore.json`: the last restore. */
+export interface RestoreJournal {
+  /** When it was requested: part of the name of the old data directory. */
+  readonly id: string;
+  /** The time to restore to, ISO 8601; null for the end of the archive. */
+  readonly to: string | null;
+  /** The directory of the backups, and the backup in it. */
+  readonly directory: string;
+  readonly label: string;
+  readonly step: RestoreStep;
+  /** What is being done. */
+  readonly progress?: string;
+  /** The last change that the restored database has, ISO 8601. */
+  readonly restoredTo?: string;
+  /** What was applied and what is delivered again; for the operator. */
+  readonly caughtUp?: unknown;
+  /** The old data directory. */
+  readonly aside?: string;
+  /** Why it failed. */
+  readonly failure?: string;
+}
+
+/** The journal in its file. */
+export class RestoreRecord {
+  readonly #file: string;
+  #journal: RestoreJournal;
+
+  constructor(file: string, journal: RestoreJournal) {
+    this.#file = file;
+    this.#journal = journal;
+  }
+
+  get journal(): RestoreJournal {
+    return this.#journal;
+  }
+
+  change(change: Partial<RestoreJournal>): void {
+    this.#journal = { ...this.#journal, ...change };
+    writePrivateJson(this.#file, this.#journal);
+  }
+}
+
+/** @returns undefined when there is none, or it is over. */
+export function findOpenRestore(file: string): RestoreRecord | undefined {
+  const journal = readJson<RestoreJournal>(file);
+  if (journal === undefined || journal.step === 'done' || journal.step === 'failed') return undefined;
+  return new RestoreRecord(file, journal);
+}

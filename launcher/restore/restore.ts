@@ -1,0 +1,79 @@
+import { existsSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { backupDirectory, listBackups } from '../backup/backup-directory.ts';
+import { syncDirectory } from '../backup/copied-file.ts';
+import { copyBackup, type RecoveryOptions, recover } from './recovery.ts';
+import type { RestoreRecord } from './restore-journal.ts';
+
+/** What a restore needs of the system around it. */
+export interface RestoreSystem {
+  /** The data directory of Postgres; it may be missing. */
+  dataDir: string;
+  /** The password of the superuser. */
+  password: string;
+  /** Where the recovering Postgres logs to. */
+  logFile: string;
+  onSpawn?: RecoveryOptions['onSpawn'];
+  /** Stops everything that uses Postgres except for ingest, and Postgres. Called again when it is stopped already. */
+  stopServices(): Promise<void>;
+  /**
+   * Brings a recovered database up to now: the schema, what changed since, and what the queue must deliver again. Nothing is served before.
+   *
+   * @param url of the superuser.
+   */
+  catchUp(url: string, restored: { to: Date; from: RecoveryOptions['backup'] }): Promise<unknown>;
+  report(line: string): void;
+}
+
+/**
+ * Restores Postgres from a backup and its archive, from the step that the journal has reached. The old data directory is replaced in the
+ * last step only, and kept aside. Then the caller starts everything, and ends the journal.
+ *
+ * @throws Error when a step fails. The old data directory is where it was.
+ */
+export async function restorePostgres(record: RestoreRecord, system: RestoreSystem): Promise<void> {
+  const { dataDir } = system;
+  const { directory: path, label, to, id } = record.journal;
+  const directory = backupDirectory(path);
+  const backup = listBackups(directory).find((one) => one.label === label);
+  if (backup === undefined) throw new Error(`${path} has no backup ${label}`);
+  const report = (line: string) => {
+    system.report(line);
+    record.change({ progress: line });
+  };
+  const fresh = `${dataDir}.restored`;
+  const options: RecoveryOptions = {
+    directory,
+    backup,
+    dataDir: fresh,
+    oldDataDir: dataDir,
+    to: to === null ? undefined : new Date(to),
+    password: system.password,
+    logFile: system.logFile,
+    onSpawn: system.onSpawn,
+    report,
+  };
+  if (record.journal.step === 'requested') {
+    report(`copying the backup ${label}`);
+    await copyBackup(options);
+    record.change({ step: 'copied' });
+  }
+  report('stopping the writer, the dashboard and Postgres');
+  await system.stopServices();
+  if (record.journal.step === 'copied') {
+    await using recovered = await recover(options);
+    const { restoredTo } = recovered;
+    report(`recovered to ${restoredTo.toISOString()}`);
+    const caughtUp = await system.catchUp(recovered.url, { to: restoredTo, from: backup });
+    record.change({ restoredTo: restoredTo.toISOString(), caughtUp });
+  }
+  if (record.journal.step === 'copied') record.change({ step: 'recovered' });
+  if (record.journal.step === 'recovered') {
+    const aside = `${dataDir}.before-${id}`;
+    // Killed between the two, the restore finds the first one done.
+    if (existsSync(fresh) && existsSync(dataDir)) renameSync(dataDir, aside);
+    if (existsSync(fresh)) renameSync(fresh, dataDir);
+    await syncDirectory(dirname(dataDir));
+    record.change({ step: 'swapped', ...(existsSync(aside) && { aside }) });
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPostgres } from '../../lib/db/connect.ts';
+import { openDatabase } from '../../lib/db/database.ts';
+import { migrateDatabase } from '../../lib/migrate/migrate.ts';
+import { connectQueue } from '../../lib/queue/connect.ts';
+import { catchUp } from '../../operations/restore/catch-up.ts';
+import { backupDirectory } from '../backup/backup-directory.ts';
+import { recordBackups } from '../backup/recorded-backups.ts';
+import { ensureRoles, urlOfRole } from '../provision/postgres/roles.ts';
+import { type RestoreSystem, restorePostgres } from '../restore/restore.ts';
+import { findOpenRestore, type RestoreRecord } from '../restore/restore-journal.ts';
+import type { StartContext } from './start-context.ts';
+
+/** How soon `weir restore` begins. */
+const pollMs = 1_000;
+
+/** What uses Postgres, in the order in which it starts. Ingest goes on: it knows the keys of the last senders. */
+const held = ['postgres', 'writer', 'dashboard-api'];
+
+/** Restores Postgres when `weir restore` has requested it, while ingest goes on accepting. */
+export function watchRestores(context: StartContext, natsUrl: string): AsyncDisposable {
+  const stopping = new AbortController();
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(pollMs, undefined, stopping).catch(() => {});
+      const record = findOpenRestore(context.data.file('restore.json'));
+      if (record === undefined || stopping.signal.aborted) continue;
+      await restoreWhileRunning(context, record, natsUrl);
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function restoreWhileRunning(
+  context: StartContext,
+  record: RestoreRecord,
+  natsUrl: string,
+): Promise<void> {
+  const { progress, loops, signal } = context;
+  progress.note('restoring Postgres, as `weir restore` requested');
+  const stopServices = async () => {
+    for (const name of held.toReversed()) await loops.get(name)?.hold();
+  };
+  const failure = await restore(context, record, { natsUrl, stopServices });
+  // A stop of the whole system: the next start goes on with the restore.
+  if (signal.aborted) return;
+  if (failure !== undefined) progress.note(`the restore failed: ${failure}`);
+  for (const name of held) await loops.get(name)?.release();
+  record.change(failure === undefined ? { step: 'done' } : { step: 'failed', failure });
+  if (failure === undefined) progress.note('Postgres is restored');
+}
+
+/**
+ * Goes on with a restore that was requested or interrupted before this start.
+ *
+ * @throws Error when it fails: the next start uses the old data directory.
+ */
+export async function finishRestore(
+  context: StartContext,
+  record: RestoreRecord,
+  natsUrl: string,
+): Promise<void> {
+  await context.progress.step('restore of Postgres', async () => {
+    const failure = await restore(context, record, { natsUrl, stopServices: async () => {} });
+    context.signal.throwIfAborted();
+    record.change(failure === undefined ? { step: 'done' } : { step: 'failed', failure });
+    if (failure !== undefined) throw new Error(`The restore failed: ${failure}`);
+  });
+}
+
+/** @returns why it failed. */
+async function restore(
+  { data, progress, state }: StartContext,
+  record: RestoreRecord,
+  { natsUrl, stopServices }: { natsUrl: string; stopServices: () => Promise<void> },
+): Promise<string | undefined> {
+  const report = (line: string) => progress.note(`  … ${line}`);
+  const system: RestoreSystem = {
+    dataDir: data.postgres,
+    password: data.secrets.postgresPassword,
+    logFile: data.logFile('postgres-restore'),
+    onSpawn: (pid) => state.addChild('postgres-restore', pid, 'SIGINT'),
+    stopServices,
+    report,
+    async catchUp(url, { to, from }) {
+      await ensureRoles(url);
+      await migrateDatabase(urlOfRole(url, 'owner'));
+      const options = { applicationName: 'weir-restore', connectionsMax: 1, statementTimeoutMs: 0 };
+      await using sql = openPostgres(urlOfRole(url, 'owner'), options);
+      await using nats = await connectQueue(natsUrl, 'weir-restore');
+      const database = openDatabase(sql);
+      const { controlSequence } = from;
+      const controlStart = controlSequence === undefined ? undefined : { afterSequence: controlSequence };
+      const caughtUp = await catchUp(database, nats, { restoredTo: to, controlStart, report });
+      for (const line of caughtUp.lost) report(line);
+      await recordBackups(database, backupDirectory(record.journal.directory));
+      return caughtUp;
+    },
+  };
+  try {
+    await restorePostgres(record, system);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

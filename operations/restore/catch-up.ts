@@ -1,0 +1,104 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { ControlStart } from '../../lib/control/stream.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { retryUntilAvailable } from '../../lib/queue/availability.ts';
+import { type StreamReplay, startReplay } from '../../lib/queue-state/replay.ts';
+import { readStoredPositions } from '../../lib/queue-state/stored-positions.ts';
+import { readStreamStates } from '../../lib/queue-state/stream-state.ts';
+import { minuteMs } from '../../lib/time.ts';
+import { type AppliedChanges, applyControlChanges } from '../control/apply-changes.ts';
+
+/** What a restored database got, and what it lacks. */
+export interface CaughtUp {
+  /** What was changed by administration since. */
+  readonly control: AppliedChanges;
+  /** What the queue delivers again. */
+  readonly queue: readonly StreamReplay[];
+  /** What is lost, a sentence each. Empty when nothing is. */
+  readonly lost: readonly string[];
+}
+
+export interface CatchUpOptions {
+  /** The last change that the database has. */
+  restoredTo: Date;
+  /** Where the control stream was at the backup. By default some minutes before `restoredTo`. */
+  controlStart?: ControlStart | undefined;
+  report(line: string): void;
+}
+
+/** The clocks of nats-server and Postgres may differ by a minute, and a change may be relayed later than it was made. */
+const controlMarginMs = 10 * minuteMs;
+
+/**
+ * Brings a database that was restored to an earlier time up to now: keys that were revoked are revoked, what was erased is erased, and
+ * the queue delivers again what is missing. No writer and no dashboard API may run; ingest may. It can be repeated.
+ *
+ * @param database as the owner of the tables, of one connection without a statement time-out, with the schema of this version.
+ */
+export async function catchUp(
+  database: Database,
+  connection: NatsConnection,
+  { restoredTo, controlStart, report }: CatchUpOptions,
+): Promise<CaughtUp> {
+  report('applying the changes of keys, spaces, users and erasures since then');
+  const start = controlStart ?? { time: new Date(restoredTo.getTime() - controlMarginMs) };
+  const control = await applyControlChanges(database, connection, start, report);
+  const lost = await findLostStreams(database, connection, restoredTo);
+  const queue = await startReplay(connection, database, restoredTo);
+  for (const { stream, messages } of queue) report(`${stream} delivers up to ${messages} messages again`);
+  return { control, queue, lost: [...lost, ...queue.flatMap(describeMissing), ...describeGap(control)] };
+}
+
+function describeMissing({ stream, missing }: StreamReplay): string[] {
+  if (missing === undefined) return [];
+  const { fromSequence, toSequence, from, to } = missing;
+  return [
+    `${stream} has no longer ${toSequence - fromSequence + 1} messages (${fromSequence} to ${toSequence}) that were accepted between ` +
+      `${from.toISOString()} and ${to?.toISOString() ?? 'now'}. Events of them that were stored after ${from.toISOString()} are lost.`,
+  ];
+}
+
+function describeGap({ gap, lostRequests }: AppliedChanges): string[] {
+  const changes =
+    gap === undefined
+      ? []
+      : [
+          `Changes of keys, spaces and users are lost: those ${'until' in gap ? `before ${gap.until.toISOString()}` : `with the sequences ${gap.fromSequence} to ${gap.throughSequence}`}. Check which keys are revoked.`,
+        ];
+  const requests = lostRequests.map(
+    ({ spaceId, requestedBy, at }) =>
+      `The erasure that ${requestedBy} requested at ${at} in space ${spaceId} was not complete: request it again.`,
+  );
+  return [...changes, ...requests];
+}
+
+/** Streams that have nothing to deliver again: those of a work queue, and those that were replaced. */
+async function findLostStreams(
+  database: Database,
+  connection: NatsConnection,
+  restoredTo: Date,
+): Promise<string[]> {
+  const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
+  const states = await retryUntilAvailable(connection, () => readStreamStates(manager));
+  const workQueues = states
+    .filter(
+      ({ stream, lastSequence, storedUpTo }) => !stream.keepsStored && lastSequence > 0 && storedUpTo > 0,
+    )
+    .map(
+      ({ stream }) =>
+        `${stream.name} keeps nothing that is stored (REPLAY_WINDOW_HOURS): events of it that were stored after ${restoredTo.toISOString()} are lost.`,
+    );
+  const positions = await readStoredPositions(database);
+  const replaced = positions
+    .filter(({ stream, createdAt }) =>
+      states.every(
+        (state) => state.stream.name !== stream || state.createdAt.getTime() !== createdAt.getTime(),
+      ),
+    )
+    .map(
+      ({ stream, storedUpTo, updatedAt }) =>
+        `${stream} is not the stream that this database was stored from: what it accepted after sequence ${storedUpTo}, which was stored by ${updatedAt.toISOString()}, is lost.`,
+    );
+  return [...workQueues, ...replaced];
+}
