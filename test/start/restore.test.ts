@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { toolEvent } from '../../harness/fixtures/events.ts';
 import { createWeirDirectory, type WeirDirectory } from '../../harness/system/weir.ts';
 import { readJson } from '../../launcher/data-directory/json-file.ts';
+import { readProcess } from '../../launcher/process/process-identity.ts';
 import type { RestoreJournal } from '../../launcher/restore/restore-journal.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { runWeir } from '../support/cli/command-line.ts';
@@ -39,7 +40,8 @@ test('a lost Postgres is restored while ingest accepts, also when the start is k
 
   const postgres = weir.pidOf('postgres');
   rmSync(join(weir.dataDir, 'postgres'), { recursive: true });
-  process.kill(postgres, 'SIGKILL');
+  // It may have noticed.
+  if (readProcess(postgres)) process.kill(postgres, 'SIGKILL');
   // No empty database takes its place.
   await until(() => launched.output().includes('The data directory of Postgres'), 60_000);
   expect(await send()).toBe(202);

@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const longest = [
   'test/start/start.test.ts',
   'launcher/provision/web/web-build.test.ts',
+  'test/start/restore.test.ts',
   'launcher/backup/backup.test.ts',
   'test/web/accessibility.test.ts',
   'services/dashboard-api/procedures/live.test.ts',
