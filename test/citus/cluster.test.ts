@@ -9,6 +9,7 @@ import { readUsage } from '../../lib/accounts/usage.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { distributedTables } from '../../lib/db/distribution.ts';
+import { noSpace } from '../../lib/db/limits.ts';
 import { ensurePartitions, findPartitionFaults } from '../../lib/db/partitions.ts';
 import {
   agentStats,
@@ -25,6 +26,8 @@ import { readEventPage } from '../../lib/read/event-page.ts';
 import { type ExpireResult, expireData } from '../../lib/retention/expire.ts';
 import { RetentionClock } from '../../lib/retention/retention-clock.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
+import { deleteOldDelays, foldDelays } from '../../lib/store-delays/fold-delays.ts';
+import { readDelays } from '../../lib/store-delays/read-delays.ts';
 import { firstPosition } from '../../lib/tail/position.ts';
 import { deleteOldCommits } from '../../lib/tail/space-commits.ts';
 import { readStoredPage } from '../../lib/tail/stored-events.ts';
@@ -104,6 +107,21 @@ describe.skipIf(citusUrl === undefined)('on the Citus cluster of WEIR_TEST_CITUS
     const inserted = await Promise.all(statements.map((parts) => storeUntilDone(database, parts)));
     expect(inserted.reduce((sum, rows) => sum + rows)).toBe(500);
     for (const spaceId of spaceIds) expect(await totals(spaceId)).toEqual(exactly(100));
+  });
+
+  test('delays of storing are counted once per event, by several writers, for each space and all together', async () => {
+    await foldDelays(database);
+    const range = () => ({ fromMs: Date.now() - 3_600_000, toMs: Date.now() + 60_000 });
+    const before = (await readDelays(database, noSpace, range())).total.events;
+    const spaceIds = Array.from({ length: 3 }, () => randomUUIDv7());
+    const parts = spaceIds.map((spaceId, i) => partOf(spaceId, someEvents(10 + i)));
+    for (let repeat = 0; repeat < 2; repeat++) await storeUntilDone(database, parts);
+    const counted = await Promise.all([1, 2, 3].map(() => foldDelays(database)));
+    expect(counted.reduce((sum, events) => sum + events)).toBe(33);
+    for (const [i, spaceId] of spaceIds.entries())
+      expect((await readDelays(database, spaceId, range())).total).toMatchObject({ events: 10 + i });
+    expect((await readDelays(database, noSpace, range())).total.events).toBe(before + 33);
+    await deleteOldDelays(database);
   });
 
   test('a live tail has every event once while statements store several spaces', async () => {
