@@ -11,6 +11,7 @@ import {
   quarantine,
   segments,
   spaces,
+  storeDelays,
   usageMonths,
 } from '../../lib/db/schema.ts';
 import { effectiveRetentionDays, expiryOf } from '../../lib/retention/policy.ts';
@@ -75,7 +76,7 @@ export async function reportStorage(
   };
   const [ledgerBytes, statisticsBytes, quarantineBytes] = [
     await bytesOf([eventIds]),
-    await bytesOf([eventStats, agentStats, eventStatsRollups, agentStatsRollups, usageMonths]),
+    await bytesOf([eventStats, agentStats, eventStatsRollups, agentStatsRollups, storeDelays, usageMonths]),
     await bytesOf([quarantine]),
   ];
   const defaultPartition = {
