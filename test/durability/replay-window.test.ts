@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
-import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
+import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
-import { firstStream } from '../../lib/queue/settings.ts';
+import { firstStream, firstWorkQueue } from '../../lib/queue/settings.ts';
 import { startReplay } from '../../lib/queue-state/replay.ts';
 import { readStreamState } from '../../lib/queue-state/stream-state.ts';
 import { runWeir } from '../support/cli/command-line.ts';
@@ -21,7 +21,7 @@ async function readCounts() {
     SELECT (SELECT count(*)::integer FROM events) AS events, (SELECT count(*)::integer FROM event_ids) AS ids,
       (SELECT count(*)::integer FROM segments) AS segments, (SELECT sum(events)::integer FROM usage_months) AS usage,
       (SELECT sum(events)::integer FROM usage_days) AS days, (SELECT sum(repeats)::integer FROM usage_days) AS repeats,
-      (SELECT sum(events)::integer FROM event_stats) AS stats, (SELECT count(*)::integer FROM space_commits) AS commits,
+      (SELECT sum(events)::integer FROM event_stats) AS stats,
       (SELECT count(*)::integer FROM quarantine) AS quarantined`;
   return row;
 }
@@ -102,4 +102,22 @@ test('the window takes half of the bytes at most: ingest answers no 503 for it, 
     windowHoursMax: 25,
     windowFrom: expect.any(String),
   });
+});
+
+test('a writer reads the streams that an ingest begins to use while it runs', async () => {
+  const other = await pipeline.createTenant();
+  await pipeline.ingest.stop('SIGTERM');
+  pipeline.ingest = await startService('ingest', { ...pipeline.variables, REPLAY_WINDOW_HOURS: '0' });
+  const url = pipeline.ingest.ready.url ?? '';
+  expect((await postEvents({ ...pipeline, url }, other, someEvents(5))).status).toBe(202);
+  await until(async () => (await countRows(pipeline, other.spaceId)) === 5);
+  const { stdout } = await runWeir(['queue'], pipeline.variables);
+  const streams = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(streams).toMatchObject([
+    { stream: firstWorkQueue.name, messages: 0, lastSequence: 1, bytesMax: bytesMax / 2 },
+    { stream: firstStream.name, bytesMax: bytesMax / 2 },
+  ]);
 });

@@ -36,6 +36,7 @@ const longest = [
   'test/web/settings.test.ts',
   'test/durability/drain.test.ts',
   'test/durability/crash.test.ts',
+  'test/durability/replay-window.test.ts',
   'lib/tail/stored-events.test.ts',
   'launcher/provision/postgres/postgres.test.ts',
   'test/durability/bodies-intact.test.ts',
