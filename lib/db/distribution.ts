@@ -1,7 +1,7 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
 import { ConfigError } from '../config.ts';
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import * as schema from './schema.ts';
 
 /**
@@ -60,7 +60,23 @@ export async function distributeTables(database: Database, shards?: number): Pro
     await database.execute(sql`SELECT create_distributed_table(${name}, ${spaceColumn}, ${placement})`);
     distributed.push(name);
   }
+  await identifyRows(database);
   return distributed;
+}
+
+/**
+ * Sets the replica identity of the tables and partitions without a primary key, which Citus needs to move shards while events are stored.
+ * It adds the old row to the WAL of each UPDATE and DELETE, and nothing to that of an INSERT. No effect without Citus.
+ */
+export async function identifyRows(database: Database): Promise<void> {
+  if (!(await isDistributed(database))) return;
+  const found = await database.execute<{ name: string }>(sql`
+    SELECT relation.oid::regclass::text AS name
+    FROM pg_dist_partition JOIN pg_class AS relation ON relation.oid = logicalrelid
+    WHERE relation.relreplident = 'd'
+      AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = relation.oid AND indisprimary)`);
+  for (const { name } of found)
+    await database.execute(sql`ALTER TABLE ${sql.raw(name)} REPLICA IDENTITY FULL`);
 }
 
 /**
@@ -75,7 +91,7 @@ export async function changeShardsInSequence(database: Database): Promise<void> 
 }
 
 /** Whether the tables are distributed. */
-export async function isDistributed(database: Database): Promise<boolean> {
+export async function isDistributed(database: Database | Transaction): Promise<boolean> {
   if (!(await hasCitus(database))) return false;
   const [first] = distributedTables;
   const rows = await database.execute(sql`
@@ -84,9 +100,32 @@ export async function isDistributed(database: Database): Promise<boolean> {
 }
 
 /** Whether the database has Citus. */
-export async function hasCitus(database: Database): Promise<boolean> {
+export async function hasCitus(database: Database | Transaction): Promise<boolean> {
   const rows = await database.execute(sql`SELECT FROM pg_extension WHERE extname = 'citus'`);
   return rows.length > 0;
+}
+
+/** @throws ConfigError when the server is a worker of a Citus cluster. */
+export async function refuseWorker(database: Database): Promise<void> {
+  if (!(await hasCitus(database))) return;
+  const [row] = await database.execute<{ groupId: number; coordinator: string | null }>(sql`
+    SELECT groupid AS "groupId", (SELECT nodename || ':' || nodeport FROM pg_dist_node WHERE groupid = 0 LIMIT 1) AS coordinator
+    FROM pg_dist_local_group`);
+  if (row === undefined || row.groupId === 0) return;
+  throw new ConfigError(
+    `DATABASE_URL names a worker of the Citus cluster. Use the coordinator's address: ${row.coordinator ?? 'it has group 0 in pg_dist_node'}.`,
+  );
+}
+
+/**
+ * What is wrong with the distribution of a migrated database; undefined when nothing is. A coordinator with workers whose tables are
+ * not distributed stores everything itself.
+ */
+export async function findUndistributed(database: Database): Promise<string | undefined> {
+  if (!(await hasCitus(database)) || (await isDistributed(database))) return undefined;
+  const workers = await countShardNodes(database);
+  if (workers === 0) return undefined;
+  return `The database is the coordinator of a Citus cluster of ${workers} workers, but its tables are not distributed: all data goes to the coordinator. Run \`weir migrate --citus\`.`;
 }
 
 async function countWorkers(database: Database): Promise<number> {
@@ -94,13 +133,18 @@ async function countWorkers(database: Database): Promise<number> {
     throw new ConfigError(
       'The database does not have the Citus extension: run CREATE EXTENSION citus on every node.',
     );
-  const [row] = await database.execute<{ workers: number }>(sql`
-    SELECT count(*)::integer AS workers FROM pg_dist_node
-    WHERE noderole = 'primary' AND isactive AND shouldhaveshards`);
-  if (row === undefined || row.workers === 0) {
+  const workers = await countShardNodes(database);
+  if (workers === 0) {
     throw new ConfigError(
       'No node of the Citus cluster takes shards: add the workers with citus_add_node on the coordinator first.',
     );
   }
-  return row.workers;
+  return workers;
+}
+
+async function countShardNodes(database: Database): Promise<number> {
+  const [row] = await database.execute<{ nodes: number }>(sql`
+    SELECT count(*)::integer AS nodes FROM pg_dist_node
+    WHERE noderole = 'primary' AND isactive AND shouldhaveshards`);
+  return row?.nodes ?? 0;
 }

@@ -3,7 +3,7 @@ import { ConfigError } from '../config.ts';
 import { planTriggers } from '../control/triggers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
-import { changeShardsInSequence, distributeTables, isDistributed } from '../db/distribution.ts';
+import { changeShardsInSequence, distributeTables, isDistributed, refuseWorker } from '../db/distribution.ts';
 import { ensurePartitions, serverTimeMs } from '../db/partitions.ts';
 import { releasePlannerStatistics } from '../db/planner-statistics.ts';
 import { grantRights } from '../db/roles/grants.ts';
@@ -31,6 +31,7 @@ const migrationLock = 7_394_210;
 export function migrateDatabase(url: string): Promise<void> {
   return whileLocked(url, async (sql) => {
     await refuseOldServer(sql);
+    await refuseWorker(openDatabase(sql));
     await refuseNewerSchema(sql);
     // Another version's schema: its rights and prices are its own.
     if ((await readNewest(sql)) > newestMigration.when) return;
@@ -59,6 +60,7 @@ export function migrateDatabase(url: string): Promise<void> {
 export function distributeDatabase(url: string, shards?: number): Promise<string[]> {
   return whileLocked(url, async (sql) => {
     const database = openDatabase(sql);
+    await refuseWorker(database);
     await releasePlannerStatistics(database);
     return distributeTables(database, shards);
   });

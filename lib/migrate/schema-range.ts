@@ -1,5 +1,7 @@
 import { ConfigError } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
+import { openDatabase } from '../db/database.ts';
+import { findUndistributed, refuseWorker } from '../db/distribution.ts';
 import { newestMigration } from '../db/schema/version.ts';
 import type { Logger } from '../log.ts';
 import { version } from '../version.ts';
@@ -42,7 +44,11 @@ export async function requireSchema(sql: Sql): Promise<void> {
  */
 export async function requireSchemaOnStart(sql: Sql, log: Logger): Promise<void> {
   try {
+    const database = openDatabase(sql);
+    await refuseWorker(database);
     await requireSchema(sql);
+    const fault = await findUndistributed(database);
+    if (fault !== undefined) log.warn(fault);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     log.warn({ err: error }, 'the schema could not be checked');

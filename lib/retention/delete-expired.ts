@@ -39,7 +39,7 @@ BEGIN
   ${propagateSettings};
   ${setLockTimeout(rowLockTimeoutMs)};
   IF NOT EXISTS (
-    SELECT FROM ${spaces} WHERE ${isAmong(spaces.id, [spaceId])} AND ${cutoffSql(rule)} > ${instantOf(latestMs)}
+    SELECT 1 FROM ${spaces} WHERE ${isAmong(spaces.id, [spaceId])} AND ${cutoffSql(rule)} > ${instantOf(latestMs)}
   ) THEN ${raiseKept}; END IF;
   ${joinStatements(deletions)}
 END $$`);

@@ -50,7 +50,7 @@ async function hasKeptRows(database: Database, partition: string, rule: ExpiryRu
 function keepsRows(partition: string, rule: ExpiryRule): SQL {
   const cutoff = cutoffSql(rule);
   return sql`EXISTS (
-    SELECT FROM ${sql.identifier(partition)} AS ${segments} JOIN ${spaces} ON ${spaces.id} = ${segments.spaceId}
+    SELECT 1 FROM ${sql.identifier(partition)} AS ${segments} JOIN ${spaces} ON ${spaces.id} = ${segments.spaceId}
     WHERE ${cutoff} IS NULL OR ${segments.receivedAt} >= ${cutoff}
   )`;
 }
