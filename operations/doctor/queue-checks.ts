@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Config } from '../../lib/config.ts';
 import {
   consumerName,
-  consumerSettings,
+  consumerSettingsOf,
   type QueueStream,
   streamSettings,
 } from '../../lib/queue/settings.ts';
@@ -48,7 +48,7 @@ async function checkStream(
   const consumer = await manager.consumers.info(stream.name, consumerName);
   const differences = [
     ...differencesOf(info.config, wanted),
-    ...differencesOf(consumer.config, consumerSettings),
+    ...differencesOf(consumer.config, consumerSettingsOf(consumer.config)),
   ];
   const drift =
     differences.length === 0

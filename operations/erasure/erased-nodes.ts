@@ -3,10 +3,11 @@ import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { traceNodes } from '../../lib/db/schema.ts';
 import { asStored } from '../../lib/event/text.ts';
+import { statisticsTable } from './cluster-files.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { nodesPerBatch } from './limits.ts';
-import { nodesTable, statisticsTable } from './rewritten-files.ts';
+import { nodesTable } from './rewritten-files.ts';
 import type { Subject } from './subject.ts';
 
 /**

@@ -7,9 +7,9 @@ import { termsOfColumns } from '../../lib/event/column-terms.ts';
 import { inSpace, type TermColumn } from '../../lib/event/terms.ts';
 import { rebuildSegment } from '../../lib/segment/rebuilt-segment.ts';
 import type { Batch } from './candidates.ts';
+import { statisticsTable } from './cluster-files.ts';
 import { countedColumns, countedRow, recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
-import { statisticsTable } from './rewritten-files.ts';
 import { matchRows } from './subject.ts';
 
 /** What one transaction erased. */

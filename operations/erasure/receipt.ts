@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
 import { isArchiving } from '../../lib/backup/backup-state.ts';
+import { listNodes, nameOfNode, runOnNode } from '../../lib/db/cluster-nodes.ts';
 import type { Transaction } from '../../lib/db/database.ts';
+import { isDistributed } from '../../lib/db/distribution.ts';
 import { dayMs } from '../../lib/time.ts';
+import type { RewrittenFiles } from './cluster-files.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
-import type { RewrittenFiles } from './rewritten-files.ts';
 
 /** When a storage location no longer contains the erased data, and the settings that determine it. */
 export interface Forgotten {
@@ -95,25 +98,60 @@ function forgottenByBackups(completedAt: Date, days: number | undefined): Forgot
   };
 }
 
-/** A checkpoint removes WAL that crash recovery does not need, unless an archive, a standby or a setting keeps it. */
+/** What decides how long a node keeps WAL. */
+interface WalSettings {
+  readonly lsn: string;
+  readonly archiveMode: string;
+  readonly keepSize: string;
+  readonly timeoutSeconds: number;
+  readonly slots: number;
+}
+
+const walSettings = sql`SELECT json_build_object('lsn', pg_current_wal_lsn(),
+  'archiveMode', CASE WHEN ${isArchiving} THEN current_setting('archive_mode') ELSE 'off' END,
+  'keepSize', current_setting('wal_keep_size'),
+  'timeoutSeconds', extract(epoch FROM current_setting('checkpoint_timeout')::interval)::float8,
+  'slots', (SELECT count(*) FROM pg_replication_slots))::text AS settings`;
+
+/** The settings of the server, or of each node of a cluster. */
+async function readWalSettings(database: Transaction): Promise<[node: string, WalSettings][]> {
+  if (!(await isDistributed(database))) {
+    const [row] = await database.execute<{ settings: string }>(walSettings);
+    if (row === undefined) throw new Error('SELECT returned no row');
+    return [['', JSON.parse(row.settings)]];
+  }
+  const { sql: command } = new PgDialect().sqlToQuery(walSettings);
+  const ofNodes: [string, WalSettings][] = [];
+  for (const node of await listNodes(database))
+    ofNodes.push([`${nameOfNode(node)}: `, JSON.parse(await runOnNode(database, node, command))]);
+  return ofNodes;
+}
+
+/**
+ * A checkpoint removes WAL that crash recovery does not need, unless an archive, a standby or a setting keeps it. On a cluster each
+ * node has WAL of its own: the last one decides.
+ */
 async function forgottenByWal(
   database: Transaction,
   completedAt: Date,
   backups: Forgotten,
 ): Promise<Forgotten> {
-  const [row] = await database.execute<{
-    lsn: string;
-    archiveMode: string;
-    keepSize: string;
-    timeoutSeconds: number;
-    slots: number;
-  }>(sql`
-    SELECT pg_current_wal_lsn()::text AS lsn, CASE WHEN ${isArchiving} THEN current_setting('archive_mode') ELSE 'off' END AS "archiveMode",
-      current_setting('wal_keep_size') AS "keepSize",
-      extract(epoch FROM current_setting('checkpoint_timeout')::interval)::float8 AS "timeoutSeconds",
-      (SELECT count(*)::integer FROM pg_replication_slots) AS slots`);
-  if (row === undefined) throw new Error('SELECT returned no row');
-  const { lsn, archiveMode, keepSize, timeoutSeconds, slots } = row;
+  const ofNodes = (await readWalSettings(database)).map(([node, settings]): Forgotten => {
+    const { at, from } = forgottenByNode(settings, completedAt, backups);
+    return { at, from: `${node}${from}` };
+  });
+  const times = ofNodes.map(({ at }) => at);
+  return {
+    at: times.includes(null) ? null : (times.toSorted().at(-1) ?? null),
+    from: ofNodes.map(({ from }) => from).join('. '),
+  };
+}
+
+function forgottenByNode(
+  { lsn, archiveMode, keepSize, timeoutSeconds, slots }: WalSettings,
+  completedAt: Date,
+  backups: Forgotten,
+): Forgotten {
   const settings = `up to ${lsn}; archive_mode=${archiveMode}, wal_keep_size=${keepSize}, ${slots} replication slots, checkpoint_timeout=${timeoutSeconds}s`;
   if (archiveMode !== 'off')
     return { at: backups.at, from: `${settings}; the archive is kept like backups: ${backups.from}` };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableName, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
-import { hasCitus } from '../../lib/db/distribution.ts';
+import { isDistributed } from '../../lib/db/distribution.ts';
 import { defaultEvents, defaultSegments, serverTimeMs } from '../../lib/db/partitions.ts';
 import { erasureRequests, events, quarantine, segments, traceNodes } from '../../lib/db/schema.ts';
 import { isLockConflict } from '../../lib/retention/delete-expired.ts';
@@ -10,6 +10,13 @@ import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
 import { readFill } from '../../lib/retention/partition-fill.ts';
 import { copyPartitions } from '../../lib/retention/partition-rewrite.ts';
 import { listWeekPartitions, type WeekPartitions } from '../../lib/retention/week-partitions.ts';
+import {
+  dropMovedShards,
+  olderSnapshots,
+  type RewrittenFiles,
+  rewriteOnCluster,
+  statisticsTable,
+} from './cluster-files.ts';
 import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
 import {
   retentionPollMs,
@@ -19,27 +26,21 @@ import {
   vacuumLockTries,
 } from './limits.ts';
 
-/** The catalog in which the planner keeps sampled column values. */
-export const statisticsTable = 'pg_statistic';
-
 /** The table of the spans of traces. */
 export const nodesTable = getTableName(traceNodes);
 
-/** Tables that are rewritten whole. */
-const wholeTables: readonly string[] = [getTableName(quarantine), nodesTable, getTableName(erasureRequests)];
+/** The table of requests, on Citus a table of the coordinator. */
+const requestsTable = getTableName(erasureRequests);
 
-/** Tables whose files were rewritten or may still contain erased data in free space of their pages. */
-export interface RewrittenFiles {
-  readonly rewritten: readonly string[];
-  readonly left: readonly string[];
-}
+/** Tables that are rewritten whole. */
+const wholeTables: readonly string[] = [getTableName(quarantine), nodesTable, requestsTable];
 
 /**
  * Rewrites the tables that had erased rows into new files. Deleting a row only frees its space in a page, and VACUUM does not
  * overwrite it; a new file is certain not to contain it. Readers continue; writers of the same week wait for the copy.
  *
- * @returns `left`: partitions with too many events to copy while writers wait, and tables that could not be locked. On Citus, and
- * while a long pass of retention runs, all tables.
+ * @returns `left`: partitions with too many events to copy while writers wait, and tables that could not be locked. While a long pass
+ * of retention runs, all tables.
  */
 export async function rewriteFiles(
   database: Database,
@@ -51,14 +52,21 @@ export async function rewriteFiles(
   const tables = unwritten.toSorted((a, b) => Number(a === statisticsTable) - Number(b === statisticsTable));
   const rewritten: string[] = [];
   const left: string[] = [];
-  // On Citus the data is in shards and statistics on the workers, which are not reachable from the coordinator's catalogs.
-  if (await hasCitus(database)) return { rewritten, left: tables };
   if (tables.length === 0) return { rewritten, left };
   // Poll instead of waiting in a statement: that would hold a snapshot, and VACUUM could not remove anything newer.
   if (!(await untilLocked(database))) return { rewritten, left: await namesOfTables(database, tables) };
+  const onCluster = await isDistributed(database);
+  if (onCluster) left.push(...(await dropMovedShards(database)));
   try {
     for (const table of tables) {
       report(table);
+      if (onCluster && table !== requestsTable) {
+        const files = await rewriteOnCluster(database, erasure.spaceId, table);
+        rewritten.push(...files.rewritten);
+        left.push(...files.left);
+        if (files.left.length === 0) await noteWritten(database, erasure, table);
+        continue;
+      }
       const names = await namesOfTable(database, table);
       const isDone = await rewriteTable(database, table);
       (isDone ? rewritten : left).push(...names);
@@ -161,15 +169,8 @@ export async function vacuumFull(database: Database, table: string): Promise<boo
   }
 }
 
-/** Whether a session, a standby or a prepared transaction may still see rows deleted by transactions below this id. */
 async function hasOlderSnapshots(database: Database, xid: string): Promise<boolean> {
-  const isOlder = (xmin: string) => sql`age(${sql.raw(xmin)}) > age(${xid}::xid8::xid)`;
-  const [row] = await database.execute<{ isSeen: boolean }>(sql`
-    SELECT EXISTS (SELECT FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${isOlder('backend_xmin')})
-      OR EXISTS (SELECT FROM pg_replication_slots WHERE ${isOlder('xmin')} OR ${isOlder('catalog_xmin')})
-      OR EXISTS (SELECT FROM pg_stat_replication WHERE ${isOlder('backend_xmin')})
-      OR EXISTS (SELECT FROM pg_prepared_xacts WHERE ${isOlder('transaction')}) AS "isSeen"`);
+  const [row] = await database.execute<{ isSeen: boolean }>(sql.raw(olderSnapshots(xid)));
   return row?.isSeen === true;
 }
 

@@ -1,10 +1,14 @@
-import { count, eq } from 'drizzle-orm';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { count, eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { llmEvent, someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { changeSpace, createSpace } from '../../lib/accounts/spaces.ts';
 import { readUsage } from '../../lib/accounts/usage.ts';
+import { listNodes, nameOfNode, runOnNode } from '../../lib/db/cluster-nodes.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { ensurePartitions } from '../../lib/db/partitions.ts';
@@ -56,26 +60,57 @@ describe.skipIf(citusUrl === undefined)('deleting on the Citus cluster of WEIR_T
     return new Map(rows.map(({ id }, i) => [id, texts[i]]));
   }
 
-  test('erased events leave no text and are not stored again when resent; other events keep their bytes', async () => {
+  test('erased events leave no text, also in no file of any node, and are not stored again when resent; other events keep their bytes', async () => {
     const { id: spaceId } = await createSpace(database, 'erased');
-    const gone = eventOf('gone');
-    const sent = [eventOf('a'), gone, eventOf('b'), eventOf('gone')];
-    await insertParts(database, [partOf(spaceId, sent), agedPart(spaceId, [eventOf('gone')], 20)]);
+    const user = `erased-${randomUUID()}`;
+    const gone = eventOf(user);
+    const sent = [eventOf('a'), gone, eventOf('b'), eventOf(user)];
+    await insertParts(database, [partOf(spaceId, sent), agedPart(spaceId, [eventOf(user)], 20)]);
     await insertParts(database, [partOf(spaceId, [gone, eventOf('c')])]);
-    const kept = new Map([...(await textsOf(spaceId))].filter(([, text]) => !text?.includes('"gone"')));
+    // The samples of the planner have the user, too.
+    await database.execute(sql`ANALYZE ${events}`);
+    const kept = new Map([...(await textsOf(spaceId))].filter(([, text]) => !text?.includes(user)));
     expect(kept.size).toBe(3);
-    const { erased, rewrittenTables, notReached } = await eraseEvents(erasing, nats, spaceId, ofUser('gone'));
+    const before = await findInFiles(user);
+    const { erased, rewrittenTables, notReached, forgotten } = await eraseEvents(
+      erasing,
+      nats,
+      spaceId,
+      ofUser(user),
+    );
     expect(erased).toMatchObject({ events: 3, segmentsRewritten: 1, segmentsDeleted: 1 });
     expect(await textsOf(spaceId)).toEqual(kept);
-    // Files on the workers are not rewritten, and the receipt says so.
-    expect(rewrittenTables).toEqual([]);
-    expect(notReached).toContainEqual(expect.stringMatching(/^segments_\S*: not written into a new file/));
-    expect(notReached).toContainEqual(expect.stringMatching(/^pg_statistic: not written/));
+    expect(notReached).toEqual([]);
+    const nodes = await listNodes(database);
+    const rewritten = [/^events_\d+_\d+ on /, /^segments_\d+_\d+ on /];
+    for (const one of rewritten) expect(rewrittenTables).toContainEqual(expect.stringMatching(one));
+    for (const node of nodes) {
+      expect(rewrittenTables).toContain(`pg_statistic on ${nameOfNode(node)}`);
+      expect(forgotten.wal.from).toContain(`${nameOfNode(node)}: up to `);
+    }
+    if (before !== undefined) {
+      expect(before).toBeGreaterThan(0);
+      expect(await findInFiles(user)).toBe(0);
+    }
     const usage = await readUsage(database, spaceId);
     expect(await insertParts(database, [partOf(spaceId, sent)])).toBe(0);
     expect(await readUsage(database, spaceId)).toEqual(usage);
     expect(await countIn(eventIds, spaceId)).toBe(6);
   });
+
+  /** The files of the database, on any node, that contain the text; undefined when the nodes are on other machines. */
+  async function findInFiles(text: string): Promise<number | undefined> {
+    let found = 0;
+    for (const node of await listNodes(database)) {
+      await runOnNode(database, node, 'CHECKPOINT');
+      const place = `SELECT current_setting('data_directory') || '/base/' || oid FROM pg_database WHERE datname = current_database()`;
+      const directory = await runOnNode(database, node, place);
+      if (!existsSync(directory)) return undefined;
+      for (const name of readdirSync(directory))
+        if (readFileSync(join(directory, name)).includes(text)) found += 1;
+    }
+    return found;
+  }
 
   test('an event that expired, by a drop or in a batch, is neither stored nor billed when it is sent again', async () => {
     const { id: spaceId } = await createSpace(database, 'expired', {});

@@ -1,0 +1,37 @@
+import { sql } from 'drizzle-orm';
+import type { Database, Transaction } from './database.ts';
+
+/** A node of a Citus cluster. */
+export interface ClusterNode {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const nameOfNode = ({ host, port }: ClusterNode): string => `${host}:${port}`;
+
+/** All nodes of the cluster that are used, also the coordinator. */
+export async function listNodes(database: Database | Transaction): Promise<ClusterNode[]> {
+  return [
+    ...(await database.execute<{ host: string; port: number }>(sql`
+      SELECT nodename AS host, nodeport AS port FROM pg_dist_node
+      WHERE isactive AND noderole = 'primary' ORDER BY groupid`)),
+  ];
+}
+
+/**
+ * Runs one statement on a node, in a transaction of its own, unless the statement cannot run in one.
+ *
+ * @returns the first column of its first row, as text, or the tag of a command.
+ * @throws Error with the message of the node.
+ */
+export async function runOnNode(
+  database: Database | Transaction,
+  node: ClusterNode,
+  command: string,
+): Promise<string> {
+  const { host, port } = node;
+  const [row] = await database.execute<{ success: boolean; result: string }>(sql`
+    SELECT success, result FROM master_run_on_worker(ARRAY[${host}::text], ARRAY[${port}::integer], ARRAY[${command}::text], false)`);
+  if (row?.success === true) return row.result;
+  throw new Error(`${nameOfNode(node)}: ${row?.result ?? 'no answer'}`);
+}

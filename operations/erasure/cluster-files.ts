@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../lib/db/cluster-nodes.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
+import { vacuumLockPauseMs, vacuumLockTimeoutMs, vacuumLockTries } from './limits.ts';
+
+/** The catalog in which the planner keeps sampled column values. */
+export const statisticsTable = 'pg_statistic';
+
+/** Tables whose files were rewritten or may still contain erased data in free space of their pages. */
+export interface RewrittenFiles {
+  readonly rewritten: readonly string[];
+  readonly left: readonly string[];
+}
+
+/** A shard on a worker. */
+interface Shard {
+  readonly name: string;
+  readonly node: ClusterNode;
+}
+
+/**
+ * Writes the shards of a table with data of a space into new files, or the planner statistics of all nodes.
+ *
+ * @param table a distributed table, a shard of a partition of segments (then also the shard with its events), or `pg_statistic`.
+ */
+export async function rewriteOnCluster(
+  database: Database,
+  spaceId: string,
+  table: string,
+): Promise<RewrittenFiles> {
+  const rewritten: string[] = [];
+  const left: string[] = [];
+  if (table === statisticsTable) {
+    for (const node of await listNodes(database))
+      ((await rewriteStatistics(database, node)) ? rewritten : left).push(`${table} on ${nameOfNode(node)}`);
+    return { rewritten, left };
+  }
+  for (const shard of await findShards(database, spaceId, table))
+    ((await rewriteShard(database, shard)) ? rewritten : left).push(
+      `${shard.name} on ${nameOfNode(shard.node)}`,
+    );
+  return { rewritten, left };
+}
+
+/** Drops what moves of shards left behind on the nodes where they were. @returns what could not be dropped. */
+export async function dropMovedShards(database: Database): Promise<string[]> {
+  const list = async () => [
+    ...(await database.execute<{ name: string }>(sql`
+      SELECT format('%s on %s:%s', object_name, nodename, nodeport) AS name
+      FROM pg_dist_cleanup JOIN pg_dist_node ON groupid = node_group_id AND noderole = 'primary'`)),
+  ];
+  if ((await list()).length > 0) await database.execute(sql`CALL citus_cleanup_orphaned_resources()`);
+  return (await list()).map(({ name }) => name);
+}
+
+/**
+ * The shards of a table that may contain erased data of a space.
+ *
+ * @param table a distributed table, or a shard of a partition of segments: then also the shard with its events.
+ */
+async function findShards(database: Database, spaceId: string, table: string): Promise<Shard[]> {
+  const [, partition, shardId] = /^segments(_.*)_(\d+)$/.exec(table) ?? [];
+  const rows =
+    partition === undefined
+      ? await database.execute<{ name: string; host: string; port: number }>(sql`
+          SELECT shard_name AS name, nodename AS host, nodeport AS port FROM citus_shards
+          WHERE shardid = get_shard_id_for_distribution_column(${table}::regclass, ${spaceId}::uuid)`)
+      : await database.execute<{ name: string; host: string; port: number }>(sql`
+          SELECT shard_name AS name, nodename AS host, nodeport AS port FROM pg_dist_shard AS given
+          JOIN pg_dist_shard AS own USING (shardminvalue)
+          JOIN citus_shards ON citus_shards.shardid = own.shardid
+          WHERE given.shardid = ${shardId}::bigint
+            AND own.logicalrelid IN (to_regclass(${`segments${partition}`}), to_regclass(${`events${partition}`}))`);
+  return rows.map(({ name, host, port }) => ({ name, node: { host, port } }));
+}
+
+/**
+ * Writes the rows of a shard into new files. Statements of its space wait meanwhile.
+ *
+ * @returns false when it has too many rows, when it stays locked by others, or when an older transaction may still see deleted rows.
+ */
+async function rewriteShard(database: Database, { name, node }: Shard): Promise<boolean> {
+  await runOnNode(database, node, `ANALYZE ${name}`);
+  const rows = await runOnNode(
+    database,
+    node,
+    `SELECT reltuples::bigint::text FROM pg_class WHERE oid = '${name}'::regclass`,
+  );
+  if (Number(rows) > rewrittenEventsMax) return false;
+  return whenUnseen(database, node, async () => {
+    try {
+      await runOnNode(database, node, rewriteCommand(name));
+      return true;
+    } catch (error) {
+      if (error instanceof Error && /lock timeout|deadlock/.test(error.message)) return false;
+      throw error;
+    }
+  });
+}
+
+/** VACUUM FULL cannot have a lock time-out of its own on a worker. CLUSTER writes new files, too. */
+function rewriteCommand(shard: string): string {
+  return `DO $$
+DECLARE ordering text;
+BEGIN
+  SET LOCAL lock_timeout = '${vacuumLockTimeoutMs}ms';
+  SELECT indexrelid::regclass::text INTO ordering FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
+  WHERE indrelid = '${shard}'::regclass AND amname = 'btree' AND indisvalid AND indpred IS NULL
+  ORDER BY indisprimary DESC, indexrelid LIMIT 1;
+  EXECUTE format('CLUSTER %s USING %s', '${shard}', ordering);
+  EXECUTE 'ANALYZE ${shard}';
+END $$`;
+}
+
+/** Samples of a partitioned table are of all its partitions. */
+const analyzeParents = `DO $$
+DECLARE name text;
+BEGIN
+  FOR name IN SELECT DISTINCT format('%I.%I', schemaname, tablename) FROM pg_stats WHERE inherited AND schemaname = current_schema()
+  LOOP EXECUTE 'ANALYZE ' || name; END LOOP;
+END $$`;
+
+/** A shard may have been on another node before, so the samples of its values are on all of them. */
+async function rewriteStatistics(database: Database, node: ClusterNode): Promise<boolean> {
+  const readFile = () =>
+    runOnNode(database, node, `SELECT pg_relation_filenode('${statisticsTable}'::regclass)::text`);
+  await runOnNode(database, node, analyzeParents);
+  const before = await readFile();
+  return whenUnseen(database, node, async () => {
+    await runOnNode(database, node, `VACUUM (FULL, ANALYZE) ${statisticsTable}`);
+    // Postgres only warns when the user lacks the permission, so the file is compared.
+    return (await readFile()) !== before;
+  });
+}
+
+/** Tries until no transaction of the node is older than the call, and the attempt succeeds. */
+async function whenUnseen(
+  database: Database,
+  node: ClusterNode,
+  attempt: () => Promise<boolean>,
+): Promise<boolean> {
+  const xid = await runOnNode(database, node, 'SELECT pg_snapshot_xmax(pg_current_snapshot())::text');
+  for (let tries = 1; tries <= vacuumLockTries; tries++) {
+    const isSeen = (await runOnNode(database, node, olderSnapshots(xid))) !== 'f';
+    if (!isSeen && (await attempt())) return true;
+    await sleep(vacuumLockPauseMs);
+  }
+  return false;
+}
+
+/** A query of whether a session, a standby or a prepared transaction may still see rows deleted by transactions below this id. */
+export function olderSnapshots(xid: string): string {
+  const isOlder = (xmin: string) => `age(${xmin}) > age('${xid}'::xid8::xid)`;
+  return `SELECT EXISTS (SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${isOlder('backend_xmin')})
+    OR EXISTS (SELECT FROM pg_replication_slots WHERE ${isOlder('xmin')} OR ${isOlder('catalog_xmin')})
+    OR EXISTS (SELECT FROM pg_stat_replication WHERE ${isOlder('backend_xmin')})
+    OR EXISTS (SELECT FROM pg_prepared_xacts WHERE ${isOlder('transaction')})`;
+}
