@@ -51,7 +51,9 @@ export const storedColumnNames: readonly StoredColumnName[] = columnNames.filter
   (name): name is StoredColumnName => !countedOnly.some((counted) => counted === name),
 );
 
-export const countedColumnNames: readonly (typeof countedOnly)[number][] = countedOnly;
+export type CountedColumnName = (typeof countedOnly)[number];
+
+export const countedColumnNames: readonly CountedColumnName[] = countedOnly;
 
 /** `startTimeMs` → `start_time_ms`. */
 export function columnInDatabase(name: ColumnName): string {

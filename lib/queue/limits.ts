@@ -58,5 +58,11 @@ export const ackWaitMs = 10_000;
  */
 export const ackPendingMax = 4_096;
 
+/**
+ * The same on a Citus cluster, where messages of all spaces of a failed node wait: a minute and a half of 350 messages a second. Other
+ * systems keep the lower limit, with which an older version still starts.
+ */
+export const clusterAckPendingMax = 32_768;
+
 /** How long a roll call waits for services. They answer within milliseconds, unless they are very busy. */
 export const rollCallMs = 1_000;

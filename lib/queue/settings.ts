@@ -9,7 +9,7 @@ import {
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { Config } from '../config.ts';
-import { ackPendingMax, ackWaitMs } from './limits.ts';
+import { ackPendingMax, ackWaitMs, clusterAckPendingMax } from './limits.ts';
 
 /** One stream of the queue, and the subject that messages are published on. */
 export interface QueueStream {
@@ -98,4 +98,11 @@ export function consumerFrom(sequence?: number): Partial<ConsumerConfig> {
   return sequence === undefined
     ? { ...consumerSettings, deliver_policy: DeliverPolicy.All }
     : { ...consumerSettings, deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: sequence };
+}
+
+/** The same for an existing consumer, whose writers may have raised `max_ack_pending` for a Citus cluster. */
+export function consumerSettingsOf({ max_ack_pending }: ConsumerConfig): typeof consumerSettings {
+  return max_ack_pending === clusterAckPendingMax
+    ? { ...consumerSettings, max_ack_pending }
+    : consumerSettings;
 }

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { startNats } from '../../test/support/test-servers.ts';
 import { parseConfig } from '../config.ts';
 import { connectQueue } from './connect.ts';
+import { clusterAckPendingMax } from './limits.ts';
 import { consumerName, firstStream } from './settings.ts';
-import { ensureStreams } from './stream.ts';
+import { allowMoreWaiting, ensureStreams } from './stream.ts';
 
 test('the stream is created once, grows with QUEUE_BYTES_MAX, and is rejected when its settings differ', async () => {
   await using nats = await startNats();
@@ -14,6 +15,10 @@ test('the stream is created once, grows with QUEUE_BYTES_MAX, and is rejected wh
   await Promise.all([ensureStreams(connection, config), ensureStreams(connection, config)]);
   await ensureStreams(connection, { ...config, QUEUE_BYTES_MAX: 2_000_000 });
   expect((await manager.streams.info(firstStream.name)).config.max_bytes).toBe(2_000_000);
+  await allowMoreWaiting(manager);
+  await ensureStreams(connection, config);
+  const { max_ack_pending } = (await manager.consumers.info(firstStream.name, consumerName)).config;
+  expect(max_ack_pending).toBe(clusterAckPendingMax);
   await manager.consumers.update(firstStream.name, consumerName, { max_deliver: 3 });
   await expect(ensureStreams(connection, config)).rejects.toThrow(/consumer writer .*max_deliver must be -1/);
   await manager.streams.delete(firstStream.name);

@@ -8,11 +8,12 @@ import {
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type Config, ConfigError } from '../config.ts';
 import { retryUntilAvailable } from './availability.ts';
+import { clusterAckPendingMax } from './limits.ts';
 import {
   allStreams,
   consumerFrom,
   consumerName,
-  consumerSettings,
+  consumerSettingsOf,
   type QueueStream,
   queueStreams,
   streamSettings,
@@ -137,8 +138,14 @@ async function ensureStream(
       `The stream ${stream.name} has persist_mode: async, which acknowledges before fsync. Remove it.`,
     );
   }
-  const consumer = await findOrAddConsumer(manager, stream);
-  checkSettings(`consumer ${consumerName} of ${stream.name}`, consumer.config, consumerSettings);
+  const { config: actual } = await findOrAddConsumer(manager, stream);
+  checkSettings(`consumer ${consumerName} of ${stream.name}`, actual, consumerSettingsOf(actual));
+}
+
+/** Lets more messages wait for a redelivery, for a database whose nodes can fail one by one. Call after {@link ensureReadableStreams}. */
+export async function allowMoreWaiting(manager: JetStreamManager): Promise<void> {
+  for (const { name } of (await findStreams(manager)).keys())
+    await manager.consumers.update(name, consumerName, { max_ack_pending: clusterAckPendingMax });
 }
 
 async function findOrAddStream(

@@ -157,7 +157,7 @@ function changeSegments(): SQL {
     ${nameOf(eventCount)} = ${kept(eventCount)} - coalesce(change.removed, 0)
   FROM ${rowsOf('segments', columns.segment)}
   WHERE ${kept(spaceId)} = ${space} AND ${kept(segment)} = ${change(segment)}
-    AND EXISTS (SELECT FROM resolved) AND NOT coalesce(change.is_empty, false)
+    AND EXISTS (SELECT 1 FROM resolved) AND NOT coalesce(change.is_empty, false)
   RETURNING ${kept(segment)}
 )`;
 }
@@ -167,7 +167,7 @@ function removeSegments(): SQL {
   return sql`, emptied_segments AS (
   DELETE FROM ${segments} AS kept USING ${rowsOf('segments', columns.segment)}
   WHERE ${kept(segments.spaceId)} = ${space} AND ${kept(segments.id)} = ${change(segments.id)}
-    AND EXISTS (SELECT FROM resolved) AND change.is_empty
+    AND EXISTS (SELECT 1 FROM resolved) AND change.is_empty
   RETURNING ${kept(segments.id)}
 ), usage AS (${subtractUsage()}
 ), by_day AS (${subtractByDay()}
@@ -179,15 +179,15 @@ function countChanges(isWhole: boolean): SQL {
   const rows: CountedRows = { from: 'measured', isSigned: true };
   const [byName, byAgent] = [countByName('name_counts', rows), countByAgent('agent_counts', rows)];
   const names = sql`, name_counts AS MATERIALIZED (${byName.counts}
-), by_name AS (${byName.byMinute}
-), by_name_hours AS (${byName.byHours}
+), by_name AS (${byName.byMinute()}
+), by_name_hours AS (${byName.byHours()}
 )`;
   return sql`, measured AS (
   SELECT ${space} AS ${nameOf(events.spaceId)}, change.* FROM ${rowsOf('measures', columns.measure)}
   WHERE ${change(id)} IN (${changedIds(isWhole)})
 )${isWhole ? names : sql``}, agent_counts AS MATERIALIZED (${byAgent.counts}
-), by_agent AS (${byAgent.byMinute}
-), by_agent_hours AS (${byAgent.byHours}
+), by_agent AS (${byAgent.byMinute()}
+), by_agent_hours AS (${byAgent.byHours()}
 )`;
 }
 

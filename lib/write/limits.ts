@@ -3,3 +3,6 @@
  * that the statement is bisected, down to single events, which are either new or known.
  */
 export const separationsMax = 4;
+
+/** How long a database counts as not distributed: after `weir migrate --citus` its writers store as before for up to this time. */
+export const distributionReuseMs = 60_000;

@@ -1,5 +1,6 @@
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { events, segments } from '../db/schema.ts';
+import type { CompiledStatement } from '../db/statement.ts';
 import { columnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
 import { termsOfPart } from './part-terms.ts';
@@ -91,4 +92,16 @@ export function parameterValues(
 
 function repeat(element: string | number, count: number): string {
   return `${element},`.repeat(count).slice(0, -1);
+}
+
+/** The values of a statement's parameters, in its order. */
+export function orderParameters(
+  { parameters }: CompiledStatement,
+  values: ReadonlyMap<string, string | Buffer>,
+): (string | Buffer)[] {
+  return parameters.map((name) => {
+    const value = values.get(name);
+    if (value === undefined) throw new Error(`the store statement has an unknown parameter ${name}`);
+    return value;
+  });
 }

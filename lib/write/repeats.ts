@@ -79,7 +79,8 @@ function separate(part: Part, isKnown: (at: number) => boolean): Part[] {
   return [fresh, create(PartSchema, { ...others, rawBytes: 0n, body: Buffer.alloc(0) })];
 }
 
-function* idsOf({ columns }: Part): Generator<string> {
+/** The ids of a part's events, in order. */
+export function* idsOf({ columns }: Part): Generator<string> {
   const ids = columns?.id ?? '';
   for (let at = 0; at < ids.length; at += uuidChars + 1) yield ids.slice(at, at + uuidChars);
 }

@@ -37,8 +37,9 @@ const startHourOf = (span: number) =>
 export interface StatisticsParts {
   /** The new events, counted once by minute and key, and by the hours of each roll-up and key. */
   readonly counts: SQL;
-  readonly byMinute: SQL;
-  readonly byHours: SQL;
+  /** @param source a WITH clause that has the counts, unless the statement has them. */
+  byMinute(source?: SQL): SQL;
+  byHours(source?: SQL): SQL;
 }
 
 /** The rows that are counted. */
@@ -121,13 +122,19 @@ function statisticsParts({ counts, rows, minutes, rollups, dimensions, where }: 
     FROM ${sql.identifier(rows.from)} ${where}
   ) AS measured
   GROUP BY GROUPING SETS (${listOf(times.map((time) => sql`(${nameOf(spaceId)}, ${time}, ${names})`))})`,
-    byMinute: upsert(minutes, isSigned, {
-      key: sql`${nameOf(spaceId)}, ${nameOf(minute)}, ${names}`,
-      counts: sql`${counted} WHERE ${nameOf(minute)} IS NOT NULL`,
-    }),
-    byHours: upsert(rollups, isSigned, {
-      key: sql`${nameOf(spaceId)}, ${namesOf([spanHours, startHour])}, ${names}`,
-      counts: sql`(
+    byMinute: (source) =>
+      upsert(minutes, {
+        isSigned,
+        source,
+        key: sql`${nameOf(spaceId)}, ${nameOf(minute)}, ${names}`,
+        counts: sql`${counted} WHERE ${nameOf(minute)} IS NOT NULL`,
+      }),
+    byHours: (source) =>
+      upsert(rollups, {
+        isSigned,
+        source,
+        key: sql`${nameOf(spaceId)}, ${namesOf([spanHours, startHour])}, ${names}`,
+        counts: sql`(
     SELECT *, CASE ${sql.join(
       hours.map(({ span, name }) => sql`WHEN ${name} IS NOT NULL THEN ${numberOf(span)}`),
       sql` `,
@@ -135,19 +142,27 @@ function statisticsParts({ counts, rows, minutes, rollups, dimensions, where }: 
       coalesce(${listOf(hours.map(({ name }) => name))}) AS ${nameOf(startHour)}
     FROM ${counted} WHERE ${nameOf(minute)} IS NULL
   ) AS hours`,
-    }),
+      }),
   };
 }
 
 /** Adds counts to the rows of their keys. */
-function upsert(table: PgTable, isSigned: boolean, { key, counts }: { key: SQL; counts: SQL }): SQL {
+function upsert(
+  table: PgTable,
+  {
+    isSigned,
+    source = sql``,
+    key,
+    counts,
+  }: { isSigned: boolean; source: SQL | undefined; key: SQL; counts: SQL },
+): SQL {
   const { events: count, durationMs, errors, latency } = inMeasures;
   const [kept, excluded] = [sql`kept.${nameOf(count)}`, sql`excluded.${nameOf(count)}`];
   const both = sql`kept.${nameOf(latency)} || excluded.${nameOf(latency)}`;
   const perMerge = numberOf(countsPerMerge);
   return sql`
   INSERT INTO ${table} AS kept (${key}, ${namesOf([count, errors, ...sums, latency])})
-  SELECT ${key}, ${namesOf([count, errors, ...sums])},
+  ${source} SELECT ${key}, ${namesOf([count, errors, ...sums])},
     ${isSigned ? mergedSketch(nameOf(latency)) : sql`CASE WHEN ${nameOf(count)} < ${perMerge} THEN ${nameOf(latency)} ELSE ${mergedSketch(nameOf(latency))} END`}
   FROM ${counts}
   ORDER BY ${key}

@@ -1,19 +1,21 @@
 import type { Sql } from '../db/connect.ts';
 import type { Database } from '../db/database.ts';
+import { isDistributed } from '../db/distribution.ts';
 import type { Part } from '../queue/group.ts';
-import { separationsMax } from './limits.ts';
+import { storeOnCluster } from './cluster-store.ts';
+import { distributionReuseMs, separationsMax } from './limits.ts';
 import { isMovedPartition, permanentErrorOf } from './permanent-error.ts';
 import { quarantineEvent } from './quarantine.ts';
 import { findRepeatedIds, separateKnown, separateRepeated } from './repeats.ts';
 import { slicePart } from './slice.ts';
 import {
-  partlyKnownState,
   type ReadEntry,
   replayParameters,
   replayStatement,
   storeParameters,
   storeStatement,
 } from './statement.ts';
+import { partlyKnownState } from './statement-parts.ts';
 
 export interface StoreResult {
   /** Rows that were new. The other events were stored before. */
@@ -66,7 +68,10 @@ async function storeWhole(
   let tried = parts;
   for (let attempt = 1; ; attempt++) {
     try {
-      return { inserted: await runStoreStatement(database.$client, tried), hadKnown: tried !== parts };
+      const inserted = (await storesOnCluster(database))
+        ? await runOnCluster(database.$client, tried)
+        : await runStoreStatement(database.$client, tried);
+      return { inserted, hadKnown: tried !== parts };
     } catch (error) {
       if (attempt === separationsMax) throw error;
       if (isMovedPartition(error)) continue;
@@ -74,6 +79,27 @@ async function storeWhole(
     }
     tried = await separateKnown(database, tried);
   }
+}
+
+/** When each pool last had a database whose tables are not distributed; undefined after one whose tables are. */
+const plainSinceMs = new WeakMap<Sql, number | undefined>();
+
+/** Whether the tables are distributed. Tables may become distributed, but never plain again. */
+async function storesOnCluster(database: Database): Promise<boolean> {
+  const { $client: client } = database;
+  const sinceMs = plainSinceMs.get(client) ?? Number.NEGATIVE_INFINITY;
+  if (plainSinceMs.has(client) && plainSinceMs.get(client) === undefined) return true;
+  if (performance.now() - sinceMs < distributionReuseMs) return false;
+  const found = await isDistributed(database);
+  plainSinceMs.set(client, found ? undefined : performance.now());
+  return found;
+}
+
+async function runOnCluster(client: Sql, parts: readonly Part[]): Promise<number> {
+  const repeated = findRepeatedIds(parts);
+  if (repeated.length === 0) return storeOnCluster(client, parts, repeated);
+  const separated = separateRepeated(parts, repeated);
+  return storeOnCluster(client, separated, findRepeatedIds(separated));
 }
 
 /**

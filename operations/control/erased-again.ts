@@ -13,12 +13,13 @@ import {
 } from '../../lib/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../lib/db/statement.ts';
 import { addTo, countByAgent, countByName } from '../../lib/write/statistics.ts';
+import { statisticsTable } from '../erasure/cluster-files.ts';
 import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
 import { countedColumns, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';
 import { eraseRows } from '../erasure/erased-segments.ts';
 import { countErased } from '../erasure/erasure-row.ts';
 import { batchSegmentsMax } from '../erasure/limits.ts';
-import { nodesTable, rewriteFiles, statisticsTable } from '../erasure/rewritten-files.ts';
+import { nodesTable, rewriteFiles } from '../erasure/rewritten-files.ts';
 import { wipeIds } from '../erasure/wiped-part.ts';
 
 /** What was erased again. */

@@ -48,6 +48,18 @@ export const lockedDelayMsMax = 15_000;
 /** After this many locked spaces in a row the other spaces of a statement are not tried: probably a whole table is locked. */
 export const lockedSpacesMax = 2;
 
+/**
+ * Pause before a failed node of the database is tried again, by one statement, which may hang until its time-out. It doubles up to
+ * `lockedDelayMsMax`.
+ */
+export const nodeRetryMs = 2_000;
+
+/** How long the nodes of spaces are remembered. Shards move seldom, and a transaction for two nodes is as right as one for each. */
+export const placementReuseMs = 10_000;
+
+/** Spaces that `/readyz` names for each failed node. */
+export const shownSpacesMax = 20;
+
 /** Most bytes of segments in one store statement. */
 export const statementBytesMax = 4 * 1024 * 1024;
 

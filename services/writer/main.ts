@@ -4,11 +4,12 @@ import { requireConfig } from '../../lib/config.ts';
 import { startBackgroundRelay } from '../../lib/control/background-relay.ts';
 import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
+import { isDistributed } from '../../lib/db/distribution.ts';
 import { untilDurable } from '../../lib/db/durability.ts';
 import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { answerRollCall } from '../../lib/queue/roll-call.ts';
-import { ensureReadableStreams } from '../../lib/queue/stream.ts';
+import { allowMoreWaiting, ensureReadableStreams } from '../../lib/queue/stream.ts';
 import { openQueueFigures } from '../../lib/queue-state/queue-figures.ts';
 import { readReplays } from '../../lib/queue-state/stored-positions.ts';
 import { readWindowLimits } from '../../lib/queue-state/window-limits.ts';
@@ -69,12 +70,15 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const replays = await readReplays(database);
   const writer = resources.use(startWriter({ database, log, concurrency, onStored, replays }));
   const manager = await jetstreamManager(nats);
+  // A failure here is not fatal: a service also starts while Postgres is away.
+  if (await isDistributed(database).catch(() => false)) await allowMoreWaiting(manager);
   const limits = readWindowLimits(config);
   resources.use(
     await followStreams({ connection: nats, manager, database, receiver: writer, config, limits, log }),
   );
   const readQueue = openQueueFigures(manager);
-  registerStateMetrics(database, readQueue);
+  registerStateMetrics(database, readQueue, () => writer.failedNodes);
   const lastStoredAtMs = () => writer.lastStoredAtMs;
-  return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs }) };
+  const failedNodes = () => writer.failedNodes;
+  return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs, failedNodes }) };
 });

@@ -2,26 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../lib/db/database.ts';
 import { leaveReadOnlySession } from '../../lib/db/read-only.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Part, TraceNodes } from '../../lib/queue/group.ts';
 import { ackWaitMs } from '../../lib/queue/limits.ts';
-import { resolveTraces } from '../../lib/traces/resolve-traces.ts';
-import { storeNodes } from '../../lib/traces/store-nodes.ts';
-import { permanentErrorOf } from '../../lib/write/permanent-error.ts';
 import { QuarantineRefusedError, quarantineMessage } from '../../lib/write/quarantine.ts';
-import { separateKnown } from '../../lib/write/repeats.ts';
-import { storeParts } from '../../lib/write/store.ts';
 import type { BacklogEntry } from './backlog.ts';
 import type { Delivered } from './delivered.ts';
-import {
-  lockedDelayMsMax,
-  lockedSpaceMs,
-  lockedSpacesMax,
-  repeatsExpectedMs,
-  retryDelayMs,
-  retryDelayMsMax,
-} from './limits.ts';
-import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
-import { countEvents, countRedelivery, countStatement, countStoredMessage } from './metrics.ts';
+import { lockedDelayMsMax, lockedSpaceMs, retryDelayMs, retryDelayMsMax } from './limits.ts';
+import { countRedelivery, countStoredMessage } from './metrics.ts';
+import type { FailedNode } from './parts/failed-nodes.ts';
+import { PartStore } from './parts/part-store.ts';
 
 /**
  * Stores messages and settles them: each is acknowledged after its COMMIT, or returned with a nak. Its methods never reject.
@@ -31,19 +19,16 @@ import { countEvents, countRedelivery, countStatement, countStoredMessage } from
 export class MessageStore implements Disposable {
   readonly #database: Database;
   readonly #log: Logger;
-  readonly #onStored: (spaceIds: Iterable<string>) => void;
+  readonly #parts: PartStore;
   readonly #held = new Set<Delivered>();
-  readonly #locked = new LockedSpaces();
   readonly #renewal: NodeJS.Timeout;
-  /** Until then batches are expected to mix stored and new events (`repeatsExpectedMs`). */
-  #repeatsUntilMs = 0;
   #lastStoredAtMs = performance.now();
 
   /** @param onStored called after each COMMIT, with the spaces that the statement stored events of. */
   constructor(database: Database, log: Logger, onStored: (spaceIds: Iterable<string>) => void) {
     this.#database = database;
     this.#log = log;
-    this.#onStored = onStored;
+    this.#parts = new PartStore(database, log, onStored);
     this.#renewal = setInterval(() => {
       for (const message of this.#held) message.working();
     }, ackWaitMs / 3);
@@ -56,6 +41,11 @@ export class MessageStore implements Disposable {
   /** When it last stored messages, by `performance.now()`. At first: when it was made. */
   get lastStoredAtMs(): number {
     return this.#lastStoredAtMs;
+  }
+
+  /** The failed nodes of the database, and the spaces that wait for them. */
+  get failedNodes(): readonly FailedNode[] {
+    return this.#parts.failedNodes;
   }
 
   /** Holds a message until one of the other methods settles it. */
@@ -76,9 +66,9 @@ export class MessageStore implements Disposable {
   async store(entries: readonly BacklogEntry<Delivered>[]): Promise<void> {
     const messages = entries.map(({ message }) => message);
     try {
-      const waiting = await this.#storeUnlocked(entries.flatMap(({ parts }) => parts));
+      const waiting = await this.#parts.store(entries.flatMap(({ parts }) => parts));
       // After the events, so that their rows are there, and before the ack: after a crash a redelivery continues.
-      await this.#storeNodes(
+      await this.#parts.storeNodes(
         entries.flatMap(({ traceNodes }) => traceNodes),
         waiting,
       );
@@ -119,97 +109,13 @@ export class MessageStore implements Disposable {
     }
   }
 
-  /**
-   * Stores the parts whose spaces are not locked. After a lock time-out the spaces are stored one by one, so that only those
-   * with locked rows have to wait.
-   *
-   * @returns the spaces whose parts are not stored.
-   */
-  async #storeUnlocked(parts: readonly Part[]): Promise<Set<string>> {
-    const bySpace = Map.groupBy(parts, ({ spaceId }) => spaceId);
-    const waiting = new Set([...bySpace.keys()].filter((spaceId) => this.#locked.mustWait(spaceId)));
-    const open = parts.filter(({ spaceId }) => !waiting.has(spaceId));
-    if (open.length === 0 || (await this.#storeIfUnlocked(open))) return waiting;
-    const openSpaces = [...bySpace].filter(([spaceId]) => !waiting.has(spaceId));
-    let inARow = 0;
-    for (const [spaceId, own] of openSpaces) {
-      const isTried = inARow < lockedSpacesMax;
-      if (isTried && openSpaces.length > 1 && (await this.#storeIfUnlocked(own))) {
-        inARow = 0;
-        continue;
-      }
-      inARow += 1;
-      waiting.add(spaceId);
-      if (isTried) this.#locked.note(spaceId);
-    }
-    this.#log.warn({ spaces: waiting.size }, 'rows of spaces are locked; their events will be stored later');
-    return waiting;
-  }
-
-  /** @returns false after a lock time-out: nothing is stored. */
-  async #storeIfUnlocked(parts: readonly Part[]): Promise<boolean> {
-    const startedMs = performance.now();
-    try {
-      await this.#storeLogged(parts, startedMs);
-      countStatement('stored', startedMs);
-      for (const { spaceId } of parts) this.#locked.forget(spaceId);
-      return true;
-    } catch (error) {
-      const isLocked = isLockTimeout(error);
-      countStatement(isLocked ? 'locked' : 'failed', startedMs);
-      if (isLocked) return false;
-      throw error;
-    }
-  }
-
-  /** Stores spans of traces, and resolves their traces. Spaces with locked rows are added to `waiting`. */
-  async #storeNodes(nodes: readonly TraceNodes[], waiting: Set<string>): Promise<void> {
-    for (const [spaceId, own] of Map.groupBy(nodes, (one) => one.spaceId)) {
-      if (waiting.has(spaceId)) continue;
-      if (this.#locked.mustWait(spaceId)) {
-        waiting.add(spaceId);
-        continue;
-      }
-      try {
-        await resolveTraces(this.#database, spaceId, await storeNodes(this.#database, spaceId, own));
-      } catch (error) {
-        if (isLockTimeout(error)) {
-          waiting.add(spaceId);
-          this.#locked.note(spaceId);
-        } else if (permanentErrorOf(error) === undefined) throw error;
-        // Its events are stored. Spans that Postgres rejects would keep their message in the queue forever.
-        else
-          this.#log.error(
-            { err: error, spaceId },
-            'ALARM: spans of traces were rejected, and are not stored',
-          );
-      }
-    }
-  }
-
-  async #storeLogged(parts: readonly Part[], startedMs: number): Promise<void> {
-    const isExpected = startedMs < this.#repeatsUntilMs;
-    const separated = isExpected ? await separateKnown(this.#database, parts) : parts;
-    const result = await storeParts(this.#database, separated);
-    const { inserted, quarantined, hadKnown } = result;
-    if (hadKnown || separated.length > parts.length) this.#repeatsUntilMs = startedMs + repeatsExpectedMs;
-    if (inserted > 0) this.#onStored(new Set(parts.map(({ spaceId }) => spaceId)));
-    const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
-    countEvents(events, result);
-    const ms = Math.round(performance.now() - startedMs);
-    this.#log[quarantined > 0 ? 'error' : 'debug'](
-      { segments: parts.map(({ segmentId }) => segmentId), events, inserted, quarantined, ms },
-      'stored',
-    );
-  }
-
   #ack(message: Delivered): void {
     this.#lastStoredAtMs = performance.now();
     countStoredMessage(message.queuedAtMs);
     message.ack();
   }
 
-  /** Returns a message of a locked space, for redelivery after a delay. */
+  /** Returns a message of a space that waits, for redelivery after a delay. */
   #wait(message: Delivered): void {
     const delayMs = Math.min(lockedSpaceMs * 2 ** (message.deliveries - 1), lockedDelayMsMax);
     message.nak(jittered(delayMs));

@@ -8,6 +8,7 @@ import { figureReuseMs, secondsBuckets } from '../../lib/metrics/limits.ts';
 import type { QueueFigures } from '../../lib/queue-state/queue-figures.ts';
 import { shareResult } from '../../lib/shared-result.ts';
 import type { StoreResult } from '../../lib/write/store.ts';
+import type { FailedNode } from './parts/failed-nodes.ts';
 
 const statements = defineHistogram({
   name: 'weir_writer_statement_duration_seconds',
@@ -79,8 +80,12 @@ export function countRedelivery(stream: string): void {
   redeliveries.inc({ stream });
 }
 
-/** Shows the figures of the queue and of quarantine, as they are when they are scraped. */
-export function registerStateMetrics(database: Database, readQueue: () => Promise<QueueFigures[]>): void {
+/** Shows the figures of the queue, of quarantine and of failed nodes, as they are when they are scraped. */
+export function registerStateMetrics(
+  database: Database,
+  readQueue: () => Promise<QueueFigures[]>,
+  failedNodes: () => readonly FailedNode[],
+): void {
   const readOrNothing = () => readQueue().catch(() => []);
   const gauge = (name: string, help: string, read: (figures: QueueFigures) => number) =>
     defineGauge({
@@ -140,4 +145,13 @@ export function registerStateMetrics(database: Database, readQueue: () => Promis
     'WAL that Postgres keeps because it is not archived yet. There is no sample without an archive.',
     async () => (await readArchiveState(database)).behindBytes,
   );
+  defineGauge({
+    name: 'weir_writer_node_waiting_spaces',
+    help: 'Spaces whose events wait in the queue because their node of the Citus cluster failed.',
+    labelNames: ['node'],
+    collect() {
+      this.reset();
+      for (const { node, spaceIds } of failedNodes()) this.set({ node }, spaceIds.size);
+    },
+  });
 }

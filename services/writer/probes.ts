@@ -3,10 +3,11 @@ import type { Sql } from '../../lib/db/connect.ts';
 import { createReadiness } from '../../lib/http/readiness.ts';
 import type { Probes } from '../../lib/metrics/service-port.ts';
 import type { QueueFigures } from '../../lib/queue-state/queue-figures.ts';
-import { stuckMs } from './limits.ts';
+import { shownSpacesMax, stuckMs } from './limits.ts';
+import type { FailedNode } from './parts/failed-nodes.ts';
 
 /**
- * The probes of the writer. It is ready while Postgres and nats-server answer. It is dead (`store`) when it has stored nothing for
+ * The probes of the writer. It is ready while Postgres and nats-server answer, and no node of a Citus cluster has failed. It is dead (`store`) when it has stored nothing for
  * `stuckMs` although messages wait and both answer: then only a restart can help.
  *
  * @param lastStoredAtMs when this process last stored or settled a message, by `performance.now()`.
@@ -16,19 +17,21 @@ export function createWriterProbes({
   nats,
   readQueue,
   lastStoredAtMs,
+  failedNodes,
   startedAtMs = performance.now(),
 }: {
   sql: Sql;
   nats: NatsConnection;
   readQueue: () => Promise<QueueFigures[]>;
   lastStoredAtMs: () => number;
+  failedNodes: () => readonly FailedNode[];
   startedAtMs?: number;
 }): Probes {
   /** When no message had waited for long. */
   let promptAtMs = startedAtMs;
   const findUnready = createReadiness({ postgres: () => sql`SELECT 1`, nats: () => nats.flush() });
   return {
-    findUnready,
+    findUnready: async () => [...(await findUnready()), ...failedNodes().map(describeFailedNode)],
     async findDead() {
       const figures = await readQueue().catch(() => []);
       if (figures.every(({ oldestSeconds }) => oldestSeconds * 1_000 < stuckMs))
@@ -38,4 +41,11 @@ export function createWriterProbes({
       return ['store'];
     },
   };
+}
+
+/** The node, and some of the spaces whose events wait for it. */
+export function describeFailedNode({ node, spaceIds }: FailedNode): string {
+  const shown = [...spaceIds].slice(0, shownSpacesMax);
+  const more = spaceIds.size > shown.length ? ` and ${spaceIds.size - shown.length} more` : '';
+  return `postgres node ${node} for spaces ${shown.join(', ')}${more}`;
 }

@@ -8,6 +8,7 @@ import type { Receiver } from './delivery.ts';
 import { eventsPerStatementMax, statementBytesMax } from './limits.ts';
 import { MessageStore } from './message-store.ts';
 import { whileBusy } from './metrics.ts';
+import type { FailedNode } from './parts/failed-nodes.ts';
 import { correctReceipts } from './receipt-time.ts';
 
 export interface WriterDependencies {
@@ -25,6 +26,8 @@ export interface WriterDependencies {
 export interface Writer extends Receiver, AsyncDisposable {
   /** When it last stored messages, by `performance.now()`. */
   readonly lastStoredAtMs: number;
+  /** The failed nodes of the database, and the spaces that wait for them. */
+  readonly failedNodes: readonly FailedNode[];
 }
 
 /**
@@ -56,6 +59,9 @@ export function startWriter({
   return {
     get lastStoredAtMs() {
       return store.lastStoredAtMs;
+    },
+    get failedNodes() {
+      return store.failedNodes;
     },
     room: () => backlog.room(),
     receive(message) {

@@ -9,9 +9,16 @@ const shards = 4;
 
 let databases = 0;
 
-interface Node {
+export interface Node {
   host: string;
   port: number;
+}
+
+interface CitusOptions {
+  /** Neither migrated nor distributed. */
+  empty?: boolean;
+  /** The address under which the other nodes know a worker: that of a proxy in front of it. */
+  through?: (worker: Node) => Promise<Node>;
 }
 
 /**
@@ -20,7 +27,7 @@ interface Node {
  */
 export async function createCitusDatabase(
   coordinatorUrl: string,
-  { empty = false }: { empty?: boolean } = {},
+  { empty = false, through = async (node) => node }: CitusOptions = {},
 ): Promise<{ url: string } & AsyncDisposable> {
   const name = `weir_test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
   const [coordinator, ...workers] = await listNodes(coordinatorUrl);
@@ -34,7 +41,10 @@ export async function createCitusDatabase(
   const url = urlAt(coordinator, name);
   await run(url, async (sql) => {
     await sql`SELECT citus_set_coordinator_host(${coordinator.host}, ${coordinator.port})`;
-    for (const { host, port } of workers) await sql`SELECT citus_add_node(${host}, ${port})`;
+    for (const worker of workers) {
+      const { host, port } = await through(worker);
+      await sql`SELECT citus_add_node(${host}, ${port})`;
+    }
     if (workers.length === 0)
       await sql`SELECT citus_set_node_property(${coordinator.host}, ${coordinator.port}, 'shouldhaveshards', true)`;
   });

@@ -1,10 +1,12 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:http2';
 import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
-import { stuckMs } from '../../services/writer/limits.ts';
+import { shownSpacesMax, stuckMs } from '../../services/writer/limits.ts';
+import type { FailedNode } from '../../services/writer/parts/failed-nodes.ts';
 import { createWriterProbes } from '../../services/writer/probes.ts';
 import { postEvents } from '../support/http.ts';
 import { exchange, openSession } from '../support/protocols/http2.ts';
@@ -103,12 +105,14 @@ test('a writer is dead when it stores nothing although messages wait and Postgre
     nodes: [],
   };
   const longAgoMs = performance.now() - 2 * stuckMs;
+  const failedNodes: FailedNode[] = [];
   const probesOf = (sql: typeof pipeline.sql, queue: (typeof waiting)[], lastStoredAtMs = longAgoMs) =>
     createWriterProbes({
       sql,
       nats,
       readQueue: async () => queue,
       lastStoredAtMs: () => lastStoredAtMs,
+      failedNodes: () => failedNodes,
       startedAtMs: longAgoMs,
     });
   const findDead = async (...given: Parameters<typeof probesOf>) => probesOf(...given).findDead?.();
@@ -123,6 +127,13 @@ test('a writer is dead when it stores nothing although messages wait and Postgre
   });
   await closed.end();
   expect(await findDead(closed, [waiting])).toEqual([]);
+  // A node of a cluster that failed is named with its spaces, and does not hide that the writer is stuck.
+  const ids = Array.from({ length: shownSpacesMax + 2 }, () => randomUUIDv7());
+  failedNodes.push({ node: 'db-2:5432', spaceIds: new Set(ids) });
+  expect(await probesOf(pipeline.sql, []).findUnready()).toEqual([
+    `postgres node db-2:5432 for spaces ${ids.slice(0, shownSpacesMax).join(', ')} and 2 more`,
+  ]);
+  expect(await findDead(pipeline.sql, [waiting])).toEqual(['store']);
 });
 
 test('after SIGTERM a service is not ready, accepts for DRAIN_DELAY_MS, and then ends', async () => {

@@ -21,6 +21,8 @@ const unreachableCodes = new Set([
 /** SQLSTATE classes of transient errors: connection lost, out of resources, shutting down or starting up. */
 const transientState = /^(08|53|57P)[0-9A-Z]+$/;
 const queryCanceled = '57014';
+/** SQLSTATE class of a server's own connections: the coordinator of a Citus cluster does not reach a worker. */
+const connectionState = /^08[0-9A-Z]+$/;
 
 /**
  * SQLSTATEs of values that Postgres cannot represent, which can only come from the input: U+0000 in a text, a character or an escape
@@ -87,6 +89,14 @@ export function classifyFailure(error: TRPCError): TRPCError {
     return new TRPCError({
       code: 'BAD_REQUEST',
       message: 'The input has a text, number or time that cannot be stored.',
+      cause: error,
+    });
+  }
+  if (connectionState.test(code)) {
+    return new TRPCError({
+      code: 'SERVICE_UNAVAILABLE',
+      message:
+        'The database node with the data of this space cannot be reached. New events are accepted, and appear when it is back.',
       cause: error,
     });
   }

@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { lockedSpaceMs } from './limits.ts';
+import { lockedSpaceMs } from '../limits.ts';
 
 /** lock_not_available */
 const lockNotAvailable = '55P03';

@@ -1,0 +1,134 @@
+import postgres from 'postgres';
+import type { Database } from '../../../lib/db/database.ts';
+import { readPlacements } from '../../../lib/db/placement.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { permanentErrorOf } from '../../../lib/write/permanent-error.ts';
+import { lockedDelayMsMax, nodeRetryMs, placementReuseMs } from '../limits.ts';
+import { isLockTimeout } from './locked-spaces.ts';
+
+/** SQLSTATE class of deadlocks and serialization failures: a conflict with another statement, not a failed node. */
+const conflictClass = '40';
+
+/**
+ * Whether a statement may have failed because of one node of a Citus cluster: the failure is neither permanent nor a conflict with
+ * another transaction. When a node hangs, the coordinator does not answer either, and the driver closes the connection.
+ */
+export function isNodeFailure(error: unknown): boolean {
+  const isConflict = error instanceof postgres.PostgresError && error.code.startsWith(conflictClass);
+  return permanentErrorOf(error) === undefined && !isLockTimeout(error) && !isConflict;
+}
+
+/** A node that failed, and the spaces with waiting events whose rows it has. */
+export interface FailedNode {
+  readonly node: string;
+  readonly spaceIds: ReadonlySet<string>;
+}
+
+interface Failure extends FailedNode {
+  readonly spaceIds: Set<string>;
+  untilMs: number;
+  tries: number;
+  /** One statement at a time tries the node again: it may hang until its time-out. */
+  isTried: boolean;
+}
+
+/**
+ * The nodes of a Citus cluster that failed at the last attempt. Statements leave out the spaces of these nodes; one statement tries
+ * each node again from time to time. On a Postgres without Citus there are none.
+ */
+export class FailedNodes {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #failures = new Map<string, Failure>();
+  /** The nodes of spaces, as they were read; undefined when the tables are not distributed. */
+  #placements: Map<string, string> | undefined = new Map();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(database: Database, log: Logger) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** What waits now, by node. */
+  list(): readonly FailedNode[] {
+    return [...this.#failures.values()];
+  }
+
+  /**
+   * Divides spaces into groups by node, each for a transaction of its own: a node that hangs keeps the locks of a transaction on other
+   * nodes. One group when the tables are not distributed.
+   *
+   * @returns also the spaces that wait, because their node failed and is not tried yet.
+   */
+  async divide(
+    spaceIds: ReadonlySet<string>,
+  ): Promise<{ groups: ReadonlySet<string>[]; waiting: Set<string> }> {
+    const byNode = await this.groupByNode(spaceIds);
+    const groups: ReadonlySet<string>[] = [];
+    const waiting = new Set<string>();
+    for (const [node, own] of byNode ?? [['', spaceIds] as const]) {
+      if (this.#mustWait(node, own)) for (const spaceId of own) waiting.add(spaceId);
+      else groups.push(own);
+    }
+    return { groups, waiting };
+  }
+
+  /** The spaces by node. @returns undefined when the tables are not distributed, or when the coordinator does not answer. */
+  async groupByNode(spaceIds: ReadonlySet<string>): Promise<Map<string, Set<string>> | undefined> {
+    if (this.#readAtMs + placementReuseMs < performance.now()) this.#placements = new Map();
+    const unknown = [...spaceIds].filter((spaceId) => this.#placements?.has(spaceId) === false);
+    if (unknown.length > 0) {
+      if (this.#placements?.size === 0) this.#readAtMs = performance.now();
+      const read = await readPlacements(this.#database, unknown).catch(() => null);
+      // Without an answer, the statement itself will tell what is wrong.
+      if (read === null) return undefined;
+      this.#placements = read && new Map([...(this.#placements ?? []), ...read]);
+    }
+    if (this.#placements === undefined) return undefined;
+    const byNode = new Map<string, Set<string>>();
+    for (const spaceId of spaceIds) {
+      const node = this.#placements.get(spaceId) ?? '';
+      byNode.set(node, (byNode.get(node) ?? new Set()).add(spaceId));
+    }
+    return byNode;
+  }
+
+  /** Notes that a statement for spaces of one node failed. */
+  note(node: string, spaceIds: Iterable<string>, error: unknown): void {
+    const known = this.#failures.get(node);
+    if (known === undefined)
+      this.#log.error(
+        { node, err: error },
+        'ALARM: a database node failed; events of its spaces wait in the queue',
+      );
+    const failure = known ?? { node, spaceIds: new Set<string>(), untilMs: 0, tries: 0, isTried: false };
+    for (const spaceId of spaceIds) failure.spaceIds.add(spaceId);
+    failure.untilMs = performance.now() + Math.min(nodeRetryMs * 2 ** failure.tries, lockedDelayMsMax);
+    failure.tries += 1;
+    this.#failures.set(node, failure);
+  }
+
+  /** Ends the tries of these groups, however they ended. */
+  endTries(groups: readonly ReadonlySet<string>[]): void {
+    for (const failure of this.#failures.values())
+      if (groups.some((group) => !group.isDisjointFrom(failure.spaceIds))) failure.isTried = false;
+  }
+
+  /** Notes that events of these spaces were stored: their nodes work. */
+  forget(spaceIds: ReadonlySet<string>): void {
+    for (const [node, failure] of this.#failures) {
+      if (failure.spaceIds.isDisjointFrom(spaceIds)) continue;
+      this.#failures.delete(node);
+      this.#log.info({ node }, 'a database node works again');
+    }
+  }
+
+  #mustWait(node: string, spaceIds: ReadonlySet<string>): boolean {
+    const failure = this.#failures.get(node);
+    if (failure === undefined) return false;
+    for (const spaceId of spaceIds) failure.spaceIds.add(spaceId);
+    if (failure.isTried || failure.untilMs > performance.now()) return true;
+    failure.isTried = true;
+    return false;
+  }
+}

@@ -1,0 +1,157 @@
+import type { Database } from '../../../lib/db/database.ts';
+import type { Logger } from '../../../lib/log.ts';
+import type { Part, TraceNodes } from '../../../lib/queue/group.ts';
+import { resolveTraces } from '../../../lib/traces/resolve-traces.ts';
+import { storeNodes } from '../../../lib/traces/store-nodes.ts';
+import { permanentErrorOf } from '../../../lib/write/permanent-error.ts';
+import { separateKnown } from '../../../lib/write/repeats.ts';
+import { storeParts } from '../../../lib/write/store.ts';
+import { lockedSpacesMax, repeatsExpectedMs } from '../limits.ts';
+import { countEvents, countStatement } from '../metrics.ts';
+import { type FailedNode, FailedNodes, isNodeFailure } from './failed-nodes.ts';
+import { isLockTimeout, LockedSpaces } from './locked-spaces.ts';
+
+/**
+ * Stores parts and spans of traces. The spaces whose rows are locked, or are on a failed node of a cluster, are left out, so that
+ * they do not delay other spaces.
+ */
+export class PartStore {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #onStored: (spaceIds: Iterable<string>) => void;
+  readonly #locked = new LockedSpaces();
+  readonly #failed: FailedNodes;
+  /** Until then batches are expected to mix stored and new events (`repeatsExpectedMs`). */
+  #repeatsUntilMs = 0;
+
+  constructor(database: Database, log: Logger, onStored: (spaceIds: Iterable<string>) => void) {
+    this.#database = database;
+    this.#log = log;
+    this.#onStored = onStored;
+    this.#failed = new FailedNodes(database, log);
+  }
+
+  get failedNodes(): readonly FailedNode[] {
+    return this.#failed.list();
+  }
+
+  /**
+   * Stores the parts whose spaces need not wait.
+   *
+   * @returns the spaces whose parts are not stored.
+   */
+  async store(parts: readonly Part[]): Promise<Set<string>> {
+    const spaceIds = new Set(parts.map(({ spaceId }) => spaceId));
+    const locked = [...spaceIds].filter((spaceId) => this.#locked.mustWait(spaceId));
+    const { groups, waiting } = await this.#failed.divide(spaceIds.difference(new Set(locked)));
+    for (const spaceId of locked) waiting.add(spaceId);
+    try {
+      for (const group of groups) await this.#storeGroup(parts, group, waiting);
+    } finally {
+      this.#failed.endTries(groups);
+    }
+    return waiting;
+  }
+
+  /** Stores spans of traces, and resolves their traces. Spaces that have to wait are added to `waiting`. */
+  async storeNodes(nodes: readonly TraceNodes[], waiting: Set<string>): Promise<void> {
+    for (const [spaceId, own] of Map.groupBy(nodes, (one) => one.spaceId)) {
+      if (waiting.has(spaceId)) continue;
+      if (this.#locked.mustWait(spaceId)) {
+        waiting.add(spaceId);
+        continue;
+      }
+      try {
+        await resolveTraces(this.#database, spaceId, await storeNodes(this.#database, spaceId, own));
+      } catch (error) {
+        if (isLockTimeout(error)) {
+          waiting.add(spaceId);
+          this.#locked.note(spaceId);
+        } else if (permanentErrorOf(error) === undefined)
+          await this.#noteFailure(new Set([spaceId]), waiting, error);
+        // Its events are stored. Spans that Postgres rejects would keep their message in the queue forever.
+        else
+          this.#log.error(
+            { err: error, spaceId },
+            'ALARM: spans of traces were rejected, and are not stored',
+          );
+      }
+    }
+  }
+
+  /** Stores the parts of spaces of one node. After a failure these spaces wait. */
+  async #storeGroup(
+    parts: readonly Part[],
+    spaceIds: ReadonlySet<string>,
+    waiting: Set<string>,
+  ): Promise<void> {
+    const own = parts.filter(({ spaceId }) => spaceIds.has(spaceId));
+    if (own.length === 0) return;
+    try {
+      await this.#storeUnlocked(own, waiting);
+    } catch (error) {
+      await this.#noteFailure(spaceIds, waiting, error);
+    }
+  }
+
+  /** Lets spaces of one node wait. @throws the error when the tables are not distributed, or it is of another kind. */
+  async #noteFailure(spaceIds: ReadonlySet<string>, waiting: Set<string>, error: unknown): Promise<void> {
+    if (!isNodeFailure(error)) throw error;
+    const byNode = await this.#failed.groupByNode(spaceIds);
+    if (byNode === undefined) throw error;
+    for (const [node, own] of byNode) this.#failed.note(node, own, error);
+    for (const spaceId of spaceIds) waiting.add(spaceId);
+  }
+
+  /** After a lock time-out the spaces are stored one by one, so that only those with locked rows have to wait. */
+  async #storeUnlocked(parts: readonly Part[], waiting: Set<string>): Promise<void> {
+    if (await this.#storeIfUnlocked(parts)) return;
+    const bySpace = Map.groupBy(parts, ({ spaceId }) => spaceId);
+    let inARow = 0;
+    for (const [spaceId, own] of bySpace) {
+      const isTried = inARow < lockedSpacesMax;
+      if (isTried && bySpace.size > 1 && (await this.#storeIfUnlocked(own))) {
+        inARow = 0;
+        continue;
+      }
+      inARow += 1;
+      waiting.add(spaceId);
+      if (isTried) this.#locked.note(spaceId);
+    }
+    this.#log.warn({ spaces: waiting.size }, 'rows of spaces are locked; their events will be stored later');
+  }
+
+  /** @returns false after a lock time-out: nothing is stored. */
+  async #storeIfUnlocked(parts: readonly Part[]): Promise<boolean> {
+    const startedMs = performance.now();
+    try {
+      await this.#storeLogged(parts, startedMs);
+      countStatement('stored', startedMs);
+      const spaceIds = new Set(parts.map(({ spaceId }) => spaceId));
+      for (const spaceId of spaceIds) this.#locked.forget(spaceId);
+      this.#failed.forget(spaceIds);
+      return true;
+    } catch (error) {
+      const isLocked = isLockTimeout(error);
+      countStatement(isLocked ? 'locked' : 'failed', startedMs);
+      if (isLocked) return false;
+      throw error;
+    }
+  }
+
+  async #storeLogged(parts: readonly Part[], startedMs: number): Promise<void> {
+    const isExpected = startedMs < this.#repeatsUntilMs;
+    const separated = isExpected ? await separateKnown(this.#database, parts) : parts;
+    const result = await storeParts(this.#database, separated);
+    const { inserted, quarantined, hadKnown } = result;
+    if (hadKnown || separated.length > parts.length) this.#repeatsUntilMs = startedMs + repeatsExpectedMs;
+    if (inserted > 0) this.#onStored(new Set(parts.map(({ spaceId }) => spaceId)));
+    const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
+    countEvents(events, result);
+    const ms = Math.round(performance.now() - startedMs);
+    this.#log[quarantined > 0 ? 'error' : 'debug'](
+      { segments: parts.map(({ segmentId }) => segmentId), events, inserted, quarantined, ms },
+      'stored',
+    );
+  }
+}
