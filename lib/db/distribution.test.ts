@@ -29,7 +29,7 @@ test('every table with a space is distributed by it, except those that refer to 
   expect(names[0]).toBe('events');
   for (const name of ['segments', 'event_ids', 'usage_months', 'event_stats', 'agent_stats', 'quarantine'])
     expect(names).toContain(name);
-  for (const name of ['spaces', 'api_keys', 'users', 'sessions', 'memberships', 'erasures'])
+  for (const name of ['spaces', 'api_keys', 'users', 'sessions', 'memberships', 'erasures', 'audit_log'])
     expect(local).toContain(name);
 });
 

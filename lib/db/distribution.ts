@@ -12,8 +12,11 @@ import * as schema from './schema.ts';
 
 const spaceColumn = schema.events.spaceId.name;
 
-/** Local to the coordinator although the key begins with the space: they have only one row per erasure. */
-const ofCoordinator: readonly PgTable[] = [schema.erasures, schema.erasureRequests];
+/**
+ * Local to the coordinator although the key begins with the space: they have few rows, and the audit log has a trigger and is written
+ * with tables of the coordinator, also while a worker is away. Weir 0.1 distributed the audit log.
+ */
+const ofCoordinator: readonly PgTable[] = [schema.erasures, schema.erasureRequests, schema.auditLog];
 
 /** The distributed tables. All others are colocated with the first one. */
 export const distributedTables: readonly PgTable[] = Object.values(schema)
@@ -35,8 +38,8 @@ function isOfSpaces(table: PgTable): boolean {
 }
 
 /**
- * Distributes the tables that are not distributed yet. Existing rows are moved to the workers; meanwhile the table rejects
- * writes.
+ * Distributes the tables that are not distributed yet, and brings those back that no longer are. Existing rows are moved; meanwhile
+ * the table rejects writes.
  *
  * @param database of one connection without a statement timeout, to the coordinator.
  * @param shards how many, when the first table is distributed; default: two for each worker, at least four.
@@ -46,6 +49,11 @@ function isOfSpaces(table: PgTable): boolean {
 export async function distributeTables(database: Database, shards?: number): Promise<string[]> {
   const workers = await countWorkers(database);
   const shardCount = shards ?? Math.max(shardsMin, shardsPerWorker * workers);
+  for (const table of ofCoordinator.map(getTableName)) {
+    const [found] = await database.execute(sql`
+      SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(${table}) AND partmethod = 'h'`);
+    if (found !== undefined) await database.execute(sql`SELECT undistribute_table(${table})`);
+  }
   const distributed: string[] = [];
   const [first] = distributedTables;
   for (const table of distributedTables) {
