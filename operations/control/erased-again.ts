@@ -13,7 +13,7 @@ import {
 } from '../../lib/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../lib/db/statement.ts';
 import { addTo, countByAgent, countByName } from '../../lib/write/statistics.ts';
-import { statisticsTable } from '../erasure/cluster-files.ts';
+import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
 import { countedColumns, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';
 import { eraseRows } from '../erasure/erased-segments.ts';

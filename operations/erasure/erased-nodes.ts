@@ -3,7 +3,7 @@ import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { traceNodes } from '../../lib/db/schema.ts';
 import { asStored } from '../../lib/event/text.ts';
-import { statisticsTable } from './cluster-files.ts';
+import { statisticsTable } from './cluster/cluster-files.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { nodesPerBatch } from './limits.ts';

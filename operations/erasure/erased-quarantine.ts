@@ -3,7 +3,7 @@ import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
 import type { Database, Transaction } from '../../lib/db/database.ts';
 import { eventIds, quarantine } from '../../lib/db/schema.ts';
 import { encodePart, type Part } from '../../lib/queue/group.ts';
-import { statisticsTable } from './cluster-files.ts';
+import { statisticsTable } from './cluster/cluster-files.ts';
 import { recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { wasEntryAcceptedBefore } from './start.ts';

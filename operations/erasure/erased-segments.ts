@@ -7,7 +7,7 @@ import { termsOfColumns } from '../../lib/event/column-terms.ts';
 import { inSpace, type TermColumn } from '../../lib/event/terms.ts';
 import { rebuildSegment } from '../../lib/segment/rebuilt-segment.ts';
 import type { Batch } from './candidates.ts';
-import { statisticsTable } from './cluster-files.ts';
+import { statisticsTable } from './cluster/cluster-files.ts';
 import { countedColumns, countedRow, recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { matchRows } from './subject.ts';

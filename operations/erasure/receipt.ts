@@ -6,7 +6,7 @@ import { listNodes, nameOfNode, runOnNode } from '../../lib/db/cluster-nodes.ts'
 import type { Transaction } from '../../lib/db/database.ts';
 import { isDistributed } from '../../lib/db/distribution.ts';
 import { dayMs } from '../../lib/time.ts';
-import type { RewrittenFiles } from './cluster-files.ts';
+import type { RewrittenFiles } from './cluster/cluster-files.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
 
 /** When a storage location no longer contains the erased data, and the settings that determine it. */

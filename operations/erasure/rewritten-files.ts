@@ -16,7 +16,7 @@ import {
   type RewrittenFiles,
   rewriteOnCluster,
   statisticsTable,
-} from './cluster-files.ts';
+} from './cluster/cluster-files.ts';
 import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
 import {
   retentionPollMs,

@@ -1,6 +1,6 @@
 import postgres from 'postgres';
+import { readPlacements } from '../../../lib/db/cluster-nodes.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { readPlacements } from '../../../lib/db/placement.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { permanentErrorOf } from '../../../lib/write/permanent-error.ts';
 import { lockedDelayMsMax, nodeRetryMs, placementReuseMs } from '../limits.ts';

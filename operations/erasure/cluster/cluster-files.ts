@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../lib/db/cluster-nodes.ts';
-import type { Database } from '../../lib/db/database.ts';
-import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
-import { vacuumLockPauseMs, vacuumLockTimeoutMs, vacuumLockTries } from './limits.ts';
+import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../../lib/db/cluster-nodes.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { rewrittenEventsMax } from '../../../lib/retention/limits.ts';
+import { vacuumLockPauseMs, vacuumLockTimeoutMs, vacuumLockTries } from '../limits.ts';
 
 /** The catalog in which the planner keeps sampled column values. */
 export const statisticsTable = 'pg_statistic';
