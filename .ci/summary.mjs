@@ -1,17 +1,18 @@
 /**
  * Prints what failed, by name, then "N passed, N failed", from the reports and the exit codes of .ci/run, and exits with 1
- * when anything failed: `node .ci/summary.mjs REPORTS TESTS EXTERNAL CHECKS CHAOS`. The names stand at the end of the log,
+ * when anything failed: `node .ci/summary.mjs REPORTS TESTS EXTERNAL CHECKS CHAOS MODEL`. The names stand at the end of the log,
  * which is what most systems keep of it.
  */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const [directory = '', tests, external, checks, chaos] = process.argv.slice(2);
+const [directory = '', tests, external, checks, chaos, model] = process.argv.slice(2);
 const results = [
   countRun('npm test', tests, () => readVitestReport('tests.json')),
   countRun('npm run test:external', external, () => readVitestReport('external.json')),
-  countRun('npm run check', checks, () => ({ passed: checks === '0' ? 1 : 0, failures: [] })),
+  countRun('npm run check', checks, () => countAsOne(checks)),
   countRun('npm run chaos', chaos, readChaosReport),
+  countRun('npm run model', model, () => countAsOne(model)),
 ];
 const passed = results.reduce((sum, result) => sum + result.passed, 0);
 const failures = results.flatMap((result) => result.failures);
@@ -34,6 +35,11 @@ function countRun(command, exitCode, read) {
   } catch {
     return { passed: 0, failures: [`${command} (exit code ${exitCode}, no report was written)`] };
   }
+}
+
+/** @param {string | undefined} exitCode */
+function countAsOne(exitCode) {
+  return { passed: exitCode === '0' ? 1 : 0, failures: [] };
 }
 
 /** @param {string} name */
