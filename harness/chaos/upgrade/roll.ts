@@ -49,7 +49,7 @@ export async function untilStored({ system }: FaultRun): Promise<void> {
   );
 }
 
-/** The streams of the only nats-server, in the order of their names. */
+/** The streams of events of the only nats-server, in the order of their names. */
 async function readStreams([url = '']: readonly string[]) {
   const response = await fetch(new URL('/jsz?streams=true&consumers=true', url));
   const { account_details: accounts } = (await response.json()) as {
@@ -57,15 +57,19 @@ async function readStreams([url = '']: readonly string[]) {
       stream_detail: {
         name: string;
         state: { last_seq: number };
-        consumer_detail: { ack_floor: { stream_seq: number } }[];
+        consumer_detail?: { ack_floor: { stream_seq: number } }[];
       }[];
     }[];
   };
-  return accounts
-    .flatMap(({ stream_detail }) => stream_detail)
-    .sort((a, b) => a.name.localeCompare(b.name))
-    .map(({ state, consumer_detail }) => ({
-      lastSequence: state.last_seq,
-      storedTo: Math.min(...consumer_detail.map(({ ack_floor }) => ack_floor.stream_seq)),
-    }));
+  return (
+    accounts
+      .flatMap(({ stream_detail }) => stream_detail)
+      // Writers consume streams of events only.
+      .filter(({ consumer_detail: consumers = [] }) => consumers.length > 0)
+      .sort((a, b) => a.name.localeCompare(b.name))
+      .map(({ state, consumer_detail: consumers = [] }) => ({
+        lastSequence: state.last_seq,
+        storedTo: Math.min(...consumers.map(({ ack_floor }) => ack_floor.stream_seq)),
+      }))
+  );
 }
