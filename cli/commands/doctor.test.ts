@@ -44,6 +44,8 @@ test('a running system is checked part by part; each finding that is not ok says
     'queue.WEIR_LOG': 'ok',
     'queue.WEIR_LOG.pending': 'ok',
     'queue.WEIR_LOG.window': 'ok',
+    control: 'ok',
+    'control.pending': 'ok',
     services: 'ok',
     'services.versions': 'ok',
     'services.pepper': 'ok',

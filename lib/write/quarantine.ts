@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { noSpace } from '../db/limits.ts';
-import { quarantine } from '../db/schema.ts';
+import { eventIds, quarantine } from '../db/schema.ts';
 import { storableText } from '../event/text.ts';
 import { encodePart, type Part } from '../queue/group.ts';
 import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
@@ -23,7 +23,8 @@ export class QuarantineRefusedError extends Error {
 
 /**
  * Keeps an event that Postgres rejected, with its raw bytes, until an operator replays it. The event's own id is the
- * key: a redelivery or a client's retry adds no second entry.
+ * key: a redelivery or a client's retry adds no second entry. An event whose id is in the ledger is not kept: it is stored, or it was
+ * erased from the quarantine, and is delivered again after a restore.
  *
  * @param part of one event, well-formed. Its body holds this event and no other.
  * @throws QuarantineRefusedError when Postgres rejects the entry permanently; the driver's error for other failures.
@@ -33,10 +34,13 @@ export async function quarantineEvent(
   part: Part,
   permanentError: PermanentError,
 ): Promise<void> {
+  const { spaceId } = part;
+  const id = part.columns?.id ?? '';
+  if ((await database.$count(eventIds, and(eq(eventIds.spaceId, spaceId), eq(eventIds.id, id)))) > 0) return;
   await keepEntry(database, {
     ...permanentError,
-    spaceId: part.spaceId,
-    id: part.columns?.id ?? '',
+    spaceId,
+    id,
     receivedAt: new Date(Number(part.receivedAtMs)),
     part: Buffer.from(encodePart(part)),
   });

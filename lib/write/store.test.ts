@@ -134,6 +134,14 @@ test('the id of a deleted event stays known: a resent event is neither stored no
   expect(await database.select().from(segments).where(eq(segments.spaceId, spaceId))).toHaveLength(1);
 });
 
+test('a rejected event whose id is in the ledger is not kept in quarantine: it may have been erased from there', async () => {
+  const spaceId = randomUUIDv7();
+  const part = partOf(spaceId, [llmEvent()]);
+  await database.insert(eventIds).values({ spaceId, id: part.columns?.id ?? '' });
+  await quarantineEvent(database, part, { sqlstate: '23514', message: 'refused' });
+  expect(await database.$count(quarantine, eq(quarantine.spaceId, spaceId))).toBe(0);
+});
+
 test('overlapping statements, concurrent and in any order, store and bill each event once', async () => {
   const spaceIds = [randomUUIDv7(), randomUUIDv7()];
   const sent = someEvents(200);

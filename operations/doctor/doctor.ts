@@ -3,6 +3,7 @@ import type { Config } from '../../lib/config.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
+import { checkControlStream } from './control-checks.ts';
 import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
 import { diskFreeRatioMin } from './limits.ts';
 import { checkPostgres } from './postgres-checks.ts';
@@ -58,11 +59,12 @@ async function examineQueue(config: Config): Promise<Finding[]> {
     ];
   return finding(check, 'Start nats-server, or correct NATS_URL.', async () => {
     await using connection = await connectQueue(url, 'weir-doctor');
-    const [queue, services] = await Promise.all([
+    const [queue, control, services] = await Promise.all([
       checkQueue(connection, config),
+      finding('control', 'Start a writer: it creates the stream.', () => checkControlStream(connection)),
       checkServices(connection, config.API_KEY_PEPPER),
     ]);
-    return [ok(check, `nats-server ${connection.info?.version}`), ...queue, ...services];
+    return [ok(check, `nats-server ${connection.info?.version}`), ...queue, ...control, ...services];
   });
 }
 

@@ -16,3 +16,6 @@ export const backupSecondsMax = 36 * 3_600;
 
 /** A tenth of it is written in seconds under load; more means that Postgres cannot archive, and keeps its WAL until the disk is full. */
 export const archiveBehindBytesMax = 512 * 1024 ** 2;
+
+/** Age of a change that the control stream does not have. Writers relay once a second. */
+export const pendingChangeSecondsMax = 60;

@@ -1,0 +1,32 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { sql } from 'drizzle-orm';
+import { readControlState } from '../../lib/control/stream.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { controlChanges } from '../../lib/db/schema.ts';
+import { type Finding, failed, ok } from './finding.ts';
+import { pendingChangeSecondsMax } from './limits.ts';
+
+/** Checks that the control stream exists, and says how far back it reaches. */
+export async function checkControlStream(connection: NatsConnection): Promise<Finding> {
+  const state = await readControlState(connection);
+  if (state === undefined)
+    return failed('control', 'the stream does not exist', 'Start a writer: it creates it.');
+  const since = state.oldestAt === undefined ? '' : `, the oldest of ${state.oldestAt.toISOString()}`;
+  const used = Math.round((100 * state.bytes) / state.bytesMax);
+  return ok('control', `${state.messages} messages${since}; ${used} % of ${state.bytesMax} bytes are used`);
+}
+
+/** Checks that no change waits for the control stream: it would be lost with the database. */
+export async function checkPendingChanges(database: Database): Promise<Finding> {
+  const [row] = await database.execute<{ changes: number; seconds: number | null }>(sql`
+    SELECT count(*)::integer AS changes, extract(epoch FROM clock_timestamp() - min(${controlChanges.at}))::float8 AS seconds
+    FROM ${controlChanges}`);
+  const { changes = 0, seconds = 0 } = row ?? {};
+  const found = `${changes} changes wait for the control stream`;
+  if ((seconds ?? 0) <= pendingChangeSecondsMax) return ok('control.pending', found);
+  return failed(
+    'control.pending',
+    `${found}, the oldest for ${Math.round(seconds ?? 0)} s`,
+    'Start a writer, and read its log.',
+  );
+}
