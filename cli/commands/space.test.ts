@@ -9,7 +9,13 @@ const operator = new Operator();
 
 test('a space is created, listed and changed', async () => {
   const spaceId = await operator.createSpace('--monthly-events', '10', '--billing', 'inactive');
-  const settings = { monthlyEventLimit: 10, billingState: 'inactive', retentionDays: null, plan: null };
+  const settings = {
+    monthlyEventLimit: 10,
+    billingState: 'inactive',
+    retentionDays: null,
+    plan: null,
+    deleteAt: null,
+  };
   const created = { spaceId, name: 'a space', ...settings };
   const listed: unknown[] = await operator.weir('space', 'list');
   expect(listed).toContainEqual({ ...created, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) });

@@ -21,6 +21,7 @@ import {
 } from '../arguments.ts';
 import { noSuchSpace, readConfig, withDatabase } from '../database.ts';
 import { CommandError, type Host, printJson, printMessage } from '../host.ts';
+import { addDeletionCommands } from './space-deletion.ts';
 
 interface SettingsOptions {
   monthlyEvents?: number | 'none';
@@ -29,7 +30,7 @@ interface SettingsOptions {
   plan?: string;
 }
 
-/** `space create`, `space set` and `space list`. */
+/** `space create`, `space set`, `space list`, and the deletion of spaces. */
 export function addSpaceCommands(program: Command, host: Host): void {
   const space = program
     .command('space')
@@ -74,6 +75,8 @@ export function addSpaceCommands(program: Command, host: Host): void {
         await printJson(host, (await listSpaces(database)).map(showSpace));
       }),
     );
+
+  addDeletionCommands(space, host);
 }
 
 /**

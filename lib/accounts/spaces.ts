@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { memberships, spaces } from '../db/schema.ts';
 import { namesOf } from '../db/statement.ts';
@@ -83,6 +83,12 @@ export async function readSpace(database: Database, spaceId: string): Promise<Sp
 export async function spaceExists(database: Database, spaceId: string): Promise<boolean> {
   const found = await database.select({ id: spaces.id }).from(spaces).where(eq(spaces.id, spaceId));
   return found.length > 0;
+}
+
+/** Whether a space is marked as deleted, or is deleted. */
+export async function isSpaceDeleted(database: Database, spaceId: string): Promise<boolean> {
+  const isKept = and(eq(spaces.id, spaceId), isNull(spaces.deleteAt));
+  return (await database.select({ id: spaces.id }).from(spaces).where(isKept)).length === 0;
 }
 
 /** All spaces, the oldest first. */

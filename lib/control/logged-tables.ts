@@ -50,6 +50,7 @@ export const loggedTables: readonly LoggedTable[] = [
       alertRules.claimedUntil,
     ],
   }),
+  logged(schema.deletedSpaces),
   logged(schema.erasures, { ignored: [schema.erasures.unwritten] }),
   // A request names the user in clear, so only its end is logged, by its id. The audit log has that it was requested.
   logged(schema.erasureRequests, { operations: ['DELETE'] }),

@@ -59,3 +59,7 @@ export const unseenTimeMsMax = 6 * 60 * 60_000;
 
 /** How far the retention clock may be behind before it is logged. */
 export const retentionLagMsMax = 60 * 60_000;
+
+/** How long the deletion of a space waits for statements that began before it, such as a dump; then it is tried again later. */
+export const snapshotWaitMs = 60_000;
+export const snapshotPollMs = 50;

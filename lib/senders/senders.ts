@@ -1,5 +1,6 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { rowsOfKeptSpaces } from '../db/deleted-spaces.ts';
 import { senders } from '../db/schema.ts';
 import { dayMs } from '../time.ts';
 
@@ -58,13 +59,19 @@ export async function recordSenders(
   spaceId: string,
   given: readonly SenderCounts[],
 ): Promise<void> {
+  if (given.length === 0) return;
   const rows = await placeSenders(database, spaceId, given);
   // The same order of locks in all ingests prevents deadlocks.
   const sorted = rows.toSorted((a, b) => (keyOfSender(a) < keyOfSender(b) ? -1 : 1));
   const excluded = (column: { name: string }) => sql`excluded.${sql.identifier(column.name)}`;
   await database
     .insert(senders)
-    .values(sorted.map((row) => ({ ...row, spaceId, lastSeenAt: sql`now()` })))
+    .select(
+      rowsOfKeptSpaces(
+        senders,
+        sorted.map((row) => ({ ...row, spaceId, refusal: row.refusal ?? null, lastSeenAt: sql`now()` })),
+      ),
+    )
     .onConflictDoUpdate({
       target: [senders.spaceId, senders.service, senders.scope, senders.version],
       set: {

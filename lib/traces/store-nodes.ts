@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { traceNodes, traces } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
 import type { TraceNodes } from '../queue/group.ts';
@@ -16,7 +17,7 @@ export interface StoredTraces {
 }
 
 /**
- * Stores the spans that are new.
+ * Stores the spans that are new, unless the space is deleted.
  *
  * @param sent spans of this space, from one or more messages.
  * @returns the traces of these spans, new or not: after a crash a redelivery returns them again. A trace whose first spans come
@@ -58,7 +59,8 @@ function buildStatement(): SQL {
   return sql`
 WITH sent AS MATERIALIZED (
   SELECT DISTINCT ON (${key}) node.*, request FROM json_array_elements(${sql.placeholder('nodes')}::json) WITH ORDINALITY AS list(spans, request),
-    json_to_recordset(list.spans) AS node(${types}) ORDER BY ${key}, request
+    json_to_recordset(list.spans) AS node(${types})
+  WHERE ${isNotDeleted(space)} ORDER BY ${key}, request
 ), whole AS (
   SELECT child.${nameOf(traceId)}, count(DISTINCT child.request) = 1
     AND bool_and(child.${nameOf(parentSpanId)} IS NULL OR parent.${nameOf(spanId)} IS NOT NULL) AS whole

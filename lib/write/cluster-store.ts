@@ -1,12 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
 import postgres, { type TransactionSql } from 'postgres';
 import type { Sql } from '../db/connect.ts';
-import { commitCounters } from '../db/schema.ts';
+import { commitCounters, deletedSpaces } from '../db/schema.ts';
 import { arrayParameter, type CompiledStatement, compileStatement, namesOf } from '../db/statement.ts';
 import { columnTypes, countedColumnNames } from '../event/columns.ts';
 import type { Part } from '../queue/group.ts';
 import { orderParameters, parameterValues } from './parameters.ts';
-import { idsOf } from './repeats.ts';
+import { findRepeatedIds, idsOf } from './repeats.ts';
 import {
   countByDay,
   countParts,
@@ -96,7 +97,12 @@ export async function storeOnCluster(
   const values = parameterValues(parts, repeated);
   const setPositions = (positions: Iterable<number>) => values.set(fresh, `{${[...positions].join()}}`);
   const placesById = placeIds(parts, new Set(repeated));
-  return inTransaction(client, async (transaction) => {
+  const stored = await inTransaction(client, async (transaction) => {
+    // The lock of this query, held until COMMIT, is the one that a deletion waits for when it begins.
+    const gone = await transaction.unsafe<{ space_id: string }[]>(findDeleted, [
+      `{${parts.map(({ spaceId }) => spaceId).join()}}`,
+    ]);
+    if (gone.length > 0) return new Set(gone.map((row) => row.space_id));
     const run = <Row extends Record<string, unknown>>(statement: CompiledStatement) =>
       transaction.unsafe<Row[]>(statement.text, orderParameters(statement, values), { prepare: true });
     setPositions(placesById.values());
@@ -116,7 +122,15 @@ export async function storeOnCluster(
     await Promise.all([countDays, ...keepRest].map(run));
     return isNew.length;
   });
+  if (typeof stored === 'number') return stored;
+  const left = parts.filter(({ spaceId }) => !stored.has(spaceId));
+  return left.length === 0 ? 0 : storeOnCluster(client, left, findRepeatedIds(left));
 }
+
+/** Deleted spaces are a table of the coordinator, which these statements do not reach. */
+const findDeleted = new PgDialect().sqlToQuery(
+  sql`SELECT ${deletedSpaces.spaceId} FROM ${deletedSpaces} WHERE ${deletedSpaces.spaceId} = ANY (${sql.raw('$1')}::uuid[])`,
+).sql;
 
 /**
  * Runs a transaction. When its connection is closed, the driver would wait for the answer to a ROLLBACK that nobody receives: then it

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { rowsOfKeptSpaces } from '../db/deleted-spaces.ts';
 import { noSpace } from '../db/limits.ts';
 import { eventIds, quarantine } from '../db/schema.ts';
 import { storableText } from '../event/text.ts';
@@ -24,7 +25,7 @@ export class QuarantineRefusedError extends Error {
 /**
  * Keeps an event that Postgres rejected, with its raw bytes, until an operator replays it. The event's own id is the
  * key: a redelivery or a client's retry adds no second entry. An event whose id is in the ledger is not kept: it is stored, or it was
- * erased from the quarantine, and is delivered again after a restore.
+ * erased from the quarantine, and is delivered again after a restore. An event of a deleted space is dropped.
  *
  * @param part of one event, well-formed. Its body holds this event and no other.
  * @throws QuarantineRefusedError when Postgres rejects the entry permanently; the driver's error for other failures.
@@ -63,15 +64,18 @@ export async function quarantineMessage(
   });
 }
 
-type NewEntry = Omit<typeof quarantine.$inferInsert, 'eventCount'>;
+type NewEntry = Omit<typeof quarantine.$inferSelect, 'eventCount' | 'quarantinedAt'>;
 
 async function keepEntry(database: Database, entry: NewEntry): Promise<void> {
   const message = storableText(entry.message).slice(0, messageCharsMax);
   try {
+    const row = { ...entry, message, eventCount: 1, quarantinedAt: sql`now()` };
     await database
       .insert(quarantine)
-      .values({ ...entry, message, eventCount: 1 })
-      .onConflictDoNothing();
+      .select(rowsOfKeptSpaces(quarantine, [row]))
+      .onConflictDoNothing()
+      // As in the store statement: without it Citus reports a rejected row as an internal error.
+      .returning({ id: quarantine.id });
   } catch (error) {
     const permanentError = permanentErrorOf(error);
     throw permanentError === undefined ? error : new QuarantineRefusedError(permanentError);

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { events, quarantine, replayedEvents, traces } from '../db/schema.ts';
 import { arrayParameter, compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
 import type { Part } from '../queue/group.ts';
@@ -24,7 +25,7 @@ import { countByAgent, countByName } from './statistics.ts';
 /**
  * The one statement that stores events (ADR 0004). A statement is its own transaction: ids, rows, usage counter,
  * statistics and segments appear together or not at all. The ledger of ids decides which events are new, and only those
- * are stored and counted: a redelivered message changes nothing and bills nothing.
+ * are stored and counted: a redelivered message changes nothing and bills nothing. Parts of deleted spaces are left out.
  *
  * It is built once, from the schema, and prepared on each connection.
  */
@@ -84,7 +85,7 @@ WITH ${
       : sql`removed AS (${removal}
 ), `
   }parts AS (${unfoldParts()}
-  ${removal === undefined ? sql`` : sql`WHERE EXISTS (SELECT 1 FROM removed)`}
+  WHERE ${isNotDeleted(sql`part.${nameOf(events.spaceId)}`)}${removal === undefined ? sql`` : sql` AND EXISTS (SELECT 1 FROM removed)`}
 ), incoming AS (${unfoldIncoming(
     // Of events with equal ids, the first is stored.
     sql`position <> ALL (${arrayParameter(repeated, 'bigint')})`,

@@ -4,6 +4,7 @@ import { type ControlStart, readControlState } from '../../lib/control/stream.ts
 import type { Database } from '../../lib/db/database.ts';
 import { erasureRequests } from '../../lib/db/schema.ts';
 import { vacuumFull } from '../erasure/rewritten-files.ts';
+import { requestLostDeletions } from '../erasure-requests/space-deletion.ts';
 import { type AppliedRows, applyRows } from './applied-rows.ts';
 import { type ErasedAgain, eraseAgain } from './erased-again.ts';
 
@@ -50,6 +51,7 @@ export async function applyControlChanges(
   // A request that is deleted again named its user.
   if (rows.tables.includes(getTableName(erasureRequests)))
     await vacuumFull(database, getTableName(erasureRequests));
+  await requestLostDeletions(database);
   return { ...rows, ...erased, gap };
 }
 

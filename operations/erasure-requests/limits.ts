@@ -1,3 +1,8 @@
+import { dayMs } from '../../lib/time.ts';
+
+/** How long the deletion of a space can be taken back. */
+export const spaceGraceMs = dayMs;
+
 /** Open requests of a space in the dashboard. */
 export const openRequestsMax = 100;
 

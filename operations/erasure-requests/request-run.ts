@@ -1,15 +1,17 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { and, eq, getTableName, sql } from 'drizzle-orm';
+import { and, eq, getTableName, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { erasureRequests, erasures } from '../../lib/db/schema.ts';
+import { StatementsRunningError } from '../../lib/retention/older-snapshots.ts';
 import { ErasureRunningError, eraseEvents } from '../erasure/erase.ts';
 import { previewErasure } from '../erasure/preview.ts';
 import { QueueStuckError } from '../erasure/queue-drain.ts';
 import type { Receipt } from '../erasure/receipt.ts';
 import { vacuumFull } from '../erasure/rewritten-files.ts';
-import type { Subject } from '../erasure/subject.ts';
+import type { EventsSubject, Subject } from '../erasure/subject.ts';
 import { requestRetryMs } from './limits.ts';
 import type { RequestWork } from './requests.ts';
+import { beginDeletion } from './space-deletion.ts';
 
 export interface RequestRunDependencies {
   /** With one connection and no short statement time-out: it holds advisory locks. */
@@ -54,9 +56,8 @@ async function runLocked(
   { spaceId, id }: { spaceId: string; id: string },
 ): Promise<Receipt | undefined> {
   const isRow = and(eq(erasureRequests.spaceId, spaceId), eq(erasureRequests.id, id));
-  const [row] = await erasing.select().from(erasureRequests).where(isRow);
-  const subject = row && subjectOf(row);
-  // Another writer has completed it since it was listed.
+  const [row, subject] = (await beginRequest(erasing, isRow)) ?? [];
+  // Another writer has completed it since it was listed, or the deletion of a space was taken back.
   if (row === undefined || subject === undefined) return undefined;
   const change = (values: Partial<typeof erasureRequests.$inferInsert>) =>
     database.update(erasureRequests).set(values).where(isRow);
@@ -64,7 +65,6 @@ async function runLocked(
     await change({ progress: text });
   });
   try {
-    await change({ startedAt: row.startedAt ?? new Date(), failure: null });
     if (row.expectedEvents === null) {
       const { events, quarantineEvents } = await previewErasure(erasing, spaceId, subject);
       await change({ expectedEvents: events + quarantineEvents });
@@ -81,13 +81,33 @@ async function runLocked(
     const failure =
       error instanceof QueueStuckError
         ? 'Events that were accepted before are still in the queue.'
-        : 'The erasure failed. The log of the writer says why.';
+        : error instanceof StatementsRunningError
+          ? 'A statement that began before the deletion is still running.'
+          : 'The erasure failed. The log of the writer says why.';
     const attemptAt = sql`now() + ${requestRetryMs}::float8 * interval '1 millisecond'`;
     await database.update(erasureRequests).set({ failure, attemptAt }).where(isRow);
     throw error;
   } finally {
     await progress.settled();
   }
+}
+
+/** Notes that a due request begins. From then on the deletion of a space cannot be taken back. */
+async function beginRequest(erasing: Database, isRow: SQL | undefined) {
+  return erasing.transaction(async (transaction) => {
+    const { startedAt, attemptAt } = erasureRequests;
+    const [row] = await transaction
+      .update(erasureRequests)
+      .set({ startedAt: sql`coalesce(${startedAt}, now())`, failure: null })
+      .where(and(isRow, lte(attemptAt, sql`now()`)))
+      .returning();
+    if (row === undefined) return undefined;
+    const subject: Subject | undefined =
+      row.subject === 'space'
+        ? { kind: 'space', name: (await beginDeletion(transaction, row.spaceId, row)).name }
+        : subjectOf({ ...row, subject: row.subject });
+    return [row, subject] as const;
+  });
 }
 
 /** Writes the latest text, one write at a time: a large erasure reports faster than that. */
@@ -133,7 +153,13 @@ export async function rewriteRequests(
   return true;
 }
 
-function subjectOf({ subject, value, beforeMs }: typeof erasureRequests.$inferSelect): Subject | undefined {
+function subjectOf({
+  subject,
+  value,
+  beforeMs,
+}: Pick<typeof erasureRequests.$inferSelect, 'value' | 'beforeMs'> & { subject: EventsSubject['kind'] }):
+  | EventsSubject
+  | undefined {
   if (subject === 'before') return beforeMs === null ? undefined : { kind: subject, timeMs: beforeMs };
   return value === null ? undefined : { kind: subject, value };
 }

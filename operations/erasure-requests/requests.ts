@@ -2,7 +2,7 @@ import { and, asc, desc, eq, getTableName, lte, sql } from 'drizzle-orm';
 import { type Actor, runAudited, userIdOf } from '../../lib/accounts/audit/audit.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { erasureRequests, erasures, users } from '../../lib/db/schema.ts';
-import type { Subject } from '../erasure/subject.ts';
+import type { EventsSubject, Subject } from '../erasure/subject.ts';
 import { erasuresListed, openRequestsMax } from './limits.ts';
 
 /** An erasure that was requested in the dashboard and is not completed. It does not name the user or thread. */
@@ -50,7 +50,7 @@ export interface CompletedErasure {
 export async function requestErasure(
   database: Database,
   spaceId: string,
-  { subject, reason, actor }: { subject: Subject; reason: string | undefined; actor: Actor },
+  { subject, reason, actor }: { subject: EventsSubject; reason: string | undefined; actor: Actor },
 ): Promise<string | undefined> {
   if ((await database.$count(erasureRequests, eq(erasureRequests.spaceId, spaceId))) >= openRequestsMax)
     return undefined;

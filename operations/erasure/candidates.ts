@@ -44,7 +44,9 @@ async function listCandidates(
   const mayMatch =
     subject.kind === 'before'
       ? sql`${minStartMs} < ${subject.timeMs}`
-      : sql`(${hasTerm(term)} OR ${hasTerm(inSpace(spaceId, [anyTerm])[0])})`;
+      : subject.kind === 'space'
+        ? sql`true`
+        : sql`(${hasTerm(term)} OR ${hasTerm(inSpace(spaceId, [anyTerm])[0])})`;
   return database.execute<{ id: string; rawBytes: number }>(sql`
     -- Sorted outside: with an ordered index at hand the planner would walk it past all segments that lack the term.
     WITH candidates AS MATERIALIZED (

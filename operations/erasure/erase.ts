@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { noSpace } from '../../lib/db/limits.ts';
 import { quarantine } from '../../lib/db/schema.ts';
+import { untilStatementsEnded } from '../../lib/retention/older-snapshots.ts';
 import { listBatches } from './candidates.ts';
 import { eraseNodes } from './erased-nodes.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
@@ -11,6 +12,7 @@ import { beginErasure, completeErasure, type Erasure } from './erasure-row.ts';
 import { untilStored } from './queue-drain.ts';
 import { type Receipt, storedReceipt, writeReceipt } from './receipt.ts';
 import { rewriteFiles } from './rewritten-files.ts';
+import { deleteSpaceRows } from './space-rows.ts';
 import { readStart } from './start.ts';
 import type { Subject } from './subject.ts';
 import { forgottenByQueue } from './window-end.ts';
@@ -67,6 +69,8 @@ async function eraseAll(
   spaceId: string,
   { subject, reason, backupRetentionDays, report = () => {}, queueStuckMs, request }: EraseOptions,
 ): Promise<Receipt> {
+  // From then on nothing more is stored for a deleted space.
+  if (subject.kind === 'space') await untilStatementsEnded(database);
   const start = await readStart(database, connection, spaceId);
   const erasure = await beginErasure(database, spaceId, { subject, reason, start, request });
   // Most events are already stored. Erasing them first does not depend on a running writer.
@@ -79,13 +83,18 @@ async function eraseAll(
   // Repeats until a pass finds nothing: messages queued at the start may have been stored after the last pass. Their number is finite.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
-  const nodes = await eraseNodes(database, erasure);
-  if (nodes > 0) report(`${nodes.toLocaleString('en')} spans of traces cleared`);
+  if (subject.kind === 'space') await deleteSpaceRows(database, erasure, report);
+  else {
+    const nodes = await eraseNodes(database, erasure);
+    if (nodes > 0) report(`${nodes.toLocaleString('en')} spans of traces cleared`);
+  }
   const files = await rewriteFiles(database, erasure, (table) => report(`rewriting ${table}`));
   const unassigned = await countUnassigned(database);
   const notReached = [
     ...pass.damaged.map((id) => `segment ${id} is damaged: its body was not changed`),
-    ...(pass.unreadable === 0 ? [] : [`${pass.unreadable} entries in quarantine cannot be read`]),
+    ...(pass.unreadable === 0 || subject.kind === 'space'
+      ? []
+      : [`${pass.unreadable} entries in quarantine cannot be read`]),
     ...(unassigned === 0 ? [] : [`${unassigned} messages in quarantine belong to no known space`]),
   ];
   const { atMs: startMs, watermarks } = start;

@@ -55,6 +55,7 @@ function nodeImage(row: typeof traceNodes.$inferSelect): Record<string, unknown>
 }
 
 function matchNodes(subject: Subject): SQL {
+  if (subject.kind === 'space') return sql`true`;
   if (subject.kind === 'before') return lt(traceNodes.startTimeMs, subject.timeMs);
   return eq(subject.kind === 'user' ? traceNodes.userId : traceNodes.threadId, asStored(subject.value));
 }

@@ -57,6 +57,8 @@ export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Pr
     { events, segmentsRewritten, segmentsDeleted, rows, unwritten },
   ) => {
     await countErased(transaction, erasure, { events, segmentsRewritten, segmentsDeleted, unwritten });
+    // After a restore a deleted space is deleted again.
+    if (subject.kind === 'space') return;
     await recordErased(transaction, erasure, {
       ids: rows.map(({ id }) => id),
       counted: rows.map((row) => countedRow(row, row.apiKeyId)),

@@ -8,6 +8,7 @@ import { isDistributed } from '../../lib/db/distribution.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { RewrittenFiles } from './cluster/cluster-files.ts';
 import type { Erasure, ErasureCounts } from './erasure-row.ts';
+import type { Subject } from './subject.ts';
 
 /** When a storage location no longer contains the erased data, and the settings that determine it. */
 export interface Forgotten {
@@ -53,7 +54,7 @@ export interface ReceiptInput {
 export function storedReceipt(receipt: Receipt): Receipt {
   const { spaceId, subject } = receipt;
   const hashed = Object.entries(subject).map(([kind, value]) => {
-    if (kind === 'before') return [kind, value];
+    if (kind === 'before' || kind === 'space') return [kind, value];
     const hash = createHash('sha256').update(`${spaceId}:${kind}:${value}`).digest('hex');
     return [kind, `sha256:${hash}`];
   });
@@ -67,15 +68,15 @@ export async function writeReceipt(database: Transaction, input: ReceiptInput): 
   return {
     erasureId: id,
     spaceId,
-    subject:
-      subject.kind === 'before'
-        ? { before: new Date(subject.timeMs).toISOString() }
-        : { [subject.kind]: subject.value },
+    subject: describeSubject(subject),
     reason,
     startedAt: new Date(start.atMs).toISOString(),
     completedAt: completedAt.toISOString(),
     erased: counts,
-    kept: ['ids (tombstones)', 'usage per month', 'statistics per minute'],
+    kept:
+      subject.kind === 'space'
+        ? ['usage per month', 'receipts of erasures', 'who deleted the space']
+        : ['ids (tombstones)', 'usage per month', 'statistics per minute'],
     rewrittenTables: files.rewritten,
     forgotten: {
       queue,
@@ -87,6 +88,11 @@ export async function writeReceipt(database: Transaction, input: ReceiptInput): 
       ...files.left.map((table) => `${table}: not written into a new file; see docs/erasure.md`),
     ],
   };
+}
+
+function describeSubject(subject: Subject): Receipt['subject'] {
+  if (subject.kind === 'before') return { before: new Date(subject.timeMs).toISOString() };
+  return { [subject.kind]: subject.kind === 'space' ? subject.name : subject.value };
 }
 
 function forgottenByBackups(completedAt: Date, days: number | undefined): Forgotten {

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getTableName, sql } from 'drizzle-orm';
+import { getTableName, is, sql } from 'drizzle-orm';
+import { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../lib/db/database.ts';
-import { isDistributed } from '../../lib/db/distribution.ts';
+import { distributedTables, isDistributed } from '../../lib/db/distribution.ts';
 import { defaultEvents, defaultSegments, serverTimeMs } from '../../lib/db/partitions.ts';
-import { erasureRequests, events, quarantine, segments, traceNodes } from '../../lib/db/schema.ts';
+import * as schema from '../../lib/db/schema.ts';
 import { isLockConflict } from '../../lib/retention/delete-expired.ts';
 import { expireLock } from '../../lib/retention/expire.ts';
 import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
+import { hasOlderSnapshots, readNextTransaction } from '../../lib/retention/older-snapshots.ts';
 import { readFill } from '../../lib/retention/partition-fill.ts';
 import { copyPartitions } from '../../lib/retention/partition-rewrite.ts';
 import { listWeekPartitions, type WeekPartitions } from '../../lib/retention/week-partitions.ts';
 import {
   dropMovedShards,
-  olderSnapshots,
   type RewrittenFiles,
   rewriteOnCluster,
   statisticsTable,
@@ -27,13 +28,17 @@ import {
 } from './limits.ts';
 
 /** The table of the spans of traces. */
-export const nodesTable = getTableName(traceNodes);
+export const nodesTable = getTableName(schema.traceNodes);
 
-/** The table of requests, on Citus a table of the coordinator. */
-const requestsTable = getTableName(erasureRequests);
+/** Tables that are rewritten whole: those without partitions. */
+const wholeTables: readonly string[] = Object.values(schema)
+  .filter((one) => is(one, PgTable))
+  .filter((table) => table !== schema.events && table !== schema.segments)
+  .map(getTableName);
 
-/** Tables that are rewritten whole. */
-const wholeTables: readonly string[] = [getTableName(quarantine), nodesTable, requestsTable];
+/** On Citus: tables of the coordinator. */
+const distributed = distributedTables.map(getTableName);
+const localTables = wholeTables.filter((name) => !distributed.includes(name));
 
 /**
  * Rewrites the tables that had erased rows into new files. Deleting a row only frees its space in a page, and VACUUM does not
@@ -60,7 +65,7 @@ export async function rewriteFiles(
   try {
     for (const table of tables) {
       report(table);
-      if (onCluster && table !== requestsTable) {
+      if (onCluster && !localTables.includes(table)) {
         const files = await rewriteOnCluster(database, erasure.spaceId, table);
         rewritten.push(...files.rewritten);
         left.push(...files.left);
@@ -104,13 +109,13 @@ async function namesOfTable(database: Database, table: string): Promise<string[]
   return [week?.events, week?.segments].flatMap((name) => name ?? []);
 }
 
-/** @param table a partition of segments, the quarantine, the spans or the statistics. @returns whether its files no longer contain erased data. */
+/** @param table a partition of segments, a table without partitions, or the statistics. @returns whether its files no longer contain erased data. */
 async function rewriteTable(database: Database, table: string): Promise<boolean> {
-  if (table === nodesTable) {
+  if (wholeTables.includes(table)) {
     await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(table)}`);
     if ((await readFill(database, table)).rows > rewrittenEventsMax) return false;
+    return vacuumFull(database, table);
   }
-  if (wholeTables.includes(table)) return vacuumFull(database, table);
   if (table === statisticsTable) return rewriteStatistics(database);
   if (table === defaultSegments)
     return (await vacuumFull(database, defaultEvents)) && (await vacuumFull(database, defaultSegments));
@@ -130,7 +135,7 @@ async function findWeek(database: Database, table: string): Promise<WeekPartitio
 
 /** Postgres stores the most frequent values of columns, also texts, as statistics of partitions and of the partitioned table. */
 async function rewriteStatistics(database: Database): Promise<boolean> {
-  const tables = [getTableName(events), getTableName(segments)];
+  const tables = [getTableName(schema.events), getTableName(schema.segments)];
   const analyzed = await database.execute<{ name: string }>(sql`
     SELECT DISTINCT tablename AS name FROM pg_stats
     WHERE inherited AND schemaname = current_schema() AND tablename = ANY (${`{${tables.join()}}`}::text[])`);
@@ -153,13 +158,11 @@ async function rewriteStatistics(database: Database): Promise<boolean> {
  * them.
  */
 export async function vacuumFull(database: Database, table: string): Promise<boolean> {
-  const [now] = await database.execute<{ xid: string }>(
-    sql`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid`,
-  );
+  const xid = await readNextTransaction(database);
   await database.execute(sql`SELECT set_config('lock_timeout', ${`${vacuumLockTimeoutMs}ms`}, false)`);
   try {
     for (let attempt = 1; attempt <= vacuumLockTries; attempt++) {
-      const isSeen = await hasOlderSnapshots(database, now?.xid ?? '');
+      const isSeen = await hasOlderSnapshots(database, xid);
       if (!isSeen && (await tryVacuum(database, table))) return true;
       await sleep(vacuumLockPauseMs);
     }
@@ -167,11 +170,6 @@ export async function vacuumFull(database: Database, table: string): Promise<boo
   } finally {
     await database.execute(sql`SELECT set_config('lock_timeout', '0', false)`);
   }
-}
-
-async function hasOlderSnapshots(database: Database, xid: string): Promise<boolean> {
-  const [row] = await database.execute<{ isSeen: boolean }>(sql.raw(olderSnapshots(xid)));
-  return row?.isSeen === true;
 }
 
 async function tryVacuum(database: Database, table: string): Promise<boolean> {

@@ -2,13 +2,21 @@ import { and, type SQL } from 'drizzle-orm';
 import { asStored } from '../../lib/event/text.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from '../../lib/read/event-filter.ts';
 
-/** Which events are erased: those of a user, those of a thread, or all that started before a given time. */
+/**
+ * Which events are erased: those of a user, those of a thread, all that started before a given time, or all of a deleted space,
+ * with everything else that it has.
+ */
 export type Subject =
   | { readonly kind: 'user' | 'thread'; readonly value: string }
-  | { readonly kind: 'before'; readonly timeMs: number };
+  | { readonly kind: 'before'; readonly timeMs: number }
+  | { readonly kind: 'space'; readonly name: string };
+
+/** A subject in a space that stays. */
+export type EventsSubject = Exclude<Subject, { readonly kind: 'space' }>;
 
 /** The filter that lists the same events, so an operator can see what will be erased. */
 export function filterOf(subject: Subject): EventFilter {
+  if (subject.kind === 'space') return {};
   if (subject.kind === 'before') return { to: subject.timeMs };
   return { [columnOf(subject.kind)]: subject.value };
 }
@@ -26,12 +34,14 @@ export function termOf(spaceId: string, subject: Subject): bigint | undefined {
 
 /** The same condition for an element of the column in a queued part; undefined means NULL. */
 export function isOfElement(subject: Subject, element: string | undefined): boolean {
+  if (subject.kind === 'space') return true;
   if (element === undefined) return false;
   return subject.kind === 'before' ? Number(element) < subject.timeMs : element === asStored(subject.value);
 }
 
 /** The column that the condition compares. */
-export function subjectColumn({ kind }: Subject): 'userId' | 'threadId' | 'startTimeMs' {
+export function subjectColumn({ kind }: Subject): 'id' | 'userId' | 'threadId' | 'startTimeMs' {
+  if (kind === 'space') return 'id';
   return kind === 'before' ? 'startTimeMs' : columnOf(kind);
 }
 

@@ -209,3 +209,22 @@ test.each(mutations)('%s cannot be called with GET', async (_path, procedure) =>
   expect(status).toBe(405);
   expect(await victimRows()).toEqual(before);
 });
+
+test('every procedure and download of a space is refused while the space is marked as deleted, except to restore it', async () => {
+  const deleted = await dashboard.addSpace();
+  const { spaceId } = deleted;
+  const { name } = (await deleted.client.trpc.spaces.get.query({ spaceId })) ?? {};
+  await deleted.client.trpc.spaces.delete.mutate({ spaceId, name });
+  const open = scoped.filter(([, { isOfDeleted }]) => isOfDeleted === true).map(([path]) => path);
+  expect(open).toEqual(['spaces.restore', 'spaces.switch']);
+  for (const [path, procedure] of scoped) {
+    if (procedure.isOfDeleted === true) continue;
+    const input = sampleInput(procedure, { spaceId, id: randomUUID(), email: deleted.email });
+    const { status, body } = await callProcedure(dashboard.url, procedure, input, as(deleted));
+    expect([path, status, body]).toEqual([path, 403, expect.stringContaining('will be deleted at')]);
+  }
+  for (const path of [`export/${spaceId}?format=ndjson`, `audit/${spaceId}?format=csv`]) {
+    const { status } = await fetch(`${dashboard.url}/${path}`, { headers: as(deleted) });
+    expect([path, status]).toEqual([path, 403]);
+  }
+});

@@ -79,10 +79,16 @@ export function requireSession(user: SessionUser | undefined): SessionUser {
  * Requires that the user has at least the role `least` in a space.
  *
  * @param asked the space; undefined for the one selected in the session, or the user's only one.
- * @throws TRPCError NOT_FOUND when the user is not a member of it; FORBIDDEN when the role is lower; BAD_REQUEST when
- *   `asked` is undefined and the user has several spaces.
+ * @param more `isOfDeleted`: also in a space that is marked as deleted.
+ * @throws TRPCError NOT_FOUND when the user is not a member of it; FORBIDDEN when the role is lower, or the space is marked as
+ *   deleted; BAD_REQUEST when `asked` is undefined and the user has several spaces.
  */
-export function requireRole(user: SpaceUser, asked: string | undefined, least: Role): SpaceAccess {
+export function requireRole(
+  user: SpaceUser,
+  asked: string | undefined,
+  least: Role,
+  { isOfDeleted = false }: { isOfDeleted?: boolean } = {},
+): SpaceAccess {
   const spaceId = asked ?? user.currentSpaceId;
   if (spaceId === null && user.spaces.length > 1) {
     throw new TRPCError({
@@ -92,6 +98,12 @@ export function requireRole(user: SpaceUser, asked: string | undefined, least: R
   }
   const space = user.spaces.find(({ id }) => id === spaceId);
   if (space === undefined) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such space.' });
+  if (space.deleteAt !== null && !isOfDeleted) {
+    throw new TRPCError({
+      code: 'FORBIDDEN',
+      message: `The space will be deleted at ${space.deleteAt.toISOString()}. Until then an owner can restore it.`,
+    });
+  }
   if (!hasRole(space.role, least)) {
     throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in the space.` });
   }
@@ -100,7 +112,7 @@ export function requireRole(user: SpaceUser, asked: string | undefined, least: R
 
 /** @throws TRPCError FORBIDDEN when the user has the role `least` in no space. */
 export function requireRoleSomewhere(user: SpaceUser, least: Role): void {
-  if (user.spaces.some(({ role }) => hasRole(role, least))) return;
+  if (user.spaces.some(({ role, deleteAt }) => deleteAt === null && hasRole(role, least))) return;
   throw new TRPCError({ code: 'FORBIDDEN', message: `This needs the role ${least} in a space.` });
 }
 

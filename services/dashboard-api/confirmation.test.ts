@@ -29,9 +29,12 @@ const isConfirmationNeeded: Record<string, boolean> = {
   'members.setRole': true,
   // These delete events.
   'erasures.request': true,
+  'spaces.delete': true,
   // It sends names and numbers out of Weir.
   'alerts.createTarget': true,
   'spaces.setRetention': true,
+  // It gives keys and members their access again.
+  'spaces.restore': true,
   'secondFactor.addPasskey': true,
   'secondFactor.addTotp': true,
   'secondFactor.removePasskey': true,

@@ -21,7 +21,7 @@ import { countQueued, readWatermarks } from '../../lib/queue-state/watermark.ts'
 import { cutEvents } from '../../lib/segment/cut.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
-import type { Subject } from '../../operations/erasure/subject.ts';
+import type { EventsSubject } from '../../operations/erasure/subject.ts';
 import { Committer } from '../../services/ingest/commit/committer.ts';
 import { compressBatch } from '../../services/ingest/commit/compressed-batch.ts';
 import { unlimited } from '../../services/ingest/read/batch-reader.ts';
@@ -65,7 +65,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 interface Erasure {
-  readonly subject: Subject;
+  readonly subject: EventsSubject;
   /** The ids stored at its start, and the number of sends until then. */
   readonly known: ReadonlySet<string>;
   readonly sends: number;
@@ -112,7 +112,7 @@ class Run {
   }
 
   /** Erases, and sends requests after its start. The writer runs from the beginning, or only afterwards if it is lagging. */
-  async erase(subject: Subject, later: Parameters<Run['send']>[0], isLagging: boolean): Promise<void> {
+  async erase(subject: EventsSubject, later: Parameters<Run['send']>[0], isLagging: boolean): Promise<void> {
     await using stack = new AsyncDisposableStack();
     if (!isLagging) stack.use(runWriter());
     const rows = await database.select().from(eventIds).where(eq(eventIds.spaceId, this.#spaceId));

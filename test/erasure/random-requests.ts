@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { llmEvent } from '../../harness/fixtures/events.ts';
-import type { Subject } from '../../operations/erasure/subject.ts';
+import type { EventsSubject } from '../../operations/erasure/subject.ts';
 
 /** An event of a random request. Few ids, users, threads and times, so that requests overlap. */
 export interface RandomEvent {
@@ -31,10 +31,10 @@ export const randomRequest = fc.array(
 );
 export const randomRequests = fc.array(randomRequest, { minLength: 1, maxLength: 4 });
 
-export const randomSubject: fc.Arbitrary<Subject> = fc.oneof(
-  fc.nat({ max: 2 }).map((n): Subject => ({ kind: 'user', value: `user-${n}` })),
-  fc.nat({ max: 2 }).map((n): Subject => ({ kind: 'thread', value: `thread-${n}` })),
-  fc.integer({ min: 2, max: 3 }).map((n): Subject => ({ kind: 'before', timeMs: n * 1_000 })),
+export const randomSubject: fc.Arbitrary<EventsSubject> = fc.oneof(
+  fc.nat({ max: 2 }).map((n): EventsSubject => ({ kind: 'user', value: `user-${n}` })),
+  fc.nat({ max: 2 }).map((n): EventsSubject => ({ kind: 'thread', value: `thread-${n}` })),
+  fc.integer({ min: 2, max: 3 }).map((n): EventsSubject => ({ kind: 'before', timeMs: n * 1_000 })),
 );
 
 /** A sent text. It contains a unique word. */
@@ -64,7 +64,7 @@ export class SentText {
     return String(this.event.id);
   }
 
-  isOf(subject: Subject): boolean {
+  isOf(subject: EventsSubject): boolean {
     const { user, thread, second } = this.#random;
     if (subject.kind === 'before') return second * 1_000 < subject.timeMs;
     return subject.value === (subject.kind === 'user' ? `user-${user}` : `thread-${thread}`);

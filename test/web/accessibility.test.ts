@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { operator } from '../../lib/accounts/audit/audit.ts';
+import { deleteSpace } from '../../operations/erasure-requests/space-deletion.ts';
 import { demoEvents } from '../support/browser/demo-events.ts';
 import { furnishSpace } from '../support/browser/furnished-space.ts';
 import { shownPages } from '../support/browser/shown-pages.ts';
@@ -110,6 +112,10 @@ test('no page, dialog or menu violates an accessibility rule in any theme, and n
   await page.getByRole('menu').waitFor();
   // An open menu is outside of the landmarks.
   found.menu = await findViolations(page, ['region']);
+  await deleteSpace(system.pipeline.database, newcomer.spaceId, { actor: operator });
+  await newcomer.page.goto(`/s/${newcomer.spaceId}`);
+  await newcomer.page.getByRole('heading', { name: 'This space is deleted' }).waitFor();
+  found.deletedSpace = [...(await findViolations(newcomer.page)), ...(await findWide(newcomer.page))];
   await stranger.page.goto('/sign-in');
   await stranger.page.getByLabel('Password').waitFor();
   found.signIn = await findViolations(stranger.page);

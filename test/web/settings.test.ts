@@ -232,6 +232,23 @@ test('space settings: the name, what a retention deletes before it is set, and w
   await page.getByText('Events are deleted permanently 30 days after they were received.').waitFor();
   const [space] = await system.pipeline.sql`SELECT retention_days FROM spaces WHERE id = ${spaceId}`;
   expect(space?.retention_days).toBe(30);
+
+  // Deleting it takes its name. Then one page is left, until an owner restores it.
+  await page.getByRole('button', { name: 'Delete this space …' }).click();
+  const deleting = page.getByRole('dialog', { name: 'Delete the space' });
+  const remove = deleting.getByRole('button', { name: 'Delete the space' });
+  await deleting.getByLabel(/^Type/).fill('production');
+  expect(await remove.isDisabled()).toBe(true);
+  await deleting.getByLabel(/^Type/).fill('Production');
+  await remove.click();
+  await page.getByRole('heading', { name: 'This space is deleted' }).waitFor();
+  await page.goto(`/s/${spaceId}/events`);
+  await page.getByText('nothing is deleted: its keys are refused').waitFor();
+  expect(page.url()).toMatch(/\/deleted$/);
+  await page.getByRole('button', { name: 'Restore the space' }).click();
+  await page.getByText('The space is restored.').waitFor();
+  await page.goto(`/s/${spaceId}/settings/space`);
+  await page.getByText('Events are deleted permanently 30 days').waitFor();
 });
 
 test('an alert shows when it would have fired before it is saved; a webhook shows its secret once; a test shows its outcome', async () => {

@@ -1,15 +1,18 @@
 import { and, eq, exists, gt, inArray, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import postgres from 'postgres';
 import type { Database, Transaction } from '../../db/database.ts';
-import { auditLog, memberships, sessions, users } from '../../db/schema.ts';
+import { auditLog, memberships, sessions, spaces, users } from '../../db/schema.ts';
 import { hasRole, type Role, roles } from '../role.ts';
 
 /** The authority of a dashboard user for a change. It is checked when a call begins, and again in the statement of the change. */
 export interface Grant {
   /** The session of the call. It must not have ended, and its user must not be disabled. */
   readonly sessionId: string;
-  /** The least role that the user must still have. Without `spaceId`: in any space. */
-  readonly role?: { readonly least: Role; readonly spaceId?: string };
+  /**
+   * The least role that the user must still have. Without `spaceId`: in any space. A space that is marked as deleted counts only with
+   * `isOfDeleted`.
+   */
+  readonly role?: { readonly least: Role; readonly spaceId?: string; readonly isOfDeleted?: boolean };
   /** The session must have authenticated at most this long ago. Absent for changes that do not widen access. */
   readonly authenticatedWithinMs?: number;
 }
@@ -39,9 +42,11 @@ export function grantedId(
       database
         .select({ one: sql`1` })
         .from(memberships)
+        .innerJoin(spaces, eq(spaces.id, memberships.spaceId))
         .where(
           and(
             eq(memberships.userId, userId),
+            role.isOfDeleted === true ? undefined : isNull(spaces.deleteAt),
             role.spaceId === undefined ? undefined : eq(memberships.spaceId, role.spaceId),
             inArray(
               memberships.role,

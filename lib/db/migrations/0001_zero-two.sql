@@ -291,3 +291,15 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
+
+-- Deletion of spaces (ADR 30).
+
+ALTER TABLE spaces ADD COLUMN delete_at timestamptz;
+
+CREATE TABLE deleted_spaces (
+  space_id uuid PRIMARY KEY,
+  name text NOT NULL,
+  requested_at timestamptz NOT NULL,
+  requested_by text NOT NULL,
+  begun_at timestamptz NOT NULL DEFAULT now()
+);

@@ -19,7 +19,7 @@ const may = (privileges: string, ...tables: readonly PgTable[]): Right[] =>
 /** It looks up keys and quotas, and cannot read events. */
 const ingestRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.senders),
-  ...may('SELECT', apiKeys, spaces, usageDays, usageMonths),
+  ...may('SELECT', apiKeys, spaces, usageDays, usageMonths, schema.deletedSpaces),
   { table: apiKeys, privileges: sql`UPDATE (${nameOf(apiKeys.lastUsedAt)})` },
   { table: usageDays, privileges: sql`INSERT, UPDATE (${nameOf(usageDays.repeats)})` },
 ];
@@ -33,11 +33,12 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT', schema.events, schema.segments, schema.eventIds, schema.spaceCommits),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertTargets, schema.alertRules),
   ...may('SELECT, INSERT, UPDATE, DELETE', schema.alertEvents, schema.alertDeliveries),
-  ...may('SELECT', schema.erasures, schema.backups),
+  ...may('SELECT', schema.erasures, schema.deletedSpaces, schema.backups),
+  // A writer erases what is requested. The deletion of a space can be taken back.
+  ...may('SELECT, INSERT, UPDATE, DELETE', schema.erasureRequests),
+  ...may('SELECT, INSERT', schema.auditLog, schema.identities),
   // It moves changes to the control stream. The triggers insert them with the rights of the owner.
   ...may('SELECT, DELETE', schema.controlChanges),
-  // A writer erases what is requested.
-  ...may('SELECT, INSERT', schema.auditLog, schema.identities, schema.erasureRequests),
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
   ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
   ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),

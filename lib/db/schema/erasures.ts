@@ -2,6 +2,9 @@ import { sql } from 'drizzle-orm';
 import { bigint, doublePrecision, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from './columns.ts';
 
+/** What is erased: events of a user or a thread, those that started before a time, or the whole space (docs/deletion.md). */
+const subject = () => text('subject', { enum: ['user', 'thread', 'before', 'space'] }).notNull();
+
 /**
  * Erasures, completed or in progress (docs/erasure.md). A killed run continues from its row. The subject is kept only as a
  * hash.
@@ -11,7 +14,7 @@ export const erasures = pgTable(
   {
     spaceId: uuid('space_id').notNull(),
     id: uuid('id').notNull().default(sql`uuidv7()`),
-    subject: text('subject', { enum: ['user', 'thread', 'before'] }).notNull(),
+    subject: subject(),
     /** The term of the user or thread (lib/event/terms.ts), in the space. */
     term: bigint('term', { mode: 'bigint' }),
     /** Events that started before this time are erased. */
@@ -37,20 +40,20 @@ export const erasures = pgTable(
 );
 
 /**
- * Erasures requested in the dashboard, until a writer has completed them. A row names the user or thread in clear: it is deleted
- * with the completion, and the table is rewritten.
+ * Erasures requested in the dashboard, and deletions of spaces, until a writer has completed them. A row names the user or thread in
+ * clear: it is deleted with the completion, and the table is rewritten.
  */
 export const erasureRequests = pgTable(
   'erasure_requests',
   {
     spaceId: uuid('space_id').notNull(),
     id: uuid('id').notNull().default(sql`uuidv7()`),
-    subject: text('subject', { enum: ['user', 'thread', 'before'] }).notNull(),
+    subject: subject(),
     /** The user or thread. The planner keeps no samples of it (SET STATISTICS 0 in the migration). */
     value: text('value'),
     beforeMs: doublePrecision('before_ms'),
     reason: text('reason'),
-    /** A user's id. */
+    /** A user's id, or `operator`, as in the audit log. */
     requestedBy: text('requested_by').notNull(),
     createdAt: createdAt(),
     /** When a writer began it; null while it waits for one. */
@@ -59,9 +62,23 @@ export const erasureRequests = pgTable(
     expectedEvents: bigint('expected_events', { mode: 'number' }),
     /** What the writer is doing. */
     progress: text('progress'),
-    /** Why the last attempt failed. The next one begins at `attemptAt`. */
+    /** Why the last attempt failed. */
     failure: text('failure'),
+    /** When the next attempt begins; of the deletion of a space at first: the end of its grace. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),
   },
   (table) => [primaryKey({ columns: [table.spaceId, table.id] })],
 );
+
+/**
+ * Spaces whose deletion has begun. Their rows in `spaces` are deleted, and no statement stores anything for them any more, such as
+ * events that are still in the queue (lib/db/deleted-spaces.ts). Rows are never deleted (ADR 30).
+ */
+export const deletedSpaces = pgTable('deleted_spaces', {
+  spaceId: uuid('space_id').primaryKey(),
+  name: text('name').notNull(),
+  /** When it was requested, and by whom: a user's id, or `operator`. */
+  requestedAt: instant('requested_at').notNull(),
+  requestedBy: text('requested_by').notNull(),
+  begunAt: instant('begun_at').notNull().default(sql`now()`),
+});

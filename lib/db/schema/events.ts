@@ -17,7 +17,7 @@ import { bytea, instant } from './columns.ts';
 
 /**
  * The ledger: every id that a space ever stored. It alone decides which events are new, so that a deleted event is not
- * stored or billed again when it is resent. Rows are never deleted (ADR 0016).
+ * stored or billed again when it is resent. Rows are only deleted with their space (ADR 0016, ADR 30).
  */
 export const eventIds = pgTable(
   'event_ids',

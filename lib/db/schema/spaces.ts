@@ -20,6 +20,8 @@ export const spaces = pgTable(
     retentionDays: integer('retention_days'),
     /** The name of its plan, for display; null without one. The limits are in this row, not in the plan. */
     plan: text('plan'),
+    /** The end of the grace of a deletion (docs/deletion.md). Until then nobody reads or writes the space. Null: not deleted. */
+    deleteAt: instant('delete_at'),
   },
   (table) => [
     check('spaces_monthly_event_limit', sql`${table.monthlyEventLimit} >= 0`),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import { isMakerTrusted, isOpenInvitation } from '../../../lib/accounts/open-invitations.ts';
@@ -98,7 +98,7 @@ async function lookAt(database: Database, token: string): Promise<InvitationView
     .from(invitations)
     .innerJoin(spaces, eq(spaces.id, invitations.spaceId))
     .leftJoin(users, eq(users.email, invitations.email))
-    .where(isOpen(database, token));
+    .where(and(isOpen(database, token), isNull(spaces.deleteAt)));
   return row && { ...row, expiresAt: row.expiresAt.toISOString() };
 }
 

@@ -20,7 +20,7 @@ export interface ReadKeyUser extends SpaceUser {
 
 /** Looks up read keys in Postgres. */
 export interface ReadKeys {
-  /** @returns undefined for a key that does not exist, was revoked or has expired. */
+  /** @returns undefined for a key that does not exist, was revoked or has expired, or whose space is deleted. */
   find(key: string): Promise<ReadKeyUser | undefined>;
 }
 
@@ -77,6 +77,7 @@ function prepareFind(database: Database) {
       and(
         eq(apiKeys.hash, sql.placeholder('hash')),
         isNull(apiKeys.revokedAt),
+        isNull(spaces.deleteAt),
         or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)),
       ),
     )
@@ -89,7 +90,7 @@ function toUser(row: { keyId: string; scope: ReadScope; spaceId: string; name: s
     userId: keyId,
     sessionId: keyId,
     currentSpaceId: spaceId,
-    spaces: [{ id: spaceId, name, role: roleOfScope[scope] }],
+    spaces: [{ id: spaceId, name, role: roleOfScope[scope], deleteAt: null }],
     scope,
   };
 }

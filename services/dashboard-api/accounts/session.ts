@@ -11,13 +11,22 @@ import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts'
 import { sessionIdleMs, sessionsMax, sessionTtlMs, sessionUseMs, ssoSessionTtlMs } from '../limits.ts';
 import type { CodeKind } from '../second-factor/codes.ts';
 
+/** A space that a caller may use, with the role in it. */
+export interface UserSpace {
+  id: string;
+  name: string;
+  role: Role;
+  /** When the space will be deleted, and its grace ends; null for a space that is not marked as deleted. */
+  deleteAt: Date | null;
+}
+
 /** A caller of the procedures of spaces: the user of a session, or a read key (read-keys.ts). Roles decide what a call may do. */
 export interface SpaceUser {
   sessionId: string;
   userId: string;
   /** The space for calls without a `spaceId`: the selected one, or the user's only one; null when there is neither. */
   currentSpaceId: string | null;
-  spaces: { id: string; name: string; role: Role }[];
+  spaces: UserSpace[];
 }
 
 /** The user of a session and all their spaces. */
@@ -218,6 +227,7 @@ function prepareFind(database: Database) {
       isUseOld: sql<boolean>`${lt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionUseMs))} * interval '1 millisecond'`)}`,
       spaceId: spaces.id,
       name: spaces.name,
+      deleteAt: spaces.deleteAt,
       role: memberships.role,
     })
     .from(sessions)
@@ -234,8 +244,8 @@ type SessionRow = Awaited<ReturnType<ReturnType<typeof prepareFind>['execute']>>
 function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolean): SessionUser | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
-  const own = rows.flatMap(({ spaceId, name, role }) =>
-    spaceId === null || name === null || role === null ? [] : [{ id: spaceId, name, role }],
+  const own = rows.flatMap(({ spaceId, name, role, deleteAt }) =>
+    spaceId === null || name === null || role === null ? [] : [{ id: spaceId, name, role, deleteAt }],
   );
   const [only] = own;
   // The user may have been removed from the selected space.

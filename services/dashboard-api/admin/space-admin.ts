@@ -21,7 +21,7 @@ import { previewRetention, type RetentionPreview } from '../../../lib/retention/
 import { listQuarantine, type QuarantineEntry, type QuarantinePage } from '../../../lib/write/quarantine.ts';
 import { type ReplayResult, replayQuarantined } from '../../../lib/write/replay.ts';
 import { type ErasurePreview, previewErasure } from '../../../operations/erasure/preview.ts';
-import type { Subject } from '../../../operations/erasure/subject.ts';
+import type { EventsSubject } from '../../../operations/erasure/subject.ts';
 import {
   type CompletedErasure,
   listErasures,
@@ -29,6 +29,7 @@ import {
   type OpenRequest,
   requestErasure,
 } from '../../../operations/erasure-requests/requests.ts';
+import { deleteSpace, restoreSpace } from '../../../operations/erasure-requests/space-deletion.ts';
 import { type AlertOptions, openSpaceAlerts, type SpaceAlerts } from '../alerts/space-alerts.ts';
 import { apiKeysMax, erasurePreviewMs, usageMonthsMax } from '../limits.ts';
 import {
@@ -62,6 +63,10 @@ export interface SpaceAdmin {
   /** What a retention in days would delete now; null keeps events for ever. */
   previewRetention(days: number | null): Promise<RetentionPreview>;
   setRetention(days: number | null): Promise<Space | undefined>;
+  /** Marks the space as deleted. @returns undefined when it was deleted meanwhile. */
+  deleteSpace(): Promise<Space | undefined>;
+  /** @returns undefined when the space is not marked as deleted, or its deletion has begun. */
+  restoreSpace(): Promise<Space | undefined>;
   usageDays(range: { from: string; to: string }): Promise<UsageDay[]>;
   usageMonths(): Promise<UsageMonth[]>;
   listKeys(): Promise<ListedApiKey[]>;
@@ -78,9 +83,9 @@ export interface SpaceAdmin {
   listQuarantine(page: QuarantinePage): Promise<QuarantineEntry[]>;
   replay(ids: readonly string[]): Promise<ReplayResult>;
   /** What an erasure would delete now. */
-  previewErasure(subject: Subject): Promise<ErasurePreview>;
+  previewErasure(subject: EventsSubject): Promise<ErasurePreview>;
   /** @returns the id of the request; undefined when too many are open. */
-  requestErasure(subject: Subject, reason: string | undefined): Promise<string | undefined>;
+  requestErasure(subject: EventsSubject, reason: string | undefined): Promise<string | undefined>;
   readonly alerts: SpaceAlerts;
   listErasures(): Promise<{ requests: OpenRequest[]; erasures: CompletedErasure[] }>;
 }
@@ -113,6 +118,8 @@ export function openSpaceAdmin(
     previewRetention: (days) =>
       previewRetention(database, spaceId, days, { nowMs: Date.now(), retentionDaysMax }),
     setRetention: (retentionDays) => changeSpace(database, spaceId, { retentionDays }, actor),
+    deleteSpace: () => deleteSpace(database, spaceId, { actor }),
+    restoreSpace: () => restoreSpace(database, spaceId, actor),
     usageDays: (range) => readUsageDays(database, spaceId, range),
     usageMonths: () => readUsageMonths(database, spaceId, usageMonthsMax),
     listKeys: () => listKeys(database, spaceId),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { and, asc, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import { readSpace } from '../../../lib/accounts/spaces.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { alertDeliveries, alertEvents, alertRules } from '../../../lib/db/schema.ts';
+import { alertDeliveries, alertEvents, alertRules, spaces } from '../../../lib/db/schema.ts';
 import { namesOf } from '../../../lib/db/statement.ts';
 import { advance, type Evaluation, evaluate } from './evaluation.ts';
 import { catchUpMsMax, claimMs, evaluationDelayMs, ticksAtOnceMax } from './limits.ts';
@@ -45,6 +45,8 @@ export async function claimRule(database: Database): Promise<ClaimedRule | undef
       and(
         lte(alertRules.dueAt, sql`now()`),
         or(isNull(alertRules.claimedUntil), lt(alertRules.claimedUntil, sql`now()`)),
+        // A space that is marked as deleted receives nothing: that is no silence.
+        sql`NOT EXISTS (SELECT FROM ${spaces} WHERE ${spaces.id} = ${alertRules.spaceId} AND ${spaces.deleteAt} IS NOT NULL)`,
       ),
     )
     .orderBy(asc(alertRules.dueAt))

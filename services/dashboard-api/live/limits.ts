@@ -7,6 +7,9 @@ export const liveRecheckMs = 10_000;
 /** The same for a stream of a read key. A revoked key must end its streams within a second. */
 export const liveKeyRecheckMs = 700;
 
+/** How often it is looked up, once for all streams of a space, whether the space is deleted: then they end within a second. */
+export const liveDeletionLookMs = 500;
+
 /** Interval of pings on an idle live stream, and the silence after which a client reconnects. */
 export const livePingMs = 5_000;
 export const liveSilenceMsMax = 12_000;

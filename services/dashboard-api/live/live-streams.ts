@@ -24,7 +24,10 @@ export interface LiveQuery {
   /** Whether the stream also has the changes of stored events. */
   hasChanges: boolean;
   signal: AbortSignal;
-  /** Called every `recheckMs`. @throws TRPCError when the session, the membership, the role or the read key is lost. */
+  /**
+   * Called every `recheckMs`, and when the space is deleted. @throws TRPCError when the session, the membership, the role or the read
+   * key is lost.
+   */
   checkAccess: () => Promise<void>;
   recheckMs: number;
 }
@@ -78,7 +81,7 @@ export class LiveStreams {
           { events: null, isAtLeast: false },
         );
       yield* this.#catchUp(spaceId, stream, { after, until: joined });
-      yield* this.#follow(queue, query);
+      yield* this.#follow(feed, queue, query);
     } finally {
       feed.leave(queue);
       if (feed.isIdle) this.#feeds.delete(spaceId);
@@ -109,6 +112,7 @@ export class LiveStreams {
 
   /** Yields what is stored from now on. */
   async *#follow(
+    feed: SpaceFeed,
     queue: StreamQueue,
     { signal, checkAccess, recheckMs }: LiveQuery,
   ): AsyncGenerator<TrackedMessage> {
@@ -117,7 +121,7 @@ export class LiveStreams {
     let { isDelayed } = queue;
     yield toTracked(queue.position, { type: 'status', isDelayed });
     while (!signal.aborted) {
-      if (performance.now() - checkedAtMs >= recheckMs) {
+      if (feed.isDeleted || performance.now() - checkedAtMs >= recheckMs) {
         await checkAccess();
         checkedAtMs = performance.now();
       }

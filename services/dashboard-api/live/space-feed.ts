@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isSpaceDeleted } from '../../../lib/accounts/spaces.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import type { Limiter } from '../../../lib/limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
@@ -6,6 +7,7 @@ import { eventsPerRead, lagEventsMax } from '../../../lib/tail/limits.ts';
 import type { TailPosition } from '../../../lib/tail/position.ts';
 import { readEdge, readLag, type TailLag } from '../../../lib/tail/space-commits.ts';
 import {
+  liveDeletionLookMs,
   liveDeliveriesPerReadMax,
   liveEventsPerReadMin,
   liveLagMsMax,
@@ -32,6 +34,9 @@ export class SpaceFeed {
   #position: TailPosition | undefined;
   #reading: Promise<void> | undefined;
   #woken = Promise.withResolvers<void>();
+  #isWatching = false;
+  /** Whether the space was marked as deleted when it was looked up last. */
+  isDeleted = false;
 
   constructor(dependencies: FeedDependencies, spaceId: string) {
     this.#dependencies = dependencies;
@@ -50,6 +55,7 @@ export class SpaceFeed {
    */
   async join(queue: StreamQueue, edge: TailPosition): Promise<TailPosition> {
     this.#queues.add(queue);
+    if (!this.#isWatching) void this.#watchDeletion();
     // A read in progress does not count for this queue: it may lack columns that its predicate needs.
     await this.#reading;
     if (this.#position === undefined) {
@@ -86,6 +92,17 @@ export class SpaceFeed {
       await sleep(liveReadMs);
     }
     this.#position = undefined;
+  }
+
+  async #watchDeletion(): Promise<void> {
+    this.#isWatching = true;
+    while (!this.isIdle) {
+      // While Postgres cannot be read, streams go on.
+      this.isDeleted = await isSpaceDeleted(this.#dependencies.database, this.#spaceId).catch(() => false);
+      if (this.isDeleted) for (const queue of this.#queues) queue.notify();
+      await sleep(liveDeletionLookMs, undefined, { ref: false });
+    }
+    this.#isWatching = false;
   }
 
   async #read(after: TailPosition, queues: readonly StreamQueue[]): Promise<void> {

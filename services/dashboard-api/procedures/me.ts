@@ -1,12 +1,22 @@
 import { z } from 'zod';
 import { roles } from '../../../lib/accounts/role.ts';
-import type { SessionUser } from '../accounts/session.ts';
+import type { SessionUser, UserSpace } from '../accounts/session.ts';
 import { enrolleeProcedure } from '../trpc/trpc.ts';
 
 /** A space of the user, with the user's role in it. */
 export const ownSpace = z
-  .object({ id: z.guid(), name: z.string(), role: z.enum(roles) })
+  .object({
+    id: z.guid(),
+    name: z.string(),
+    role: z.enum(roles),
+    /** When the space will be deleted; until then only `spaces.restore` works in it. Null for other spaces. */
+    deleteAt: z.iso.datetime().nullable(),
+  })
   .meta({ id: 'OwnSpace' });
+
+export function showOwnSpace({ deleteAt, ...space }: UserSpace): z.infer<typeof ownSpace> {
+  return { ...space, deleteAt: deleteAt?.toISOString() ?? null };
+}
 
 /** The second factors that a user has. A code is one of the authenticator app, or a recovery code. */
 export const secondFactors = z
@@ -49,7 +59,7 @@ export function describeUser({
 }: SessionUser): Me {
   return {
     user: { id: userId, email, hasPassword, secondFactors, mustEnrol, isOperator },
-    spaces,
+    spaces: spaces.map(showOwnSpace),
     currentSpaceId,
   };
 }

@@ -28,6 +28,8 @@ export interface ProcedureMeta {
   access: Access;
   /** Whether its changes need a session that authenticated within `confirmationTtlMs`. */
   isConfirmed?: boolean;
+  /** Whether it also works in a space that is marked as deleted. */
+  isOfDeleted?: boolean;
   /** Whether read keys with the scope `statistics` may call it: it returns counts, costs and prices, and no event. */
   isStatistics?: boolean;
   /** Whether it signs in: then its answer does not wait for the control stream. */
@@ -150,10 +152,14 @@ const spaceInput = z
  */
 export function spaceProcedure(
   least: Role,
-  { isConfirmed = false, isStatistics = false }: Pick<ProcedureMeta, 'isConfirmed' | 'isStatistics'> = {},
+  {
+    isConfirmed = false,
+    isStatistics = false,
+    isOfDeleted = false,
+  }: Pick<ProcedureMeta, 'isConfirmed' | 'isStatistics' | 'isOfDeleted'> = {},
 ) {
   return publicProcedure
-    .meta({ access: least, isConfirmed, isStatistics })
+    .meta({ access: least, isConfirmed, isStatistics, isOfDeleted })
     .use(async ({ ctx, next }) => {
       const isKey = ctx.request.readKey !== undefined;
       const user: SpaceUser = isKey ? await ctx.findReadKey() : requireSignedIn(await ctx.findUser());
@@ -162,11 +168,11 @@ export function spaceProcedure(
     .input(spaceInput)
     .use(({ ctx, input, next, type, signal }) => {
       const { user } = ctx;
-      const { spaceId, role } = requireRole(user, input.spaceId, least);
+      const { spaceId, role } = requireRole(user, input.spaceId, least, { isOfDeleted });
       requireScope(user, { isStatistics });
       const { userId } = user;
       const actor = actorOf(user, ctx.request.address, {
-        role: { spaceId, least },
+        role: { spaceId, least, isOfDeleted },
         ...(isConfirmed && { authenticatedWithinMs: confirmationTtlMs }),
       });
       // A mutation that has begun is completed even if its client disconnects.

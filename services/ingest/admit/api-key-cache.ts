@@ -186,7 +186,12 @@ function prepareLookup(database: Database) {
     .from(apiKeys)
     .innerJoin(spaces, eq(spaces.id, apiKeys.spaceId))
     .where(
-      and(eq(apiKeys.hash, sql.placeholder('hash')), isNull(apiKeys.revokedAt), eq(apiKeys.scope, 'ingest')),
+      and(
+        eq(apiKeys.hash, sql.placeholder('hash')),
+        isNull(apiKeys.revokedAt),
+        eq(apiKeys.scope, 'ingest'),
+        isNull(spaces.deleteAt),
+      ),
     )
     .prepare('api_key');
 }

@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { dayOf } from '../../../lib/accounts/month.ts';
 import type { Database } from '../../../lib/db/database.ts';
+import { rowsOfKeptSpaces } from '../../../lib/db/deleted-spaces.ts';
 import { leaveReadOnlySession } from '../../../lib/db/read-only.ts';
 import { apiKeys, usageDays } from '../../../lib/db/schema.ts';
 import type { Logger } from '../../../lib/log.ts';
@@ -71,7 +72,12 @@ export class KeyUses implements AsyncDisposable {
     const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     await this.#database
       .insert(usageDays)
-      .values(sorted.map((row) => ({ ...row, events: 0 })))
+      .select(
+        rowsOfKeptSpaces(
+          usageDays,
+          sorted.map((row) => ({ ...row, events: 0 })),
+        ),
+      )
       .onConflictDoUpdate({
         target: [usageDays.spaceId, usageDays.day, usageDays.apiKeyId],
         set: { repeats: sql`${usageDays.repeats} + excluded.${sql.identifier(usageDays.repeats.name)}` },

@@ -26,6 +26,7 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
   const createTarget = async () => ({
     id: (await trpc.alerts.createTarget.mutate({ spaceId, ...target })).id,
   });
+  const readName = async () => (await trpc.spaces.get.query({ spaceId })).name;
   const signInAgain = async () => {
     const { trpc: other } = openClient(dashboard.url);
     await other.auth.signIn.mutate(space);
@@ -73,6 +74,11 @@ export function changesOf(dashboard: TestDashboard, space: TestSpace): Record<st
       return { input: undefined, cookie };
     },
     'spaces.create': async () => own({ name: 'another' }),
+    'spaces.delete': async () => own({ name: await readName() }),
+    'spaces.restore': async () => {
+      await trpc.spaces.delete.mutate({ spaceId, name: await readName() });
+      return own({});
+    },
     'spaces.rename': async () => own({ name: 'renamed' }),
     'spaces.setRetention': async () => own({ retentionDays: 30 }),
     'spaces.switch': async () => own({}),

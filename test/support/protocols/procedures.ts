@@ -11,6 +11,8 @@ export interface Procedure {
   access: Access | undefined;
   /** Whether its changes need a session that authenticated a short time ago. */
   isConfirmed?: boolean;
+  /** Whether it also works in a space that is marked as deleted. */
+  isOfDeleted?: boolean;
   /** Whether read keys with the scope `statistics` may call it. */
   isStatistics?: boolean;
   /** The JSON Schemas of its inputs. */
@@ -33,6 +35,7 @@ export const procedures: readonly Procedure[] = Object.entries<unknown>(appRoute
       type,
       access: meta?.access,
       isConfirmed: meta?.isConfirmed === true,
+      isOfDeleted: meta?.isOfDeleted === true,
       isStatistics: meta?.isStatistics === true,
       inputs: inputs.map((parser) => toJsonSchema(parser, 'input')),
       output: output && toJsonSchema(output, 'output'),

@@ -2,12 +2,14 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { columnCharsMax } from '../../../../lib/event/limits.ts';
 import type { ErasurePreview } from '../../../../operations/erasure/preview.ts';
-import type { Subject } from '../../../../operations/erasure/subject.ts';
+import type { EventsSubject } from '../../../../operations/erasure/subject.ts';
 import type { CompletedErasure, OpenRequest } from '../../../../operations/erasure-requests/requests.ts';
 import { reasonCharsMax } from '../../limits.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 
 const kind = z.enum(['before', 'thread', 'user']);
+/** `space`: the deletion of the space. */
+const erasedKind = z.enum(['before', 'thread', 'user', 'space']);
 
 /** Which events: those of a user or a thread, or those that started before a time. */
 const subjectInput = z.object({
@@ -37,7 +39,7 @@ const preview = z
 const openRequest = z
   .object({
     id: z.guid(),
-    subject: kind,
+    subject: erasedKind,
     beforeMs: z.number().nullable(),
     reason: z.string().nullable(),
     requestedBy: z.string().nullable(),
@@ -55,7 +57,7 @@ const openRequest = z
 const completed = z
   .object({
     id: z.guid(),
-    subject: kind,
+    subject: erasedKind,
     reason: z.string().nullable(),
     /** Null for the operator. */
     requestedBy: z.string().nullable(),
@@ -109,7 +111,7 @@ export const erasures = router({
 });
 
 /** @throws TRPCError BAD_REQUEST for a time that is none. */
-function toSubject({ kind, value }: z.infer<typeof subjectInput>): Subject {
+function toSubject({ kind, value }: z.infer<typeof subjectInput>): EventsSubject {
   if (kind !== 'before') return { kind, value };
   const timeMs = Date.parse(value);
   if (Number.isNaN(timeMs))

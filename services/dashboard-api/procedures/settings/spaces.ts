@@ -7,7 +7,7 @@ import type { RetentionPreview } from '../../../../lib/retention/retention-previ
 import { spacesOwnedMax } from '../../limits.ts';
 import { anySpaceProcedure, router, spaceProcedure, userProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
-import { ownSpace } from '../me.ts';
+import { ownSpace, showOwnSpace } from '../me.ts';
 
 const shownSpace = z
   .object({
@@ -20,6 +20,8 @@ const shownSpace = z
     /** Days for which events are kept; null keeps them for ever. */
     retentionDays: z.number().nullable(),
     plan: z.string().nullable(),
+    /** When it will be deleted; null for a space that is not marked as deleted. */
+    deleteAt: z.iso.datetime().nullable(),
   } satisfies Record<keyof Space, z.ZodType>)
   .meta({ id: 'Space' });
 
@@ -42,7 +44,7 @@ const retentionPreview = z
 
 export const spaces = router({
   /** The user's spaces with the role in each. */
-  list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces),
+  list: userProcedure.output(z.array(ownSpace)).query(({ ctx }) => ctx.user.spaces.map(showOwnSpace)),
 
   /** The space with the settings of its operator: plan, limit, billing state and retention. */
   get: spaceProcedure('viewer', { isStatistics: true })
@@ -96,16 +98,50 @@ export const spaces = router({
       return showSpace(space);
     }),
 
+  /**
+   * Marks the space as deleted. Its keys are refused and its data cannot be read from now on; after a day everything of it is deleted
+   * for good.
+   */
+  delete: spaceProcedure('owner', { isConfirmed: true })
+    .input(
+      z.object({
+        /** The name of the space, typed by the user. */
+        name: z.string(),
+      }),
+    )
+    .output(shownSpace)
+    .mutation(async ({ ctx, input }) => {
+      const current = await ctx.admin.readSpace();
+      if (current === undefined) throw noSuchSpace();
+      if (current.name !== input.name)
+        throw new TRPCError({ code: 'BAD_REQUEST', message: 'name: must be the name of the space.' });
+      const space = await ctx.admin.deleteSpace();
+      if (space === undefined) throw noSuchSpace();
+      return showSpace(space);
+    }),
+
+  /** Takes the deletion of the space back, until it begins: keys and members have their access again. */
+  restore: spaceProcedure('owner', { isConfirmed: true, isOfDeleted: true })
+    .output(shownSpace)
+    .mutation(async ({ ctx }) => {
+      const space = await ctx.admin.restoreSpace();
+      if (space !== undefined) return showSpace(space);
+      throw new TRPCError({
+        code: 'CONFLICT',
+        message: 'The space is not marked as deleted, or its deletion has begun.',
+      });
+    }),
+
   /** Selects the space for calls without a `spaceId` in this session. */
-  switch: spaceProcedure('viewer')
+  switch: spaceProcedure('viewer', { isOfDeleted: true })
     .output(z.void())
     .mutation(async ({ ctx }) => {
       await ctx.sessionList.switchSpace(ctx.user.sessionId, ctx.space.spaceId);
     }),
 });
 
-function showSpace({ createdAt, ...space }: Space) {
-  return { ...space, createdAt: createdAt.toISOString() };
+function showSpace({ createdAt, deleteAt, ...space }: Space) {
+  return { ...space, createdAt: createdAt.toISOString(), deleteAt: deleteAt?.toISOString() ?? null };
 }
 
 function noSuchSpace(): TRPCError {

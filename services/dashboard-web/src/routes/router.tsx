@@ -62,7 +62,7 @@ const home = createRoute({
   path: '/',
   beforeLoad: async ({ context, location }) => {
     const { spaces, user } = await loadEnrolled(context, location.href);
-    const [space] = spaces;
+    const space = spaces.find(({ deleteAt }) => deleteAt === null) ?? spaces[0];
     if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
     if (user.isOperator) throw redirect({ to: '/installation' });
   },
@@ -84,7 +84,13 @@ const space = createRoute({
   path: '/s/$spaceId',
   beforeLoad: async ({ context, location, params }) => {
     const { spaces } = await loadEnrolled(context, location.href);
-    if (!spaces.some(({ id }) => id === params.spaceId)) throw notFound();
+    const own = spaces.find(({ id }) => id === params.spaceId);
+    if (own === undefined) throw notFound();
+    // Of a space that is marked as deleted there is one page.
+    const page = location.pathname.split('/')[3] ?? '';
+    if (own.deleteAt !== null && page !== 'deleted' && page !== 'profile')
+      throw redirect({ to: '/s/$spaceId/deleted', params });
+    if (own.deleteAt === null && page === 'deleted') throw redirect({ to: '/s/$spaceId', params });
   },
   component: Layout,
 });
@@ -164,6 +170,11 @@ const spaceSettings = createRoute({
   path: '/settings/space',
   component: page(() => import('../pages/space-settings/page.tsx'), 'SpaceSettingsPage'),
 });
+const deletedSpace = createRoute({
+  getParentRoute: () => space,
+  path: '/deleted',
+  component: page(() => import('../pages/deleted-space/page.tsx'), 'DeletedSpacePage'),
+});
 const user = createRoute({
   getParentRoute: () => space,
   path: '/users/$userId',
@@ -221,6 +232,7 @@ const routeTree = root.addChildren([
     audit,
     quarantine,
     spaceSettings,
+    deletedSpace,
     alerts,
     profile,
   ]),

@@ -18,7 +18,12 @@ type Listed = Output<'erasures.list'>;
 /** How often the progress of erasures is read, in milliseconds. */
 const progressMs = 2_000;
 
-const subjectNames = { user: 'a user', thread: 'a thread', before: 'before a time' } as const;
+const subjectNames = {
+  user: 'a user',
+  thread: 'a thread',
+  before: 'before a time',
+  space: 'the space',
+} as const;
 
 /** Erasures in progress, and the receipts of completed ones; nothing when there are none. */
 export function ErasureList() {

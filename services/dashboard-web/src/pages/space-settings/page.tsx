@@ -3,6 +3,7 @@ import { apiQuery } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
 import { Page } from '../../ui/page.tsx';
 import { FailureNotice, Loading } from '../../ui/states.tsx';
+import { DeleteCard } from './delete-card.tsx';
 import { ErasureCard } from './erasure-card.tsx';
 import { ErasureList } from './erasure-list.tsx';
 import { NameCard } from './name-card.tsx';
@@ -28,6 +29,7 @@ export function SpaceSettingsPage() {
           <RetentionCard retentionDays={data.retentionDays} />
           <ErasureCard />
           <ErasureList />
+          <DeleteCard />
         </div>
       )}
     </Page>

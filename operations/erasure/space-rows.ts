@@ -1,0 +1,125 @@
+import { and, eq, getTableName, is, ne, or, type SQL, sql } from 'drizzle-orm';
+import { getTableConfig, type PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
+import type { Database } from '../../lib/db/database.ts';
+import * as schema from '../../lib/db/schema.ts';
+import { listOf } from '../../lib/db/statement.ts';
+import { untilStatementsEnded } from '../../lib/retention/older-snapshots.ts';
+import { countErased, type Erasure } from './erasure-row.ts';
+import { rowsPerBatch } from './limits.ts';
+import { statisticsTable } from './rewritten-files.ts';
+
+/** A table with rows of spaces, and its key within a space. */
+interface SpaceTable {
+  readonly table: PgTable;
+  readonly spaceId: PgColumn;
+  readonly key: readonly PgColumn[];
+}
+
+/**
+ * What stays of a deleted space (ADR 30): that it was deleted, the receipts of its erasures, and the usage of its months, for bills.
+ * `erasure_requests` has the request that is running, and `events` and `segments` are erased before.
+ */
+const keptTables: readonly PgTable[] = [
+  ...[schema.deletedSpaces, schema.erasures, schema.usageMonths, schema.erasureRequests],
+  ...[schema.events, schema.segments],
+];
+
+/** Tables from which statements of writers derive rows of others: statistics of changed events, and delays. */
+const sources: readonly PgTable[] = [schema.traces, schema.commitCounters];
+
+const spaceTables: readonly SpaceTable[] = Object.values(schema)
+  .filter((one) => is(one, PgTable))
+  .filter((table) => !keptTables.includes(table))
+  .flatMap(toSpaceTable);
+
+/** The tables that lost rows when the deletion began: `spaces`, and those with a foreign key to it. */
+const tablesOfSpaces: readonly string[] = Object.values(schema)
+  .filter((one) => is(one, PgTable))
+  .filter(
+    (table) =>
+      table === schema.spaces ||
+      getTableConfig(table).foreignKeys.some((key) => key.reference().foreignTable === schema.spaces),
+  )
+  .map(getTableName);
+
+/** Every table whose primary key begins with the space. The others have foreign keys to `spaces`. */
+function toSpaceTable(table: PgTable): SpaceTable[] {
+  const { columns, primaryKeys } = getTableConfig(table);
+  const names = primaryKeys[0]?.columns.map(({ name }) => name) ?? [];
+  const [spaceId, ...key] = names.flatMap((name) => columns.filter((column) => column.name === name));
+  return spaceId?.name === schema.events.spaceId.name ? [{ table, spaceId, key }] : [];
+}
+
+/**
+ * Deletes what is left of a space besides its events: in all tables, in batches of one transaction each. It can be killed and called
+ * again. Nothing is stored for the space any more, so it ends.
+ */
+export async function deleteSpaceRows(
+  database: Database,
+  erasure: Erasure,
+  report: (text: string) => void,
+): Promise<void> {
+  await inBoundedTransaction(database, (transaction) =>
+    countErased(transaction, erasure, { unwritten: tablesOfSpaces }),
+  );
+  const [first, others] = [true, false].map((isSource) =>
+    spaceTables.filter(({ table }) => sources.includes(table) === isSource),
+  );
+  const deleteAll = async (tables: readonly SpaceTable[] = []) => {
+    for (const one of tables) {
+      const rows = await deleteRows(database, erasure, one);
+      if (rows > 0) report(`${rows.toLocaleString('en')} rows of ${getTableName(one.table)} deleted`);
+    }
+  };
+  await deleteAll(first);
+  // From then on nothing is derived any more.
+  await untilStatementsEnded(database);
+  await deleteAll(others);
+  const { spaceId, id } = schema.erasureRequests;
+  await database
+    .delete(schema.erasureRequests)
+    .where(and(eq(spaceId, erasure.spaceId), ne(id, erasure.request?.id ?? erasure.spaceId)));
+}
+
+/** Deletes ranges of the key, in its order: a query for any rows would pass over those deleted before, again and again. */
+async function deleteRows(database: Database, erasure: Erasure, one: SpaceTable): Promise<number> {
+  const { table, spaceId, key } = one;
+  const isOfSpace = and(eq(spaceId, erasure.spaceId), isDeleted(table));
+  const order = listOf(key.map((column) => sql`${column}`));
+  let deleted = 0;
+  for (let after: SQL | undefined; ; ) {
+    const isAfter: SQL | undefined = after && sql`(${order}) > (${after})`;
+    const last: SQL | undefined =
+      key.length === 0 ? undefined : await readBound(database, one, and(isOfSpace, isAfter));
+    const isUpTo = last && sql`(${order}) <= (${last})`;
+    deleted += await inBoundedTransaction(database, async (transaction) => {
+      const { count } = await transaction.delete(table).where(and(isOfSpace, isAfter, isUpTo));
+      if (count > 0)
+        await countErased(transaction, erasure, { unwritten: [getTableName(table), statisticsTable] });
+      return count;
+    });
+    if (last === undefined) return deleted;
+    after = last;
+  }
+}
+
+/** The key of the last row of a batch; undefined when fewer rows are left. */
+async function readBound(
+  database: Database,
+  { table, key }: SpaceTable,
+  isLeft: SQL | undefined,
+): Promise<SQL | undefined> {
+  const texts = listOf(key.map((column) => sql`${column}::text AS ${sql.identifier(column.name)}`));
+  const order = listOf(key.map((column) => sql`${column}`));
+  const [row] = await database.execute<Record<string, string>>(sql`
+    SELECT ${texts} FROM ${table} WHERE ${isLeft} ORDER BY ${order} OFFSET ${rowsPerBatch - 1} LIMIT 1`);
+  return row && listOf(key.map((column) => sql`${row[column.name]}::${sql.raw(column.getSQLType())}`));
+}
+
+/** The audit log keeps who deleted the space. */
+function isDeleted(table: PgTable): SQL | undefined {
+  if (table !== schema.auditLog) return undefined;
+  const { action, details } = schema.auditLog;
+  return sql`NOT ${or(sql`${action} IN ('space.delete', 'space.restore')`, sql`coalesce(${details} ->> 'subject' = 'space', false)`)}`;
+}

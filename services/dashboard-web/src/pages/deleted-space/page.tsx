@@ -1,0 +1,53 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useApiMutation } from '../../api/query.ts';
+import { formatTime } from '../../format/time.ts';
+import { useSettings } from '../../settings/settings.ts';
+import { hasRole } from '../../space/role.ts';
+import { useSpace } from '../../space/space.ts';
+import { Button } from '../../ui/button.tsx';
+import { FormFailure } from '../../ui/confirm-dialog.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { useToast } from '../../ui/toasts.tsx';
+
+/** In place of all pages of a space that is marked as deleted. */
+export function DeletedSpacePage() {
+  const { id: spaceId, name, role, deleteAt } = useSpace();
+  const { zone } = useSettings();
+  const navigate = useNavigate();
+  const toast = useToast();
+  const { mutateAsync, error, isPending } = useApiMutation('spaces.restore', { reload: ['me'] });
+  const restore = () =>
+    mutateAsync({ spaceId }).then(
+      () => {
+        toast('The space is restored.');
+        return navigate({ to: '/s/$spaceId', params: { spaceId } });
+      },
+      () => {},
+    );
+  return (
+    <Page title="This space is deleted" subtitle={name}>
+      <Card title="What happens">
+        <div className="flex max-w-3xl flex-col gap-3 text-sm">
+          <p>
+            Until{' '}
+            <strong>{deleteAt === null ? 'now' : formatTime(Date.parse(deleteAt), zone).slice(0, 16)}</strong>
+            , nothing is deleted: its keys are refused, nobody can read it, and an owner can restore it. Then
+            everything in it is deleted permanently, and it disappears from this list of spaces.
+          </p>
+          {hasRole(role, 'owner') ? (
+            <>
+              <FormFailure error={error} />
+              <div>
+                <Button look="primary" disabled={isPending} onClick={() => void restore()}>
+                  Restore the space
+                </Button>
+              </div>
+            </>
+          ) : (
+            <p>Ask an owner of the space to restore it, if it is still needed.</p>
+          )}
+        </div>
+      </Card>
+    </Page>
+  );
+}
