@@ -43,22 +43,29 @@ async function showTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<voi
 async function findViolations(page: Page, disabledRules: string[] = []): Promise<string[]> {
   // Only violations are reported, which saves most of the time. The pages have no frames.
   await page.evaluate(`if (globalThis.axe === undefined) { ${axeScript} }`);
-  const axe = () =>
-    new AxeBuilder({ page, axeSource: isLoaded })
-      .setLegacyMode()
-      .exclude(focusGuards)
-      .options({ resultTypes: ['violations'] });
   await showTheme(page, 'light');
-  const light = await axe().withTags(tags).disableRules(disabledRules).analyze();
+  const light = await analyzer(page).withTags(tags).disableRules(disabledRules).analyze();
   await showTheme(page, 'dark');
-  const dark = await axe().withRules(['color-contrast']).analyze();
-  return [...light.violations, ...dark.violations].map(
+  const dark = await analyzer(page).withRules(['color-contrast']).analyze();
+  return [light, dark].flatMap(describeViolations);
+}
+
+/** For a page that has axe loaded. */
+function analyzer(page: Page): AxeBuilder {
+  return new AxeBuilder({ page, axeSource: isLoaded })
+    .setLegacyMode()
+    .exclude(focusGuards)
+    .options({ resultTypes: ['violations'] });
+}
+
+function describeViolations({ violations }: Awaited<ReturnType<AxeBuilder['analyze']>>): string[] {
+  return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join('\n    ')}`,
   );
 }
 
 /**
- * What can be scrolled sideways in the window of a phone: the page, or a part of it. Lines of JSON as sent are not wrapped, since
+ * In the window of a phone: what can be scrolled sideways, the page or a part of it, and what scrolls but cannot be focused. Lines of JSON as sent are not wrapped, since
  * only lines of one height can be megabytes.
  */
 async function findWide(page: Page): Promise<string[]> {
@@ -70,8 +77,9 @@ async function findWide(page: Page): Promise<string[]> {
     .filter((node) => node.role !== 'tree')
     .filter((node) => node === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(node).overflowX))
     .map((node) => 'wide: ' + node.outerHTML.slice(0, 160))`);
+  const scrolling = await analyzer(page).withRules(['scrollable-region-focusable']).analyze();
   if (size !== null) await page.setViewportSize(size);
-  return wide;
+  return [...wide, ...describeViolations(scrolling)];
 }
 
 test('no page, dialog or menu violates an accessibility rule in any theme, and no page is wider than a phone', {

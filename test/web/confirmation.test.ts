@@ -133,10 +133,22 @@ test('a user of single sign-on signs in again, and comes back to the same page',
     await page.locator('button[type=submit]').click();
   };
   const members = `/s/${owner.spaceId}/members`;
-  await page.goto(`${url}/auth/sso/start?to=${members}`);
+  // The address with its filter comes back, and is not sent.
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(request.url()));
+  await page.goto(`${url}/sign-in`);
+  await page.evaluate(
+    `history.replaceState(null, '', '/sign-in?to=' + encodeURIComponent('${members}?filter=secret'))`,
+  );
+  await page.reload();
+  sent.length = 0;
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
   await authenticate();
   await page.locator('button[type=submit]').click();
   await page.getByRole('button', { name: 'Invite' }).waitFor();
+  expect(new URL(page.url()).search).toBe('?filter=secret');
+  expect(sent.filter((one) => one.includes('/auth/sso/')).length).toBeGreaterThan(0);
+  expect(sent.filter((one) => one.includes('secret'))).toEqual([]);
   await ageSessions();
   await invite(page, 'guest@example.org');
   await question(page).getByRole('link', { name: 'Sign in again with Example' }).click();

@@ -175,10 +175,19 @@ test('an empty range leads to the newest event, and days and ranges of the own t
     return url.pathname === `/s/${spaceId}` && (to ?? 0) - (from ?? 0) === 2 * 3_600_000;
   });
 
-  for (const path of ['events', 'charts']) {
+  for (const [path, what] of [
+    ['threads', 'thread was last active'],
+    ['users', 'user was last active'],
+    ['events', 'event started'],
+    ['charts', 'event started'],
+  ]) {
     await page.goto(`/s/${spaceId}/${path}?last=yesterday`);
-    await page.getByText(/The newest event started on/).waitFor();
+    await page.getByText(`The newest ${what} on`).waitFor();
   }
+  await page.goto(`/s/${spaceId}/users?last=yesterday`);
+  await page.getByRole('button', { name: 'Show the day up to it' }).click();
+  await page.getByRole('table', { name: 'Users' }).getByRole('row').nth(1).waitFor();
+  await page.goto(`/s/${spaceId}/charts?last=yesterday`);
   const range = page.getByRole('combobox', { name: 'Time range' });
   expect(await range.inputValue()).toBe('yesterday');
   await range.selectOption('custom');
@@ -362,7 +371,9 @@ test('Ctrl-K opens pages, and finds the object with an id', async () => {
   const [event] = events;
   for (const [id, hint, address] of [
     [event?.id, 'event', `/s/${spaceId}/events/${event?.id}`],
-    [event?.context.userId, 'events of the user', `/s/${spaceId}/events?userId=${event?.context.userId}`],
+    [event?.context.userId, 'user', `/s/${spaceId}/users/${event?.context.userId}`],
+    [event?.context.threadId, 'thread', `/s/${spaceId}/threads/${event?.context.threadId}`],
+    [event?.traceId, 'trace', `/s/${spaceId}/traces/${event?.traceId}`],
   ] as const) {
     await page.keyboard.press('Control+k');
     await field.fill(`  ${id} `);
@@ -372,8 +383,6 @@ test('Ctrl-K opens pages, and finds the object with an id', async () => {
   await page.keyboard.press('Control+k');
   await field.fill(crypto.randomUUID());
   await page.getByText('nothing in this space has this id').waitFor();
-  await field.fill(event?.traceId ?? '');
-  await page.getByRole('option', { name: /events of the trace/ }).waitFor();
   await page.keyboard.press('Escape');
   await field.waitFor({ state: 'detached' });
 });

@@ -5,11 +5,13 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { openQueryClient } from './api/query-client.ts';
+import { restoreReturnAddress } from './entry/return-address.ts';
 import { openRouter } from './routes/router.tsx';
 import { Toasts } from './ui/toasts.tsx';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
+restoreReturnAddress();
 const queryClient = openQueryClient();
 const router = openRouter(queryClient);
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { usePages } from '../api/use-pages.ts';
+import { NewestActivity } from '../filter/newest-event.tsx';
 import { RangeField } from '../filter/range-field.tsx';
 import { useFilter } from '../filter/use-filter.ts';
 import { formatCount } from '../format/number.ts';
@@ -116,14 +117,21 @@ export function ActivityPage({
         columns={columns}
         query={{ from, to, search: text }}
         empty={
-          text === undefined ? (
-            empty
-          ) : (
-            <p className="px-4 py-10 text-center text-muted text-sm">
-              Nothing found for “<ShownText text={text} />
-              ”.
-            </p>
-          )
+          <>
+            {text === undefined ? (
+              empty
+            ) : (
+              <p className="px-4 py-10 text-center text-muted text-sm">
+                Nothing found for “<ShownText text={text} />
+                ”.
+              </p>
+            )}
+            {(from !== undefined || to !== undefined) && (
+              <p className="px-4 pb-8 text-center text-muted text-sm">
+                <NewestActivity procedure={procedure} search={text} />
+              </p>
+            )}
+          </>
         }
       />
     </Page>

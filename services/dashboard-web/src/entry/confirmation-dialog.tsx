@@ -8,6 +8,7 @@ import { Button, buttonClasses } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { FailureNotice, Loading } from '../ui/states.tsx';
 import { ConfirmationForm, type ConfirmationOutcome } from './confirmation-form.tsx';
+import { keepReturnAddress } from './return-address.ts';
 
 /** Shows a dialog when a change of the pages in it needs a recent authentication. The change is then repeated. */
 export function WithConfirmation({ children }: { children: ReactNode }) {
@@ -61,7 +62,11 @@ function ConfirmationMethod({ onConfirmed, onCancel }: ConfirmationOutcome) {
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         {sso !== null && (
-          <a className={buttonClasses('primary')} href={`${sso.path}?to=${encodeURIComponent(href)}&again=1`}>
+          <a
+            className={buttonClasses('primary')}
+            href={`${sso.path}?again=1`}
+            onClick={() => keepReturnAddress(href)}
+          >
             Sign in again with {sso.name}
           </a>
         )}

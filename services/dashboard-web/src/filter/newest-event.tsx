@@ -10,16 +10,35 @@ import { useFilter } from './use-filter.ts';
 /** In a range without events: where the newest event is, and a button that shows the day up to it. */
 export function NewestEvent({ filter = {} }: { filter?: ListInput }) {
   const { id: spaceId } = useSpace();
-  const { zone } = useSettings();
-  const { set } = useFilter();
   const input = { ...filter, spaceId, limit: 1, from: undefined, to: undefined };
   const { data } = useQuery({ ...apiQuery('events.list', input), retry: false });
-  const newestMs = data?.events[0]?.startTimeMs;
-  if (newestMs === undefined) return null;
-  const to = Math.ceil((newestMs + 1) / minuteMs) * minuteMs;
+  return <Newest what="event started" atMs={data?.events[0]?.startTimeMs} />;
+}
+
+/** The same in a range without threads or users. */
+export function NewestActivity({
+  procedure,
+  search,
+}: {
+  procedure: 'threads.list' | 'users.list';
+  search: string | undefined;
+}) {
+  const { id: spaceId } = useSpace();
+  const { data } = useQuery({ ...apiQuery(procedure, { spaceId, search, limit: 1 }), retry: false });
+  const what = procedure === 'users.list' ? 'user was last active' : 'thread was last active';
+  return <Newest what={what} atMs={data?.items[0]?.lastStartMs} />;
+}
+
+function Newest({ what, atMs }: { what: string; atMs: number | undefined }) {
+  const { zone } = useSettings();
+  const { set } = useFilter();
+  if (atMs === undefined) return null;
+  const to = Math.ceil((atMs + 1) / minuteMs) * minuteMs;
   return (
     <span className="flex flex-wrap items-center justify-center gap-2">
-      <span>The newest event started on {formatMinute(newestMs, zone)}.</span>
+      <span>
+        The newest {what} on {formatMinute(atMs, zone)}.
+      </span>
       <Button size="small" onClick={() => set({ last: undefined, from: String(to - dayMs), to: String(to) })}>
         Show the day up to it
       </Button>

@@ -11,12 +11,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** An id is looked up once the query has not changed for this time, in milliseconds. */
 const settledMs = 150;
 
-/** Fields whose values can be looked up, and their names. */
-const listed = [
-  ['threadId', 'thread'],
-  ['userId', 'user'],
-  ['agentId', 'agent'],
-] as const;
+/** Fields whose values can be looked up. */
+const listed = ['threadId', 'userId', 'agentId'] as const;
 
 /** The event, trace, thread, user or agent whose id is the query. */
 export function useFoundIds(query: string): { found: Destination[]; isLooking: boolean } {
@@ -27,7 +23,7 @@ export function useFoundIds(query: string): { found: Destination[]; isLooking: b
   const enabled = id.length > 1;
   const one = { spaceId, limit: 1 };
   const lists = useQueries({
-    queries: listed.map(([field]) => ({ ...apiQuery('events.list', { ...one, [field]: id }), enabled })),
+    queries: listed.map((field) => ({ ...apiQuery('events.list', { ...one, [field]: id }), enabled })),
   });
   const [event, trace] = useQueries({
     queries: [
@@ -38,8 +34,21 @@ export function useFoundIds(query: string): { found: Destination[]; isLooking: b
       },
     ],
   });
-  const showList = (field: string) => () =>
-    void navigate({ to: '/s/$spaceId/events', params: { spaceId }, search: { [field]: id } });
+  const targets = {
+    threadId: {
+      hint: 'thread',
+      go: () => void navigate({ to: '/s/$spaceId/threads/$threadId', params: { spaceId, threadId: id } }),
+    },
+    userId: {
+      hint: 'user',
+      go: () => void navigate({ to: '/s/$spaceId/users/$userId', params: { spaceId, userId: id } }),
+    },
+    // An agent has no page.
+    agentId: {
+      hint: 'events of the agent',
+      go: () => void navigate({ to: '/s/$spaceId/events', params: { spaceId }, search: { agentId: id } }),
+    },
+  };
   const found: Destination[] = [];
   if (isUuid && event.data !== undefined) {
     found.push({
@@ -51,11 +60,17 @@ export function useFoundIds(query: string): { found: Destination[]; isLooking: b
     });
   }
   if (isUuid && (trace.data?.events.length ?? 0) > 0) {
-    found.push({ key: 'trace', label: id, hint: 'events of the trace', go: showList('traceId') });
+    found.push({
+      key: 'trace',
+      label: id,
+      hint: 'trace',
+      go: () =>
+        void navigate({ to: '/s/$spaceId/traces/$traceId', params: { spaceId, traceId: id.toLowerCase() } }),
+    });
   }
-  for (const [place, [field, hint]] of listed.entries()) {
+  for (const [place, field] of listed.entries()) {
     if (enabled && (lists[place]?.data?.events.length ?? 0) > 0)
-      found.push({ key: field, label: id, hint: `events of the ${hint}`, go: showList(field) });
+      found.push({ key: field, label: id, ...targets[field] });
   }
   const isLooking = query.trim() !== id || [...lists, event, trace].some(({ isFetching }) => isFetching);
   return { found, isLooking };

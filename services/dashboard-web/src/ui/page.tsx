@@ -72,7 +72,8 @@ export function Card({
           {actions}
         </div>
       )}
-      <div className={isFlush ? 'overflow-x-auto rounded-[inherit]' : 'p-4'}>{children}</div>
+      {/* In narrow windows tables are cards, and there is nothing to scroll: a region that scrolls has to be reachable by keyboard. */}
+      <div className={isFlush ? 'rounded-[inherit] md:overflow-x-auto' : 'p-4'}>{children}</div>
     </section>
   );
 }

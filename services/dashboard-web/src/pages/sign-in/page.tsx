@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { EntryFrame } from '../../entry/entry-frame.tsx';
 import { PasskeySignIn } from '../../entry/passkey-sign-in.tsx';
+import { keepReturnAddress } from '../../entry/return-address.ts';
 import { type SecondFactors, SecondStep } from '../../entry/second-step.tsx';
 import { useEnter } from '../../entry/use-enter.ts';
 import type { Me } from '../../space/me.ts';
@@ -48,7 +49,8 @@ function SignInMethods({ href }: { href: string }) {
       {sso && (
         <a
           className={buttonClasses(password ? 'plain' : 'primary')}
-          href={`${sso.path}?to=${encodeURIComponent(href)}`}
+          href={sso.path}
+          onClick={() => keepReturnAddress(href)}
         >
           Sign in with {sso.name}
         </a>

@@ -1,0 +1,27 @@
+import { isOwnPath } from '../url/own-path.ts';
+
+const key = 'weir.returnAddress';
+
+/**
+ * Keeps the address that a sign-in at the OpenID provider returns to, in this tab. It is not sent: its query may be a filter, which
+ * would be in the logs of proxies.
+ */
+export function keepReturnAddress(href: string): void {
+  try {
+    sessionStorage.setItem(key, href);
+  } catch {
+    // Without storage the sign-in returns to the first page.
+  }
+}
+
+/** Puts the kept address into the address bar, when the sign-in has returned to the first page. */
+export function restoreReturnAddress(): void {
+  if (window.location.pathname !== '/') return;
+  try {
+    const href = sessionStorage.getItem(key);
+    sessionStorage.removeItem(key);
+    if (href !== null && isOwnPath(href)) window.history.replaceState(null, '', href);
+  } catch {
+    // As above.
+  }
+}
