@@ -25,7 +25,10 @@ const keptTables: readonly PgTable[] = [
   ...[schema.events, schema.segments],
 ];
 
-/** Tables from which statements of writers derive rows of others: statistics of changed events, and delays. */
+/**
+ * Tables from which statements of writers derive rows of others, in this order: of traces, changes of events with their numbers and
+ * statistics; of numbers, delays.
+ */
 const sources: readonly PgTable[] = [schema.traces, schema.commitCounters];
 
 const spaceTables: readonly SpaceTable[] = Object.values(schema)
@@ -63,19 +66,18 @@ export async function deleteSpaceRows(
   await inBoundedTransaction(database, (transaction) =>
     countErased(transaction, erasure, { unwritten: tablesOfSpaces }),
   );
-  const [first, others] = [true, false].map((isSource) =>
-    spaceTables.filter(({ table }) => sources.includes(table) === isSource),
-  );
-  const deleteAll = async (tables: readonly SpaceTable[] = []) => {
+  const derived = spaceTables.filter(({ table }) => !sources.includes(table));
+  for (const tables of [
+    ...sources.map((source) => spaceTables.filter(({ table }) => table === source)),
+    derived,
+  ]) {
     for (const one of tables) {
       const rows = await deleteRows(database, erasure, one);
       if (rows > 0) report(`${rows.toLocaleString('en')} rows of ${getTableName(one.table)} deleted`);
     }
-  };
-  await deleteAll(first);
-  // From then on nothing is derived any more.
-  await untilStatementsEnded(database);
-  await deleteAll(others);
+    // From then on nothing is derived from them any more.
+    await untilStatementsEnded(database);
+  }
   const { spaceId, id } = schema.erasureRequests;
   await database
     .delete(schema.erasureRequests)
