@@ -14,3 +14,6 @@ export const requestRetryMs = 60_000;
 
 /** Statement time-out for the state of requests. Each statement takes a millisecond. */
 export const progressTimeoutMs = 10_000;
+
+/** Rows of other tables that one transaction of the deletion of a space deletes. */
+export const rowsPerBatch = 5_000;

@@ -12,6 +12,7 @@ import type { EventsSubject, Subject } from '../erasure/subject.ts';
 import { requestRetryMs } from './limits.ts';
 import type { RequestWork } from './requests.ts';
 import { beginDeletion } from './space-deletion.ts';
+import { deleteSpaceRows } from './space-rows.ts';
 
 export interface RequestRunDependencies {
   /** With one connection and no short statement time-out: it holds advisory locks. */
@@ -74,6 +75,7 @@ async function runLocked(
       reason: row.reason ?? undefined,
       backupRetentionDays,
       request: { id, requestedBy: row.requestedBy },
+      ...(subject.kind === 'space' && { deleteRows: deleteSpaceRows }),
       report: progress.report,
     });
   } catch (error) {

@@ -12,7 +12,6 @@ import { beginErasure, completeErasure, type Erasure } from './erasure-row.ts';
 import { untilStored } from './queue-drain.ts';
 import { type Receipt, storedReceipt, writeReceipt } from './receipt.ts';
 import { rewriteFiles } from './rewritten-files.ts';
-import { deleteSpaceRows } from './space-rows.ts';
 import { readStart } from './start.ts';
 import type { Subject } from './subject.ts';
 import { forgottenByQueue } from './window-end.ts';
@@ -22,6 +21,12 @@ export interface EraseOptions {
   readonly reason?: string | undefined;
   /** The setting BACKUP_RETENTION_DAYS. */
   readonly backupRetentionDays?: number | undefined;
+  /** For a deleted space: deletes what it has besides its events. */
+  readonly deleteRows?: (
+    database: Database,
+    erasure: Erasure,
+    report: (text: string) => void,
+  ) => Promise<void>;
   /** Called with progress messages. */
   readonly report?: (text: string) => void;
   /** Milliseconds without progress of the queue after which the erasure gives up. */
@@ -67,7 +72,15 @@ async function eraseAll(
   database: Database,
   connection: NatsConnection,
   spaceId: string,
-  { subject, reason, backupRetentionDays, report = () => {}, queueStuckMs, request }: EraseOptions,
+  {
+    subject,
+    reason,
+    backupRetentionDays,
+    report = () => {},
+    queueStuckMs,
+    request,
+    deleteRows,
+  }: EraseOptions,
 ): Promise<Receipt> {
   // From then on nothing more is stored for a deleted space.
   if (subject.kind === 'space') await untilStatementsEnded(database);
@@ -83,7 +96,7 @@ async function eraseAll(
   // Repeats until a pass finds nothing: messages queued at the start may have been stored after the last pass. Their number is finite.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);
-  if (subject.kind === 'space') await deleteSpaceRows(database, erasure, report);
+  if (deleteRows !== undefined) await deleteRows(database, erasure, report);
   else {
     const nodes = await eraseNodes(database, erasure);
     if (nodes > 0) report(`${nodes.toLocaleString('en')} spans of traces cleared`);

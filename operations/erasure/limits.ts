@@ -28,6 +28,3 @@ export const retentionPollMs = 200;
 
 /** Spans of traces that one transaction clears. */
 export const nodesPerBatch = 1_000;
-
-/** Rows of other tables that one transaction of the deletion of a space deletes. */
-export const rowsPerBatch = 5_000;
