@@ -16,7 +16,12 @@ const spaceColumn = schema.events.spaceId.name;
  * Local to the coordinator although the key begins with the space: they have few rows, and the audit log has a trigger and is written
  * with tables of the coordinator, also while a worker is away. Weir 0.1 distributed the audit log.
  */
-const ofCoordinator: readonly PgTable[] = [schema.erasures, schema.erasureRequests, schema.auditLog, schema.deletedSpaces];
+const ofCoordinator: readonly PgTable[] = [
+  schema.erasures,
+  schema.erasureRequests,
+  schema.auditLog,
+  schema.deletedSpaces,
+];
 
 /** The distributed tables. All others are colocated with the first one. */
 export const distributedTables: readonly PgTable[] = Object.values(schema)

@@ -5,8 +5,8 @@ import type { Database } from '../../lib/db/database.ts';
 import * as schema from '../../lib/db/schema.ts';
 import { listOf } from '../../lib/db/statement.ts';
 import { untilStatementsEnded } from '../../lib/retention/older-snapshots.ts';
+import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { countErased, type Erasure } from '../erasure/erasure-row.ts';
-import { statisticsTable } from '../erasure/rewritten-files.ts';
 import { rowsPerBatch } from './limits.ts';
 
 /** A table with rows of spaces, and its key within a space. */
