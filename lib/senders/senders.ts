@@ -1,8 +1,8 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { rowsOfKeptSpaces } from '../db/deleted-spaces.ts';
 import { senders } from '../db/schema.ts';
 import { dayMs } from '../time.ts';
+import { rowsOfKeptSpaces } from '../write/deleted-spaces.ts';
 
 /** What identifies a sender within its space. */
 export type SenderName = Pick<SenderCounts, 'service' | 'scope' | 'version'>;

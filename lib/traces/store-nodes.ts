@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { traceNodes, traces } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
 import type { TraceNodes } from '../queue/group.ts';
+import { isNotDeleted } from '../write/deleted-spaces.ts';
 import { nodeColumns } from './trace-node.ts';
 
 /** Traces with spans that were sent, by what there may be to resolve. */

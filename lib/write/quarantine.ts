@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { rowsOfKeptSpaces } from '../db/deleted-spaces.ts';
 import { noSpace } from '../db/limits.ts';
 import { eventIds, quarantine } from '../db/schema.ts';
 import { storableText } from '../event/text.ts';
 import { encodePart, type Part } from '../queue/group.ts';
+import { rowsOfKeptSpaces } from './deleted-spaces.ts';
 import { type PermanentError, permanentErrorOf } from './permanent-error.ts';
 
 /** Longest reason kept with an entry, in characters. */

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { isNotDeleted } from '../db/deleted-spaces.ts';
 import { events, quarantine, replayedEvents, traces } from '../db/schema.ts';
 import { arrayParameter, compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
 import type { Part } from '../queue/group.ts';
+import { isNotDeleted } from './deleted-spaces.ts';
 import { entryParameters, orderParameters, parameterNames, parameterValues } from './parameters.ts';
 import { findRepeatedIds } from './repeats.ts';
 import {

@@ -72,7 +72,7 @@ export const erasureRequests = pgTable(
 
 /**
  * Spaces whose deletion has begun. Their rows in `spaces` are deleted, and no statement stores anything for them any more, such as
- * events that are still in the queue (lib/db/deleted-spaces.ts). Rows are never deleted (ADR 30).
+ * events that are still in the queue (lib/write/deleted-spaces.ts). Rows are never deleted (ADR 30).
  */
 export const deletedSpaces = pgTable('deleted_spaces', {
   spaceId: uuid('space_id').primaryKey(),
