@@ -19,7 +19,7 @@ export const guards: readonly Guard[] = [
     scope: 'queue',
     violates: 'NothingLost',
     code: ['lib/queue/sync-always.ts', 'sync_interval: always'],
-    test: ['harness/chaos/faults/power-cut.ts', 'with its default sync_interval (control: must lose)'],
+    test: ['harness/chaos/faults/power-cut.ts', 'nats-server with its default sync_interval'],
   },
   {
     name: 'AckAfterCommit',
