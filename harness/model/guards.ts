@@ -32,7 +32,7 @@ export const guards: readonly Guard[] = [
     name: 'Ledger',
     scope: 'queue',
     violates: 'BilledOnce',
-    code: ['lib/write/statement.ts', 'ON CONFLICT DO NOTHING'],
+    code: ['lib/write/statement-parts.ts', 'ON CONFLICT DO NOTHING'],
     test: [
       'lib/write/store.test.ts',
       'overlapping statements, concurrent and in any order, store and bill each event once',
@@ -63,7 +63,7 @@ export const guards: readonly Guard[] = [
     name: 'LockedNumber',
     scope: 'tail',
     violates: 'NothingSkipped',
-    code: ['lib/write/statement.ts', "The counter's row stays locked until COMMIT"],
+    code: ['lib/write/statement-parts.ts', "The counter's row stays locked until COMMIT"],
     test: [
       'lib/tail/stored-events.test.ts',
       'a statement waits for the previous one of the same space, and not for other spaces',
