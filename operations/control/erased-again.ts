@@ -121,11 +121,11 @@ async function addToLedger(database: Database, { spaceId, ids, counted }: Erased
     ), usage AS (${countUsage()}
     ), by_day AS (${countByDay()}
     ), name_counts AS MATERIALIZED (${byName.counts}
-    ), by_name AS (${byName.byMinute}
-    ), by_name_hours AS (${byName.byHours}
+    ), by_name AS (${byName.byMinute()}
+    ), by_name_hours AS (${byName.byHours()}
     ), agent_counts AS MATERIALIZED (${byAgent.counts}
-    ), by_agent AS (${byAgent.byMinute}
-    ), by_agent_hours AS (${byAgent.byHours}
+    ), by_agent AS (${byAgent.byMinute()}
+    ), by_agent_hours AS (${byAgent.byHours()}
     )
     SELECT count(*)::integer AS added FROM new_ids`);
   return row?.added ?? 0;
