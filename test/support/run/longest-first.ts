@@ -30,6 +30,7 @@ const longest = [
   'test/web/recovery.test.ts',
   'services/dashboard-api/installation/installation.test.ts',
   'test/durability/live-tail.test.ts',
+  'test/erasure/deleted-space.test.ts',
   'test/contract/heaviest-batch.test.ts',
   'lib/retention/expire.test.ts',
   'test/http/http2-hardening.test.ts',
