@@ -18,6 +18,8 @@ const changes: Record<
 > = {
   'space create': { args: ['--name', 'x'], log: 'space' },
   'space set': { args: ['SPACE', '--monthly-events', '5'], log: 'space' },
+  'space delete': { args: ['SPACE', '--yes'], log: 'space' },
+  'space restore': { prepare: [['space', 'delete', 'SPACE', '--yes']], args: ['SPACE'], log: 'space' },
   'key create': { args: ['--space', 'SPACE'], log: 'space' },
   'key revoke': { args: ['KEY'], log: 'space' },
   'user create': { args: ['--email', 'b@example.org', '--password-stdin'], log: 'no space' },
@@ -32,6 +34,7 @@ const changes: Record<
     args: ['--email', email],
     log: 'no space',
   },
+  'user operator': { args: ['--email', email], log: 'no space' },
   'user role': { args: ['--email', email, '--space', 'SPACE', '--role', 'viewer'], log: 'space' },
   'price set': { args: ['--model', 'm', '--input', '1', '--output', '2'], log: 'no space' },
   'price import': { args: ['lib/prices/shipped/list-prices.json'], log: 'no space' },
@@ -42,11 +45,15 @@ const changes: Record<
   },
   'quarantine replay': { args: [], log: 'space' },
 };
-/** `erase` and `reproject` have tests with events; `migrate` creates the log; the others only read, or send events. */
+/**
+ * `erase` and `reproject` have tests with events; `migrate` creates the log, and `restore` and `replay` bring it back; a backup has a row of
+ * its own (`backups`). The others only read, or send events.
+ */
 const others = [
   ...['space list', 'key list', 'user list', 'price list', 'quarantine list', 'usage', 'storage', 'audit'],
   ...['events', 'trace', 'thread', 'tail', 'charts', 'export', 'doctor'],
-  ...['find', 'send', 'migrate', 'erase', 'reproject'],
+  ...['find', 'send', 'migrate', 'erase', 'reproject', 'queue', 'space deletions'],
+  ...['backup', 'restore', 'replay'],
 ];
 
 function leaves(command: Command, path: string[] = []): string[] {
@@ -76,11 +83,11 @@ test.each(Object.entries(changes))(
     const spaceId = await operator.createSpace();
     const { keyId } = await operator.weir('key', 'create', '--space', spaceId);
     await operator.run(['user', 'create', '--email', email, '--password-stdin'], passwords);
-    for (const command of prepare) await operator.weir(...command);
+    const fill = (list: readonly string[]) => list.map((arg) => ({ SPACE: spaceId, KEY: keyId })[arg] ?? arg);
+    for (const command of prepare) await operator.weir(...fill(command));
     if (name === 'quarantine replay') await addToQuarantine(spaceId);
     const before = await readLog();
-    const filled = args.map((arg) => ({ SPACE: spaceId, KEY: keyId })[arg] ?? arg);
-    await operator.run([...name.split(' '), ...filled], passwords);
+    await operator.run([...name.split(' '), ...fill(args)], passwords);
     await operator.database.delete(quarantine);
     const added = (await readLog()).slice(before.length);
     expect(added).toHaveLength(rows);
