@@ -20,7 +20,8 @@ test('rejections for lack of memory are summarised in the log as warnings, and a
   const entries = pipeline.ingest
     .log()
     .split('\n')
-    .filter((line) => line.includes('ingest_unavailable'))
+    // The line of each request, at debug, has the error as its outcome.
+    .filter((line) => line.includes('"id":"ingest_unavailable"'))
     .map((line) => JSON.parse(line) as { level: number; requests: number });
   expect(new Set(entries.map(({ level }) => level))).toEqual(new Set([40]));
   expect(entries.reduce((sum, entry) => sum + entry.requests, 0)).toBe(requests);
