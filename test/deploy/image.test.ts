@@ -59,7 +59,8 @@ async function expectPrograms(inImage: (args: string) => ReturnType<typeof run>)
   for (const service of ['ingest', 'writer', 'dashboard-api']) {
     const { exitCode, stdout, stderr } = await inImage(service);
     expect(exitCode).not.toBe(0);
-    expect(stdout + stderr).toContain(`${service}: The configuration lacks DATABASE_URL`);
+    expect(stdout + stderr).toContain(`${service}: The configuration has mistakes`);
+    expect(stdout + stderr).toContain('DATABASE_URL: must be set');
   }
 }
 

@@ -53,7 +53,8 @@ describe.skipIf(missing !== undefined)(`with a real Prometheus${missing ? `: ${m
       );
       await using prometheus = await startPrometheus(targets);
       await pipeline.sql`INSERT INTO backups (label, location, stopped_at, verified_at) VALUES ('last', '', now(), now())`;
-      const unanswered = new Set(expressions());
+      // Only a Citus cluster has nodes.
+      const unanswered = new Set(expressions().filter((one) => !one.includes('weir_writer_node_')));
       expect(unanswered.size).toBeGreaterThan(30);
       await until(async () => {
         expect((await postEvents(pipeline, tenant, [llmEvent()])).status).toBe(202);

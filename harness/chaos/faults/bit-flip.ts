@@ -94,7 +94,7 @@ function storeOf({ system }: FaultRun): string {
 }
 
 function lastBlock(run: FaultRun): string {
-  const blocks = globSync(join(storeOf(run), '*/streams/WEIR*/msgs/*.blk'));
+  const blocks = globSync(join(storeOf(run), '*/streams/WEIR_LOG*/msgs/*.blk'));
   const number = (path: string) => Number(/(\d+)\.blk$/.exec(path)?.[1]);
   const last = blocks.sort((a, b) => number(a) - number(b)).at(-1);
   if (last === undefined) throw new Error('the queue has no block file');
