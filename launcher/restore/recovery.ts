@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { type Backup, type BackupDirectory, readFiles } from '../backup/backup-directory.ts';
 import { requireSpace } from '../backup/base-backup.ts';
+import { syncDirectory } from '../backup/copied-file.ts';
 import { restoreTree } from '../backup/file-tree.ts';
 import { openProgress, type Report } from '../backup/progress.ts';
 import { restoreCommand } from '../backup/restore-command.ts';
@@ -47,9 +48,11 @@ export async function copyBackup({ directory, backup, dataDir, report }: Recover
   });
   // The backups may have been moved since.
   const wal = directory.wal.replaceAll("'", "''");
-  appendFileSync(join(dataDir, 'postgresql.auto.conf'), `basic_archive.archive_directory = '${wal}'\n`);
-  writeFileSync(join(dataDir, 'recovery.signal'), '');
+  const archive = `basic_archive.archive_directory = '${wal}'\n`;
+  appendFileSync(join(dataDir, 'postgresql.auto.conf'), archive, { flush: true });
+  writeFileSync(join(dataDir, 'recovery.signal'), '', { flush: true });
   user.own(join(dataDir, 'recovery.signal'));
+  await syncDirectory(dataDir);
 }
 
 /** A recovered Postgres, on a port that no service knows. */

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { chownSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -10,9 +10,16 @@ import { join } from 'node:path';
  */
 export function keepArchiveCommand(dataDir: string): void {
   const file = join(dataDir, 'postgresql.conf');
-  if (/^archive_command\b/m.test(readFileSync(file, 'utf8'))) return;
-  appendFileSync(
-    file,
-    "\n# Weir: nothing is archived until the first `weir backup`.\narchive_command = 'true'\n",
+  const text = readFileSync(file, 'utf8');
+  if (/^archive_command\b/m.test(text)) return;
+  const { uid, gid, mode } = statSync(file);
+  // A line that is appended can be zeros after a power cut, and Postgres would not start any more.
+  const draft = `${file}.new`;
+  writeFileSync(
+    draft,
+    `${text}\n# Weir: nothing is archived until the first \`weir backup\`.\narchive_command = 'true'\n`,
+    { mode, flush: true },
   );
+  chownSync(draft, uid, gid);
+  renameSync(draft, file);
 }
