@@ -7,6 +7,7 @@ import { openDatabase } from '../../lib/db/database.ts';
 import { isDistributed } from '../../lib/db/distribution.ts';
 import { untilDurable } from '../../lib/db/durability.ts';
 import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
+import { retryUntilAvailable } from '../../lib/queue/availability.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { answerRollCall } from '../../lib/queue/roll-call.ts';
 import { allowMoreWaiting, ensureReadableStreams } from '../../lib/queue/stream.ts';
@@ -69,7 +70,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
   const replays = await readReplays(database);
   const writer = resources.use(startWriter({ database, log, concurrency, onStored, replays }));
-  const manager = await jetstreamManager(nats);
+  const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
   // A failure here is not fatal: a service also starts while Postgres is away.
   if (await isDistributed(database).catch(() => false)) await allowMoreWaiting(manager);
   const limits = readWindowLimits(config);

@@ -3,6 +3,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from '../../../lib/db/database.ts';
 import type { Logger } from '../../../lib/log.ts';
+import { retryUntilAvailable } from '../../../lib/queue/availability.ts';
 import type { QueueStream } from '../../../lib/queue/settings.ts';
 import { findOrAddConsumer, findStreams, type QueueConfig } from '../../../lib/queue/stream.ts';
 import type { WindowLimits } from '../../../lib/queue-state/window-limits.ts';
@@ -29,7 +30,7 @@ export interface FollowDependencies {
  * before. Resolves when the existing ones are delivered.
  */
 export async function followStreams(dependencies: FollowDependencies): Promise<AsyncDisposable> {
-  const { manager, log } = dependencies;
+  const { connection, manager, log } = dependencies;
   const followed = new Map<string, AsyncDisposable>();
   const stopping = new AbortController();
   const look = async () => {
@@ -47,7 +48,8 @@ export async function followStreams(dependencies: FollowDependencies): Promise<A
       log.info({ stream: stream.name }, 'reading a stream of the queue');
     }
   };
-  await look();
+  // A stream that was just created in a cluster has no leader yet.
+  await retryUntilAvailable(connection, look);
   let lookedAtMs = performance.now();
   const removeUnused = async () => {
     if (performance.now() - lookedAtMs < unusedLookMs) return;
