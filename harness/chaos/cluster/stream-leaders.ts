@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { controlStream } from '../../../lib/control/stream.ts';
 import type { System } from '../../system/system.ts';
 
 interface StreamReport {
@@ -50,6 +51,8 @@ async function readLeaders({ monitorUrls }: Pick<System, 'monitorUrls'>): Promis
     if (report.status === 'rejected') continue;
     const own = `nats-${i + 1}`;
     for (const { name, cluster } of report.value.account_details?.[0]?.stream_detail ?? []) {
+      // Nothing keeps the leader of the control stream away from those of the queue.
+      if (name === controlStream.name) continue;
       if (cluster?.leader === own) leaders.set(name, own);
       else if (!leaders.has(name)) leaders.set(name, '');
     }
