@@ -74,7 +74,8 @@ test('the image has everything that its services need, and its user can change n
     const node = (args: string) =>
       run(`buildah run --user 65532:65532 '${container}' -- /usr/local/bin/node ${args}`);
     await expectPrograms((args) => node(`/weir/launcher/service.ts ${args}`));
-    expect((await node(`-p 'process.getuid()'`)).stdout.trim()).toBe('65532');
+    const user = await node(`-p 'process.getuid()'`);
+    expect(user.stdout.trim(), user.stderr).toBe('65532');
     expect((await node(`-e 'fs.writeFileSync("/weir/own", "")'`)).stderr).toContain('EACCES');
   } finally {
     await run(`buildah rm '${container}'`);
