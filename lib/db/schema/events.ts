@@ -143,7 +143,7 @@ export const spaceCommits = pgTable(
   'space_commits',
   {
     spaceId: uuid('space_id').notNull(),
-    /** 1, 2, 3, … in each space, without gaps. */
+    /** 1, 2, 3, … in each space, without gaps. Only a restore skips numbers (lib/tail/skip-numbers.ts). */
     number: bigint('number', { mode: 'number' }).notNull(),
     storedAt: instant('stored_at').notNull().default(sql`now()`),
     eventCount: integer('event_count').notNull(),
