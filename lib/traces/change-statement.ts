@@ -11,7 +11,7 @@ import {
   usageMonths,
 } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
-import { type CountedRows, countByAgent, countByName } from '../write/statistics.ts';
+import { agentStatistics, type CountedRows, nameStatistics } from '../write/statistics.ts';
 import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
 
 /**
@@ -177,18 +177,10 @@ function removeSegments(): SQL {
 /** Adds the measures of changed events to the statistics. */
 function countChanges(isWhole: boolean): SQL {
   const rows: CountedRows = { from: 'measured', isSigned: true };
-  const [byName, byAgent] = [countByName('name_counts', rows), countByAgent('agent_counts', rows)];
-  const names = sql`, name_counts AS MATERIALIZED (${byName.counts}
-), by_name AS (${byName.byMinute()}
-), by_name_hours AS (${byName.byHours()}
-)`;
   return sql`, measured AS (
   SELECT ${space} AS ${nameOf(events.spaceId)}, change.* FROM ${rowsOf('measures', columns.measure)}
   WHERE ${change(id)} IN (${changedIds(isWhole)})
-)${isWhole ? names : sql``}, agent_counts AS MATERIALIZED (${byAgent.counts}
-), by_agent AS (${byAgent.byMinute()}
-), by_agent_hours AS (${byAgent.byHours()}
-)`;
+)${isWhole ? sql`, ${nameStatistics(rows)}` : sql``}, ${agentStatistics(rows)}`;
 }
 
 function subtractUsage(): SQL {

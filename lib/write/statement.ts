@@ -20,7 +20,7 @@ import {
   unfoldIncoming,
   unfoldParts,
 } from './statement-parts.ts';
-import { countByAgent, countByName } from './statistics.ts';
+import { agentStatistics, nameStatistics } from './statistics.ts';
 
 /**
  * The one statement that stores events (ADR 0004). A statement is its own transaction: ids, rows, usage counter,
@@ -77,7 +77,6 @@ function removeEntry(): SQL {
 /** @param removal a DELETE ... RETURNING: when it deletes no row, nothing is stored. */
 function buildStatement(removal?: SQL): SQL {
   const { repeated } = parameterNames;
-  const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
   return sql`
 WITH ${
     removal === undefined
@@ -103,13 +102,7 @@ ${
 `
 }), usage AS (${countUsage()}
 ), by_day AS (${countByDay()}
-), name_counts AS MATERIALIZED (${byName.counts}
-), by_name AS (${byName.byMinute()}
-), by_name_hours AS (${byName.byHours()}
-), agent_counts AS MATERIALIZED (${byAgent.counts}
-), by_agent AS (${byAgent.byMinute()}
-), by_agent_hours AS (${byAgent.byHours()}
-), segment AS (${keepSegments()}
+), ${nameStatistics()}, ${agentStatistics()}, segment AS (${keepSegments()}
 )
 -- Reads from the INSERT, so that rows and indexes are written before the counters are locked, which all statements of a space need.
 SELECT count(*)::integer AS inserted${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;

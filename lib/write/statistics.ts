@@ -85,6 +85,24 @@ export function countByAgent(counts: string, rows = newEvents): StatisticsParts 
   });
 }
 
+/** The common table expressions that count rows by name, for a statement that runs all of them. */
+export function nameStatistics(rows = newEvents): SQL {
+  const { counts, byMinute, byHours } = countByName('name_counts', rows);
+  return sql`name_counts AS MATERIALIZED (${counts}
+), by_name AS (${byMinute()}
+), by_name_hours AS (${byHours()}
+)`;
+}
+
+/** The same by agent. */
+export function agentStatistics(rows = newEvents): SQL {
+  const { counts, byMinute, byHours } = countByAgent('agent_counts', rows);
+  return sql`agent_counts AS MATERIALIZED (${counts}
+), by_agent AS (${byMinute()}
+), by_agent_hours AS (${byHours()}
+)`;
+}
+
 interface Statistics {
   readonly counts: string;
   readonly rows: CountedRows;

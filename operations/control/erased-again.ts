@@ -12,7 +12,7 @@ import {
   usageMonths,
 } from '../../lib/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../lib/db/statement.ts';
-import { addTo, countByAgent, countByName } from '../../lib/write/statistics.ts';
+import { addTo, agentStatistics, nameStatistics } from '../../lib/write/statistics.ts';
 import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
 import { countedColumns, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';
@@ -108,7 +108,6 @@ async function eraseStored(database: Database, { spaceId, erasureId, ids }: Eras
 async function addToLedger(database: Database, { spaceId, ids, counted }: ErasedRecord): Promise<number> {
   const columns = [...Object.values(countedColumns), segments.apiKeyId];
   const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
-  const [byName, byAgent] = [countByName('name_counts'), countByAgent('agent_counts')];
   const [row] = await database.execute<{ added: number }>(sql`
     WITH new_ids AS (
       INSERT INTO ${eventIds} (${namesOf([eventIds.spaceId, eventIds.id])})
@@ -120,13 +119,7 @@ async function addToLedger(database: Database, { spaceId, ids, counted }: Erased
       FROM json_to_recordset(${JSON.stringify(counted)}::json) AS counted(${types}) JOIN new_ids USING (${nameOf(events.id)})
     ), usage AS (${countUsage()}
     ), by_day AS (${countByDay()}
-    ), name_counts AS MATERIALIZED (${byName.counts}
-    ), by_name AS (${byName.byMinute()}
-    ), by_name_hours AS (${byName.byHours()}
-    ), agent_counts AS MATERIALIZED (${byAgent.counts}
-    ), by_agent AS (${byAgent.byMinute()}
-    ), by_agent_hours AS (${byAgent.byHours()}
-    )
+    ), ${nameStatistics()}, ${agentStatistics()}
     SELECT count(*)::integer AS added FROM new_ids`);
   return row?.added ?? 0;
 }
