@@ -57,9 +57,9 @@ function readVitestReport(name) {
 function failuresOfFile({ name, status, message, assertionResults }) {
   const path = relative(process.cwd(), name);
   const failed = assertionResults.filter((test) => test.status === 'failed');
-  if (failed.length === 0) return status === 'failed' ? [`${path}: ${firstLine(message)}`] : [];
+  if (failed.length === 0) return status === 'failed' ? [`${path}: ${messageOf(message)}`] : [];
   return failed.map(
-    ({ fullName, failureMessages }) => `${path}: ${fullName}: ${firstLine(failureMessages[0])}`,
+    ({ fullName, failureMessages }) => `${path}: ${fullName}: ${messageOf(failureMessages[0])}`,
   );
 }
 
@@ -68,9 +68,14 @@ function readChaosReport() {
   return { passed, failures };
 }
 
-/** @param {string | undefined} text */
-function firstLine(text) {
-  return (text ?? '').split('\n', 1)[0]?.slice(0, 300);
+/**
+ * A message without its stack, on one line: a service that did not start ends its message with its output.
+ *
+ * @param {string | undefined} text
+ */
+function messageOf(text = '') {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
+  return lines.join(' | ').slice(0, 1_000);
 }
 
 /** @param {string} name */

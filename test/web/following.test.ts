@@ -69,7 +69,15 @@ test('without a stream the list and the overview poll', async () => {
 
 test('the page of live events shows what later spans change, without a reload', async () => {
   const { page, spaceId, apiKey } = await system.visit();
+  const opening = Promise.withResolvers<void>();
+  await page.route(/live\.tail/, async (route) => {
+    await opening.promise;
+    await route.continue();
+  });
   await page.goto(`/s/${spaceId}/live`);
+  await page.getByText('Connecting').first().waitFor();
+  expect(await page.getByText('Waiting for events').count()).toBe(0);
+  opening.resolve();
   await page.getByText('Waiting for events').waitFor();
   const idOf = (number: number) => String(number).padStart(16, '0');
   const send = async (span: SpanInit) => {

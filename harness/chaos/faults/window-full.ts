@@ -11,7 +11,8 @@ export const windowFull: Fault = {
   name: 'window-full',
   row: 8,
   title: 'the replay window full, kill -9 of the writer that purges it; no 503',
-  system: { streamBytesMax: 8 * 1024 ** 2 },
+  // The half that the window leaves free must hold what arrives while no writer runs: some 2.5 MB/s for one to two seconds.
+  system: { streamBytesMax: 24 * 1024 ** 2 },
   async inject({ system, journal, random, thorough, slack }) {
     await until(() => isPurged(system), fullTimeoutMs * slack, 'the replay window did not become full');
     const before = journal.statuses.get(503) ?? 0;

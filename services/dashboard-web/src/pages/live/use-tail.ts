@@ -45,6 +45,7 @@ export function useTail(input: ListInput): Tail {
   useEffect(() => {
     lastId.current = undefined;
     setSkipped(0);
+    setState('connecting');
   }, [key]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the filter.
@@ -61,7 +62,8 @@ export function useTail(input: ListInput): Tail {
       {
         onStarted: () => {
           endGrace();
-          setState('live');
+          // A new stream shows what is stored after the position of its first message.
+          if (lastId.current !== undefined) setState('live');
         },
         onConnecting: () => {
           lost ??= setTimeout(() => setState('reconnecting'), reconnectGraceMs);
