@@ -44,6 +44,8 @@ export async function startService(
       ...inheritedEnvironment(),
       LOG_LEVEL: 'debug',
       DATABASE_ALLOW_UNSYNCED: 'true',
+      // A test that restarts a service on its port needs one that no other test's service takes.
+      METRICS_PORT: '0',
       ...variables,
       ...(variables.DATABASE_URL && { DATABASE_URL: urlOfRole(variables.DATABASE_URL, name) }),
     },
