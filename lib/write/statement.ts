@@ -77,6 +77,8 @@ function removeEntry(): SQL {
 /** @param removal a DELETE ... RETURNING: when it deletes no row, nothing is stored. */
 function buildStatement(removal?: SQL): SQL {
   const { repeated } = parameterNames;
+  // IS TRUE makes Postgres hash the ids. It would join them by nested loops, since it does not know how many there are.
+  const isNew = sql`((${idKey}) IN (SELECT ${idKey} FROM new_ids)) IS TRUE`;
   return sql`
 WITH ${
     removal === undefined
@@ -90,7 +92,7 @@ WITH ${
     sql`position <> ALL (${arrayParameter(repeated, 'bigint')})`,
   )}
 ), new_ids AS (${keepIds()}
-), new_events AS MATERIALIZED (${unfoldEvents(unfoldedNames, sql`(SELECT incoming.* FROM incoming JOIN new_ids USING (${idKey}))`)}
+), new_events AS MATERIALIZED (${unfoldEvents(unfoldedNames, sql`(SELECT * FROM incoming WHERE ${isNew})`)}
 ), part_counts AS MATERIALIZED (${countParts()}
 ), inserted AS (${keepEvents()}
 ), commit_number AS (${numberCommits()}
