@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { measureSdk } from '../../sdk/typescript/bench/measure.ts';
 import { peakResidentBytes } from '../system/process-stats.ts';
 import { type RunningWeir, startWeir } from '../system/weir.ts';
+import { measureCpuTime } from './cpu-time.ts';
 import { measureDashboard } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
 import { measureFilters, measureYoungWeek } from './filters/measure.ts';
@@ -39,6 +40,12 @@ const log = (text: string) => process.stderr.write(`${text}\n`);
 
 /** The values of `--only`. Each prints its own part of the table. */
 const parts: Record<string, () => Promise<string>> = {
+  cpu: async () => {
+    const workload = await loadWorkload();
+    await using weir = await startWeir(variables);
+    await measureHttpToPostgres(weir, workload, seconds);
+    return await measureCpuTime(weir, workload, { rounds, seconds, say: log });
+  },
   sdk: async () => renderReport(await measureSdk(), 'sdk'),
   retention: async () =>
     renderReport(await underLoad((weir) => measureRetention(weir, { events: rows, log })), 'retention'),

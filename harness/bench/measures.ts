@@ -111,7 +111,8 @@ async function settle(sql: RunningWeir['sql']): Promise<void> {
   }
 }
 
-async function countStored(sql: RunningWeir['sql']): Promise<number> {
+/** The number of events that were ever stored. */
+export async function countStored(sql: RunningWeir['sql']): Promise<number> {
   const [row] = await sql<
     { events: number }[]
   >`SELECT coalesce(sum(events), 0)::float8 AS events FROM usage_months`;
