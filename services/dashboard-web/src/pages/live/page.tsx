@@ -72,10 +72,7 @@ function LiveTail({ input }: { input: ListInput }) {
           {typeof tail.state === 'object' && <FailureNotice error={tail.state.error} isSmall />}
           {tail.events.length === 0 ? (
             typeof tail.state === 'string' && (
-              <Notice
-                icon={Radio}
-                title={tail.state === 'connecting' ? 'Connecting' : 'Waiting for events'}
-              >
+              <Notice icon={Radio} title={tail.state === 'connecting' ? 'Connecting' : 'Waiting for events'}>
                 New events appear here as they are stored.
               </Notice>
             )
