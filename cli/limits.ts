@@ -9,10 +9,16 @@ export const printedCharsMax = 64 * 1024 * 1024;
 export const sendTimeoutMs = 30_000;
 
 /**
- * How long `weir send` retries one batch. A crashed service is back within seconds; 90 s also cover a restart of all
+ * How long `weir send` retries one batch by default. A crashed service is back within seconds; 90 s also cover a restart of all
  * services of a machine, and bound the wait for a service that stays down.
  */
-export const sendRetryForMs = 90_000;
+export const sendRetryForSeconds = 90;
+
+/** How often `weir send` stores how far it is: a command that is killed repeats at most the requests of this time. */
+export const sendSaveIntervalMs = 1_000;
+
+/** Bytes at the start of a file that identify it together with its size and time. */
+export const sendHeadBytes = 64 * 1024;
 
 /** Most distinct errors in the summary of `weir send`: each may quote a part of the input. */
 export const sendErrorsMax = 100;

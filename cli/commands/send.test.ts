@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runWeir } from '../../test/support/cli/command-line.ts';
 import { accept, eventTexts, IngestStub, refuse } from '../../test/support/cli/ingest-stub.ts';
 
@@ -100,6 +100,52 @@ test('a permanent error is not retried, is counted with its reason, and fails th
     ]),
   );
   expect(stderr).toContain('5 × 402 usage_limit_exceeded: usage_limit_exceeded, it says');
+});
+
+describe('when Weir is not ready for as long as a request is retried', () => {
+  const stopAfter = (requests: number) => {
+    ingest.received = [];
+    ingest.respond = (response, request) => {
+      if (request.number < requests) accept(response, request);
+      else refuse(response, 503, 'ingest_unavailable');
+    };
+  };
+  const options = ['--batch', '5', '--concurrency', '1', '--retry-for', '0'];
+
+  test.each([[[]], [['--fresh-ids']]])('the same command continues, with the same ids: %j', async (more) => {
+    const file = `nonsense\n${content}`;
+    stopAfter(2);
+    const first = await ingest.send(file, ...options, ...more);
+    expect(first).toMatchObject({ exitCode: 1, summary: { accepted: 10, rejected: 1 } });
+    expect(first.summary.stopped).toMatchObject({ status: 503, id: 'ingest_unavailable' });
+    expect(first.stderr).toContain('Run the same command again to continue.');
+    const sent = ingest.received;
+    stopAfter(100);
+    const second = await ingest.send(file, ...options, ...more);
+    expect(second.stderr).toContain('Continuing after line 11: 10 events were accepted before.');
+    // The third request was not accepted: it is repeated byte for byte.
+    expect(ingest.received[0]).toBe(sent[2]);
+    expect(ingest.received).toHaveLength(3);
+    expect(second).toMatchObject({ exitCode: 1, summary: { accepted: 25, rejected: 1, requests: 3 } });
+    expect(second.summary.errors[0].details).toMatch(/^Line 1: /);
+    const ids = [...sent.slice(0, 2), ...ingest.received]
+      .flatMap(eventTexts)
+      .map((text) => JSON.parse(text).id);
+    expect(new Set(ids).size).toBe(25);
+    ingest.received = [];
+    expect((await ingest.send(file, ...options, ...more)).summary.requests).toBe(5);
+  });
+
+  test.each([
+    ['--restart', content, ['--restart'], 5],
+    ['other options', content, ['--fresh-ids'], 5],
+    ['another file', `${content}{"id":"more"}\n`, [], 6],
+  ])('it begins again with %s', async (_, file, more, requests) => {
+    stopAfter(2);
+    await ingest.send(content, ...options);
+    stopAfter(100);
+    expect((await ingest.send(file, ...options, ...more)).summary).toMatchObject({ requests });
+  });
 });
 
 test('a wrong key is one error for all events', async () => {

@@ -1,9 +1,11 @@
+import process from 'node:process';
 import type { Command } from 'commander';
 import { eventsPerBatchMax } from '../../lib/limits.ts';
 import { readConnection } from '../../lib/local-system.ts';
 import { parseApiKey, parseHttpUrl, wholeNumber } from '../arguments.ts';
 import { readConfig } from '../database.ts';
 import { CommandError, findFile, type Host, printJson, printMessage } from '../host.ts';
+import { sendRetryForSeconds } from '../limits.ts';
 import { openProgress } from '../send/progress.ts';
 import { sendFile } from '../send/send-file.ts';
 import { describeSummary } from '../send/send-summary.ts';
@@ -20,6 +22,8 @@ interface SendOptions {
   now?: boolean;
   batch: number;
   concurrency: number;
+  retryFor: number;
+  restart?: boolean;
 }
 
 /** `send`: sends a file to ingest. */
@@ -36,6 +40,13 @@ export function addSendCommand(program: Command, host: Host): void {
     .option('--now', 'shift the times of all events by the same distance, so that the latest is now')
     .option('--batch <n>', 'events per request', wholeNumber(1, eventsPerBatchMax), eventsPerBatchMax)
     .option('--concurrency <n>', 'concurrent requests', wholeNumber(1, concurrencyMax), concurrencyDefault)
+    .option(
+      '--retry-for <seconds>',
+      'how long a request is retried while Weir does not answer',
+      wholeNumber(0),
+      sendRetryForSeconds,
+    )
+    .option('--restart', 'begin again, instead of continuing a command that was interrupted')
     .action((file: string, options: SendOptions) => send(host, file, options));
 }
 
@@ -48,10 +59,17 @@ async function send(host: Host, file: string, options: SendOptions): Promise<voi
     isNow: options.now === true,
     eventsPerBatch: options.batch,
     concurrency: options.concurrency,
+    retryForMs: options.retryFor * 1_000,
+    isRestart: options.restart === true,
+    pid: process.pid,
+    report: (text) => printMessage(host, text),
     progress,
   }).finally(() => progress.stop());
   printMessage(host, describeSummary(summary));
   await printJson(host, summary);
+  if (summary.stopped !== undefined) {
+    throw new CommandError('Not all of the file was sent. Run the same command again to continue.');
+  }
   if (summary.rejected > 0 || summary.errors.length > 0) {
     throw new CommandError('Not every event was accepted: see the errors above.');
   }

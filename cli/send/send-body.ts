@@ -1,8 +1,7 @@
 import type { Body } from '../../lib/client/body.ts';
 import { splitBody } from '../../lib/client/body.ts';
 import type { Post } from '../../lib/client/ingest-client.ts';
-import { type SendError, sendWithRetry } from '../../lib/client/send-with-retry.ts';
-import { sendRetryForMs } from '../limits.ts';
+import { isTransient, type SendError, sendWithRetry } from '../../lib/client/send-with-retry.ts';
 import type { Progress } from './progress.ts';
 import type { Tally } from './send-summary.ts';
 
@@ -10,29 +9,47 @@ export interface SendBodyOptions {
   post: Post;
   tally: Tally;
   progress: Progress;
+  retryForMs: number;
   /** Called with the duration of each answered request. */
   onResponse: (durationMs: number) => void;
+}
+
+/** A request failed for as long as it is retried, for a reason that no event causes: the rest of the file would fail, too. */
+export class NotAcceptedError extends Error {
+  readonly reason: SendError;
+
+  constructor(reason: SendError) {
+    super(reason.details);
+    this.reason = reason;
+  }
 }
 
 /**
  * Sends a body, and counts the outcome of its events. Ingest accepts or rejects a body as a whole: one that is rejected
  * for its events is sent again as two halves, recursively, until only invalid events are rejected, each with its line. A
  * body of n events takes fewer than 2n requests, without retries.
+ *
+ * @throws NotAcceptedError
  */
 export async function sendBody(body: Body, options: SendBodyOptions): Promise<void> {
-  const { post, tally, progress, onResponse } = options;
-  const { error, attempts } = await sendWithRetry(post, body.bytes, {
-    retryForMs: sendRetryForMs,
-    onResponse,
-    onRetry: ({ status, details }) => {
-      progress.warn(`${status ?? 'No answer'} (${details}): retrying for up to ${sendRetryForMs / 1_000} s.`);
-    },
-  });
+  const { post, tally } = options;
+  const { error, attempts } = await sendWithRetry(post, body.bytes, retriesOf(options));
   tally.addRequests(attempts);
+  if (error !== undefined && isTransient(error.status)) throw new NotAcceptedError(error);
   if (error === undefined) tally.addAccepted(body.events.length);
   else if (!blamesEvents(error)) tally.addRejected(error, body.events.length);
   else if (body.events.length > 1) for (const half of splitBody(body)) await sendBody(half, options);
   else for (const { line } of body.events) tally.addRejected(nameLine(error, line), 1);
+}
+
+/** The rules of retries, with a message for each. */
+export function retriesOf({ retryForMs, progress, onResponse }: Omit<SendBodyOptions, 'post' | 'tally'>) {
+  return {
+    retryForMs,
+    onResponse,
+    onRetry: ({ status, details }: SendError) =>
+      progress.warn(`${status ?? 'No answer'} (${details}): retrying for up to ${retryForMs / 1_000} s.`),
+  };
 }
 
 /** Whether some of the events may be accepted on their own. A 413 may also come from a proxy with a lower limit. */

@@ -1,79 +1,69 @@
+import { randomUUID } from 'node:crypto';
 import { batchBodies, type FileEvent } from '../../lib/client/body.ts';
-import { type EventFile, openEventFile } from '../../lib/client/event-file.ts';
-import { withFreshId } from '../../lib/client/fresh-id.ts';
+import { openEventFile } from '../../lib/client/event-file.ts';
+import { deriveId, withFreshId } from '../../lib/client/fresh-id.ts';
 import { openIngestClient } from '../../lib/client/ingest-client.ts';
-import { createLatencies } from '../../lib/client/latencies.ts';
 import { findLatestTime, withShiftedTimes } from '../../lib/client/shifted-times.ts';
 import { isSpanFile } from '../../lib/client/span-file.ts';
-import { errorTable } from '../../lib/errors.ts';
 import { bodyBytesMax } from '../../lib/limits.ts';
 import { CommandError } from '../host.ts';
 import { sendTimeoutMs } from '../limits.ts';
-import type { Progress } from './progress.ts';
+import { type Changes, type CheckpointOptions, openCheckpoint } from './checkpoint.ts';
 import { sendBody } from './send-body.ts';
+import { type SendingFile, sendConcurrently } from './send-concurrently.ts';
 import { sendSpans } from './send-spans.ts';
-import { createTally, type SendSummary, type Tally } from './send-summary.ts';
+import type { SendSummary } from './send-summary.ts';
+import { createSettledPart } from './settled-part.ts';
 
-export interface SendFileOptions {
-  url: string;
-  apiKey: string;
+export interface SendFileOptions
+  extends Pick<SendingFile, 'url' | 'apiKey' | 'concurrency' | 'retryForMs' | 'progress'>,
+    Pick<CheckpointOptions, 'isRestart' | 'pid' | 'report'> {
   freshIds: boolean;
   /** Shifts all times by the same distance, so that the latest is now. */
   isNow: boolean;
   eventsPerBatch: number;
-  /** Requests at once. */
-  concurrency: number;
-  progress: Progress;
 }
 
 /**
- * Sends every event, or every span, of a file to ingest, with unchanged bytes unless `freshIds` or `isNow`. An event is sent once, unless its request is
- * retried, or was rejected for an error that may be another event's.
+ * Sends every event, or every span, of a file to ingest, with unchanged bytes unless `freshIds` or `isNow`. A command that was
+ * interrupted is continued: what it repeats has the same ids, so that each event is stored once.
  *
  * @returns the counts of accepted and rejected events. Errors of lines and responses are counted, not thrown.
  * @throws CommandError when the file cannot be opened.
  */
 export async function sendFile(path: string, options: SendFileOptions): Promise<SendSummary> {
-  if (await isSpanFile(path).catch(throwFileError(path))) {
-    if (options.freshIds) throw new CommandError('--fresh-ids works only for events: a span keeps its id.');
-    if (options.isNow) throw new CommandError('--now works only for events: a span keeps its times.');
-    return sendSpans(path, options);
-  }
-  const shiftMs = options.isNow ? await findShift(path) : 0;
-  const tally = createTally();
-  const latencies = createLatencies();
-  const file = await openEventFile(path, ({ id, details }) =>
-    tally.addRejected({ status: errorTable[id].status, id, details }, 1),
-  ).catch(throwFileError(path));
-  await using http = openIngestClient({
-    url: options.url,
-    apiKey: options.apiKey,
-    connections: options.concurrency,
-    timeoutMs: sendTimeoutMs,
-  });
-  const events = changeEvents(file.events, { freshIds: options.freshIds, shiftMs });
-  const limits = { eventsMax: options.eventsPerBatch, bytesMax: bodyBytesMax };
-  // The concurrent loops share one iterator: each takes the next body when its previous one is settled.
-  const bodies = batchBodies(events, limits);
-  const sendBodies = async () => {
-    for await (const body of bodies) {
-      await sendBody(body, {
-        post: http.post,
-        tally,
-        progress: options.progress,
-        onResponse: latencies.record,
-      });
-      showProgress(options.progress, file, tally);
-    }
-  };
-  const started = performance.now();
-  await Promise.all(Array.from({ length: options.concurrency }, sendBodies));
-  return tally.sum(performance.now() - started, latencies);
+  const { url, apiKey, freshIds, isNow } = options;
+  const isSpans = await isSpanFile(path).catch(throwFileError(path));
+  if (isSpans && freshIds) throw new CommandError('--fresh-ids works only for events: a span keeps its id.');
+  if (isSpans && isNow) throw new CommandError('--now works only for events: a span keeps its times.');
+  const target = [url, apiKey, freshIds, isNow];
+  const checkpoint = await openCheckpoint(path, { ...options, target }).catch(throwFileError(path));
+  const { before } = checkpoint;
+  const changes = before ?? { idSeed: randomUUID(), shiftMs: isNow ? await findShift(path) : 0 };
+  const settled = createSettledPart(before, (part) => checkpoint.save(part, changes));
+  // Before the first request: a command that continues needs the same seed.
+  if (before === undefined)
+    checkpoint.save({ position: 0, counts: settled.total.counts() }, changes, { isForced: true });
+  const sending = { ...options, settled, before };
+  const summary = await (isSpans ? sendSpans(path, sending) : sendEvents(path, { ...sending, changes }));
+  if (summary.stopped === undefined) await checkpoint.remove();
+  else checkpoint.save(settled.part(), changes, { isForced: true });
+  return summary;
 }
 
-function showProgress(progress: Progress, file: EventFile, tally: Tally): void {
-  const share = file.sizeBytes === 0 ? 1 : file.bytesRead() / file.sizeBytes;
-  progress.show({ share, accepted: tally.accepted(), rejected: tally.rejected() });
+async function sendEvents(
+  path: string,
+  sending: SendingFile & SendFileOptions & { changes: Changes },
+): Promise<SendSummary> {
+  const { url, apiKey, concurrency, settled, before } = sending;
+  const file = await openEventFile(path, settled.addBadLine, before?.position).catch(throwFileError(path));
+  await using http = openIngestClient({ url, apiKey, connections: concurrency, timeoutMs: sendTimeoutMs });
+  const limits = { eventsMax: sending.eventsPerBatch, bytesMax: bodyBytesMax };
+  const bodies = batchBodies(changeEvents(file.events, sending), limits);
+  return await sendConcurrently(sending, file, bodies, {
+    positionOf: (body) => body.events.at(-1)?.line ?? 0,
+    send: (body, bodyOptions) => sendBody(body, { ...bodyOptions, post: http.post }),
+  });
 }
 
 /** Reads the file once more: the distance from its latest time to now. */
@@ -86,11 +76,11 @@ async function findShift(path: string): Promise<number> {
 
 async function* changeEvents(
   events: AsyncIterable<FileEvent>,
-  { freshIds, shiftMs }: { freshIds: boolean; shiftMs: number },
+  { freshIds, changes: { idSeed, shiftMs } }: { freshIds: boolean; changes: Changes },
 ): AsyncGenerator<FileEvent, void, void> {
   for await (const { line, bytes } of events) {
     const shifted = shiftMs === 0 ? bytes : withShiftedTimes(bytes, shiftMs);
-    yield { line, bytes: freshIds ? withFreshId(shifted) : shifted };
+    yield { line, bytes: freshIds ? withFreshId(shifted, deriveId(idSeed, line)) : shifted };
   }
 }
 

@@ -1,20 +1,15 @@
 import { type IngestResponse, openIngestClient } from '../../lib/client/ingest-client.ts';
-import { createLatencies } from '../../lib/client/latencies.ts';
-import { type SendError, sendWithRetry, unexpectedAnswer } from '../../lib/client/send-with-retry.ts';
+import {
+  isTransient,
+  type SendError,
+  sendWithRetry,
+  unexpectedAnswer,
+} from '../../lib/client/send-with-retry.ts';
 import { openSpanFile, type SpanRequestBody } from '../../lib/client/span-file.ts';
-import { errorTable } from '../../lib/errors.ts';
-import { sendRetryForMs, sendTimeoutMs } from '../limits.ts';
-import type { Progress } from './progress.ts';
-import type { SendBodyOptions } from './send-body.ts';
-import { createTally, type SendSummary, type Tally } from './send-summary.ts';
-
-export interface SendSpansOptions {
-  url: string;
-  apiKey: string;
-  /** Requests at once. */
-  concurrency: number;
-  progress: Progress;
-}
+import { sendTimeoutMs } from '../limits.ts';
+import { NotAcceptedError, retriesOf, type SendBodyOptions } from './send-body.ts';
+import { type SendingFile, sendConcurrently } from './send-concurrently.ts';
+import type { SendSummary, Tally } from './send-summary.ts';
 
 /**
  * Sends every request of a file of spans to ingest, byte for byte, as OTLP/JSON. The same file sent twice stores each
@@ -23,47 +18,34 @@ export interface SendSpansOptions {
  * @returns the counts of events. Errors of requests and responses are counted, not thrown.
  * @throws the error of node:fs when the file cannot be opened.
  */
-export async function sendSpans(path: string, options: SendSpansOptions): Promise<SendSummary> {
-  const tally = createTally();
-  const latencies = createLatencies();
-  const file = await openSpanFile(path, ({ id, details }) =>
-    tally.addRejected({ status: errorTable[id].status, id, details }, 1),
-  );
+export async function sendSpans(path: string, sending: SendingFile): Promise<SendSummary> {
+  const { url, apiKey, concurrency, settled, before } = sending;
+  const file = await openSpanFile(path, settled.addBadLine, before?.position);
   await using http = openIngestClient({
-    url: options.url,
+    url,
     path: '/v1/traces',
-    apiKey: options.apiKey,
-    connections: options.concurrency,
+    apiKey,
+    connections: concurrency,
     timeoutMs: sendTimeoutMs,
   });
-  const sendRequests = async () => {
-    for await (const request of file.requests) {
-      await sendRequest(request, { ...options, post: http.post, tally, onResponse: latencies.record });
-      const share = file.sizeBytes === 0 ? 1 : file.bytesRead() / file.sizeBytes;
-      options.progress.show({ share, accepted: tally.accepted(), rejected: tally.rejected() });
-    }
-  };
-  const started = performance.now();
-  // The concurrent loops share one iterator: each takes the next request when its previous one is settled.
-  await Promise.all(Array.from({ length: options.concurrency }, sendRequests));
-  return tally.sum(performance.now() - started, latencies);
+  return await sendConcurrently(sending, file, file.requests, {
+    positionOf: ({ position }) => position,
+    send: (request, options) => sendRequest(request, { ...options, post: http.post }),
+  });
 }
 
 async function sendRequest({ line, bytes }: SpanRequestBody, options: SendBodyOptions): Promise<void> {
-  const { post, tally, progress, onResponse } = options;
+  const { post, tally } = options;
   let answer: IngestResponse | undefined;
   const { error, attempts } = await sendWithRetry(post, bytes, {
-    retryForMs: sendRetryForMs,
-    onResponse,
-    onRetry: ({ status, details }) => {
-      progress.warn(`${status ?? 'No answer'} (${details}): retrying for up to ${sendRetryForMs / 1_000} s.`);
-    },
+    ...retriesOf(options),
     describeResponse: (response) => {
       answer = response;
       return describeResponse(response);
     },
   });
   tally.addRequests(attempts);
+  if (error !== undefined && isTransient(error.status)) throw new NotAcceptedError(error);
   if (error !== undefined) tally.addRejected({ ...error, details: `Line ${line}: ${error.details}` }, 1);
   else if (answer !== undefined) countSpans(answer, line, tally);
 }

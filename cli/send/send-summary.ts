@@ -7,14 +7,20 @@ export interface CountedError extends SendError {
   events: number;
 }
 
-/** The result that `send` prints. */
-export interface SendSummary {
+/** The outcomes of events. */
+export interface SendCounts {
   accepted: number;
   /** Events that were not accepted, including lines that could not be sent. */
   rejected: number;
   /** Spans that are not calls of models or tools; absent for a file of events. */
   filtered?: number;
   errors: CountedError[];
+}
+
+/** The result that `send` prints. Counts include what was sent before the command was interrupted; the other figures do not. */
+export interface SendSummary extends SendCounts {
+  /** Why the rest of the file was not sent: Weir could not be reached, or was not ready, for as long as requests are retried. */
+  stopped?: SendError;
   /** Requests, including retries. */
   requests: number;
   retries: number;
@@ -31,18 +37,30 @@ export interface Tally {
   addFiltered(spans: number): void;
   /** Adds the requests that one body took. */
   addRequests(attempts: number): void;
+  /** Adds the outcomes that another tally has counted. */
+  merge(other: Tally): void;
   accepted(): number;
   rejected(): number;
+  requests(): { requests: number; retries: number };
+  counts(): SendCounts;
   sum(durationMs: number, latencies: Latencies): SendSummary;
 }
 
-export function createTally(): Tally {
+/** @param before outcomes of an earlier command, which this one continues. */
+export function createTally(before?: SendCounts): Tally {
   const errors = new Map<string, CountedError>();
-  let accepted = 0;
-  let rejected = 0;
-  let filtered: number | undefined;
+  let accepted = before?.accepted ?? 0;
+  let rejected = before?.rejected ?? 0;
+  let filtered = before?.filtered;
+  for (const { events, ...error } of before?.errors ?? []) countError(errors, error, events);
   let requests = 0;
   let retries = 0;
+  const counts = () => ({
+    accepted,
+    rejected,
+    ...(filtered !== undefined && { filtered }),
+    errors: [...errors.values()],
+  });
   return {
     addAccepted: (events) => {
       accepted += events;
@@ -58,16 +76,25 @@ export function createTally(): Tally {
       requests += attempts;
       retries += attempts - 1;
     },
+    merge: (other) => {
+      const added = { ...other.counts(), ...other.requests() };
+      accepted += added.accepted;
+      rejected += added.rejected;
+      if (added.filtered !== undefined) filtered = (filtered ?? 0) + added.filtered;
+      for (const { events, ...error } of added.errors) countError(errors, error, events);
+      requests += added.requests;
+      retries += added.retries;
+    },
     accepted: () => accepted,
     rejected: () => rejected,
+    requests: () => ({ requests, retries }),
+    counts,
     sum: (durationMs, latencies) => ({
-      accepted,
-      rejected,
-      ...(filtered !== undefined && { filtered }),
-      errors: [...errors.values()],
+      ...counts(),
       requests,
       retries,
-      eventsPerSecond: durationMs === 0 ? 0 : Math.round((accepted / durationMs) * 1_000),
+      eventsPerSecond:
+        durationMs === 0 ? 0 : Math.round(((accepted - (before?.accepted ?? 0)) / durationMs) * 1_000),
       p50Ms: round(latencies.percentileMs(50)),
       p99Ms: round(latencies.percentileMs(99)),
     }),
@@ -98,6 +125,10 @@ export function describeSummary(summary: SendSummary): string {
   if (rejected > 0 || summary.errors.length > 0) lines.push(`Rejected ${count(rejected, 'event')}:`);
   for (const { events, status, id, details } of summary.errors) {
     lines.push(`  ${events.toLocaleString('en')} × ${status === null ? '' : `${status} `}${id}: ${details}`);
+  }
+  if (summary.stopped !== undefined) {
+    const { status, id, details } = summary.stopped;
+    lines.push(`Stopped: ${status === null ? '' : `${status} `}${id}: ${details}`);
   }
   return lines.join('\n');
 }

@@ -72,14 +72,16 @@ test.each([
   const { lines, bad } = await readAll(`{"a":1}\n${line}\n{"b":2}`);
   expect(lines).toEqual([1, 3]);
   expect(bad).toEqual([
-    { id: 'invalid_request_body', details: 'Line 2: it is not valid JSON. It was not sent.' },
+    { position: 2, id: 'invalid_request_body', details: 'Line 2: it is not valid JSON. It was not sent.' },
   ]);
 });
 
 test('a line that is nested too deep is reported as such, and not sent', async () => {
   const { lines, bad } = await readAll(`{"a":${'['.repeat(600)}${']'.repeat(600)}}\n{"b":2}`);
   expect(lines).toEqual([2]);
-  expect(bad).toEqual([{ id: 'invalid_event_batch', details: expect.stringContaining('nested too deep') }]);
+  expect(bad).toEqual([
+    { position: 1, id: 'invalid_event_batch', details: expect.stringContaining('nested too deep') },
+  ]);
 });
 
 test('a batch of lines is valid JSON only when each line alone is an event', async () => {

@@ -8,6 +8,8 @@ import { type Line, readLines } from './lines.ts';
 
 /** A line that cannot be sent, and the error that ingest would answer with. */
 export interface BadLine {
+  /** The number of the line, or of the request in a file of spans, from 1. */
+  position: number;
   id: ErrorId;
   details: string;
 }
@@ -21,6 +23,8 @@ export interface EventFile {
   events: AsyncIterable<FileEvent>;
 }
 
+type Fault = Omit<BadLine, 'position'>;
+
 const openBrace = 0x7b;
 const byteOrderMark = Buffer.from('\ufeff');
 
@@ -29,38 +33,47 @@ const byteOrderMark = Buffer.from('\ufeff');
  * file is read while its events are iterated, and closed after the last one.
  *
  * @param onBadLine called for each line that cannot be sent; no line is dropped silently.
+ * @param afterLine lines up to this one are skipped without examining them.
  * @throws the error of node:fs when the file cannot be opened.
  */
-export async function openEventFile(path: string, onBadLine: (line: BadLine) => void): Promise<EventFile> {
+export async function openEventFile(
+  path: string,
+  onBadLine: (line: BadLine) => void,
+  afterLine = 0,
+): Promise<EventFile> {
   const { sizeBytes, bytesRead, chunks } = await openFileContent(path);
-  return { sizeBytes, bytesRead, events: readEvents(chunks, onBadLine) };
+  return { sizeBytes, bytesRead, events: readEvents(chunks, onBadLine, afterLine) };
 }
 
 async function* readEvents(
   content: AsyncIterable<Buffer>,
   onBadLine: (line: BadLine) => void,
+  afterLine: number,
 ): AsyncGenerator<FileEvent, void, void> {
   let lines = 0;
   try {
     for await (const line of readLines(content, bodyBytesMax - bodyOverheadBytes)) {
       lines = line.number;
+      if (line.number <= afterLine) continue;
       const event = withoutByteOrderMark(line);
       if (event !== undefined && isBlank(event)) continue;
       const bad = event === undefined ? tooLong : findFault(event);
-      if (bad !== undefined) onBadLine({ ...bad, details: `Line ${line.number}: ${bad.details}` });
+      if (bad !== undefined)
+        onBadLine({ ...bad, position: line.number, details: `Line ${line.number}: ${bad.details}` });
       else if (event !== undefined) yield { line: line.number, bytes: event };
     }
   } catch (error) {
     // Events before the end of a truncated archive were already yielded, so this is reported and not thrown.
     const reason = error instanceof Error ? error.message : String(error);
     onBadLine({
+      position: lines + 1,
       id: 'invalid_request_body',
       details: `After line ${lines} the file cannot be read: ${reason}.`,
     });
   }
 }
 
-const tooLong: BadLine = {
+const tooLong: Fault = {
   id: 'batch_too_large',
   details: 'the event does not fit into a request of 4 MiB. It was not sent.',
 };
@@ -69,7 +82,7 @@ const tooLong: BadLine = {
  * Rejects a line that would change the rest of its batch: `{},{}` would be two events, `{}],"events":[{}` would replace
  * the events before it. Other mistakes are left to ingest: parsing every line here took a third of the sender's CPU.
  */
-function findFault(line: Buffer): BadLine | undefined {
+function findFault(line: Buffer): Fault | undefined {
   if (!isUtf8(line)) return { id: 'invalid_request_body', details: 'it is not UTF-8. It was not sent.' };
   if (isOneObject(line)) return undefined;
   return isJson(line)

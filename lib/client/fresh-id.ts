@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { findMember, type Range } from '../json/scan.ts';
 import { joinBody } from './body.ts';
 
@@ -6,17 +6,23 @@ import { joinBody } from './body.ts';
 const idChars = 36;
 
 /**
- * Replaces the value of an event's `id` with a random UUIDv4; every other byte is unchanged. An event without an `id`, or
+ * An id for a line of a file: a UUIDv4 whose random bits are a hash. The same seed and line give the same id, so that a line that is
+ * sent again is no second event.
+ */
+export function deriveId(seed: string, line: number): string {
+  const hex = hash('sha256', `${seed} ${line}`);
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * Replaces the value of an event's `id` with another one, by default a random UUIDv4; every other byte is unchanged. An event without an `id`, or
  * too damaged to find it, is returned unchanged: ingest reports the error.
  */
-export function withFreshId(event: Buffer): Buffer {
+export function withFreshId(event: Buffer, freshId: string = randomUUID()): Buffer {
   const id = findId(event);
   if (id === undefined) return event;
-  return Buffer.concat([
-    event.subarray(0, id.start),
-    Buffer.from(`"${randomUUID()}"`),
-    event.subarray(id.end),
-  ]);
+  return Buffer.concat([event.subarray(0, id.start), Buffer.from(`"${freshId}"`), event.subarray(id.end)]);
 }
 
 /**

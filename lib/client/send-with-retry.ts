@@ -60,8 +60,8 @@ export async function sendWithRetry(
   }
 }
 
-/** 408 and 429 come from a proxy in front of ingest; a retry may succeed. */
-function isTransient(status: number | null): boolean {
+/** Whether a retry may succeed. 408 and 429 come from a proxy in front of ingest. */
+export function isTransient(status: number | null): boolean {
   return status === null || status >= 500 || status === 408 || status === 429;
 }
 

@@ -14,6 +14,8 @@ export interface SpanFile {
 
 /** An ExportTraceServiceRequest in OTLP/JSON. */
 export interface SpanRequestBody {
+  /** Its number in the file, from 1: a line may hold several. */
+  position: number;
   /** The line it begins in, from 1. */
   line: number;
   bytes: Buffer;
@@ -38,27 +40,37 @@ export async function isSpanFile(path: string): Promise<boolean> {
  * concatenated requests of any layout.
  *
  * @param onBadLine called for each request that cannot be sent; none is dropped silently.
+ * @param afterPosition requests up to this one are skipped.
  * @throws the error of node:fs when the file cannot be opened.
  */
-export async function openSpanFile(path: string, onBadLine: (line: BadLine) => void): Promise<SpanFile> {
+export async function openSpanFile(
+  path: string,
+  onBadLine: (line: BadLine) => void,
+  afterPosition = 0,
+): Promise<SpanFile> {
   const { sizeBytes, bytesRead, chunks } = await openFileContent(path);
-  return { sizeBytes, bytesRead, requests: readRequests(chunks, onBadLine) };
+  return { sizeBytes, bytesRead, requests: readRequests(chunks, onBadLine, afterPosition) };
 }
 
 async function* readRequests(
   chunks: AsyncIterable<Buffer>,
   onBadLine: (line: BadLine) => void,
+  afterPosition: number,
 ): AsyncGenerator<SpanRequestBody, void, void> {
   let lines = 0;
+  let position = 0;
   try {
     for await (const { line, bytes } of readJsonObjects(chunks, otlpBodyBytesMax)) {
       lines = line;
-      if (bytes !== undefined) yield { line, bytes };
-      else onBadLine({ id: 'batch_too_large', details: `Line ${line}: ${tooLong}` });
+      position += 1;
+      if (position <= afterPosition) continue;
+      if (bytes !== undefined) yield { position, line, bytes };
+      else onBadLine({ position, id: 'batch_too_large', details: `Line ${line}: ${tooLong}` });
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     onBadLine({
+      position: position + 1,
       id: 'invalid_request_body',
       details: `After line ${lines} the file cannot be read: ${reason}.`,
     });

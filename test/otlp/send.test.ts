@@ -1,15 +1,19 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent } from '../../harness/fixtures/events.ts';
 import { type RequestInit, toOtlpJson } from '../../harness/fixtures/spans.ts';
+import { readJson } from '../../launcher/data-directory/json-file.ts';
 import { createApiKey } from '../../lib/accounts/api-key.ts';
-import { runWeir } from '../support/cli/command-line.ts';
+import { runWeir, startWeirCommand } from '../support/cli/command-line.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { readStored } from '../support/stored-events.ts';
+import { until } from '../support/wait.ts';
 
-/** `weir send` with files of spans in the formats that exporters write. */
+/** `weir send` with files of spans in the formats that exporters write, and with a file of events. */
 
 let pipeline: Pipeline;
 let directory: string;
@@ -79,6 +83,26 @@ test('spans that cannot be stored are reported by line, and the rest is stored',
     { id: 'batch_too_large', details: expect.stringContaining('Line 4: ') },
   ]);
   expect(await readStored(pipeline, tenant.spaceId)).toHaveLength(2);
+});
+
+test('a command that is killed is continued: every event is stored once, and the bad line is named', async () => {
+  const { apiKey, spaceId } = await pipeline.createTenant();
+  const file = join(directory, 'events.ndjson');
+  const events = Array.from({ length: 3_000 }, () => JSON.stringify(llmEvent()));
+  writeFileSync(file, ['nonsense', ...events].join('\n'));
+  const args = ['send', file, '--url', pipeline.url, '--key', apiKey, '--fresh-ids'];
+  const child = startWeirCommand([...args, '--batch', '1', '--concurrency', '2']);
+  await until(() => (readJson<{ position: number }>(`${file}.weir-send.json`)?.position ?? 0) > 0, 60_000);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(child.exitCode, 'it was killed before its end').toBeNull();
+  const { exitCode, stdout, stderr } = await runWeir(args);
+  expect(stderr).toMatch(/Continuing after line \d/);
+  expect(exitCode).toBe(1);
+  const summary = JSON.parse(stdout);
+  expect(summary).toMatchObject({ accepted: 3_000, rejected: 1 });
+  expect(summary.errors).toMatchObject([{ details: expect.stringMatching(/^Line 1: /) }]);
+  expect(await readStored(pipeline, spaceId)).toHaveLength(3_000);
 });
 
 test('an invalid key is reported, and --fresh-ids is refused', async () => {

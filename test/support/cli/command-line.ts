@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { execPath } from 'node:process';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -63,6 +63,14 @@ export async function runWeirProcess(
     exited,
   ]);
   return { exitCode, stdout, stderr };
+}
+
+/** Starts `weir …` as a process that a test kills. */
+export function startWeirCommand(args: string[]): ChildProcess {
+  return spawn(execPath, [main, ...args], {
+    stdio: 'ignore',
+    env: { ...inheritedEnvironment(), ...noSystem },
+  });
 }
 
 class TextSink extends Writable {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -48,10 +48,10 @@ export class IngestStub {
     });
   }
 
-  /** Runs `weir send` on a file with this content against the server. */
+  /** Runs `weir send` on a file with this content against the server. The file stays as it is while its content is the same. */
   async send(content: string | Buffer, ...options: string[]) {
     const file = join(this.directory, 'events.ndjson');
-    writeFileSync(file, content);
+    if (!existsSync(file) || !readFileSync(file).equals(Buffer.from(content))) writeFileSync(file, content);
     const { port } = this.#server.address() as AddressInfo;
     const target = ['--url', `http://127.0.0.1:${port}`, '--key', 'weir_key'];
     const { exitCode, stdout, stderr } = await runWeir(['send', file, ...target, ...options]);
