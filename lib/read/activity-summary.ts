@@ -1,6 +1,7 @@
 import { and, desc, eq, gte, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
+import { opaqueArray } from '../db/statement.ts';
 import { addedNumberMax } from '../event/limits.ts';
 import { anyTerm, inSpace } from '../event/terms.ts';
 import { quoteElement } from '../event/text.ts';
@@ -129,7 +130,7 @@ export async function summarizeActivity(
       >`(array_agg(${matching.userId} ORDER BY ${startTimeMs} DESC) FILTER (WHERE ${matching.userId} IS NOT NULL))[1]`,
       isShown: sql<boolean>`bool_or(${matching.isShown})`,
     })
-    .from(sql`unnest(${`{${ids.join(',')}}`}::uuid[]) AS candidate(id)`)
+    .from(sql`unnest(${opaqueArray(`{${ids.join(',')}}`, 'uuid')}) AS candidate(id)`)
     .crossJoinLateral(matching)
     .groupBy(matching.value, type, name, sql`floor(${startTimeMs} / 86400000)`)
     .prepare('activity_summary')

@@ -1,6 +1,7 @@
 import { and, asc, eq, isNotNull, min, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events } from '../db/schema.ts';
+import { opaqueLimit } from '../db/statement.ts';
 import type { ActivityColumn } from './activity-summary.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime } from './event-filter.ts';
@@ -52,7 +53,7 @@ export async function walkValues(
       .from(events)
       .where(and(eq(events.spaceId, spaceId), matchTime(range), isAfter(after)))
       .orderBy(...newestFirst())
-      .limit(eventsMax),
+      .limit(opaqueLimit(eventsMax)),
   );
   // Grouped in Postgres: sending thousands of rows would take longer than examining them.
   const firsts = database.$with('firsts').as(

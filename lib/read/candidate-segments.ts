@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { events, segments } from '../db/schema.ts';
+import { opaqueArray } from '../db/statement.ts';
 import { anyTerm, inSpace } from '../event/terms.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { matchTime, matchValues } from './event-filter.ts';
@@ -98,7 +99,7 @@ export async function readCandidates<Columns extends EventColumns>(
   );
   const rows = await database
     .select(selected)
-    .from(sql`unnest(${ids}::uuid[]) AS candidate(id)`)
+    .from(sql`unnest(${opaqueArray(ids, 'uuid')}) AS candidate(id)`)
     .crossJoinLateral(matching)
     .orderBy(...order(sql`${matching.startTimeMs}`, sql`${matching.id}`))
     .limit(rowsMax)

@@ -8,7 +8,8 @@ export async function isEventStored(database: Database, spaceId: string, id: str
     .select({ id: events.id })
     .from(events)
     .where(and(eq(events.spaceId, spaceId), eq(events.id, id)))
-    .limit(1);
+    .prepare('event_existence')
+    .execute();
   return rows.length > 0;
 }
 
@@ -17,6 +18,8 @@ export async function wasEventStored(database: Database, spaceId: string, id: st
   const rows = await database
     .select({ id: eventIds.id })
     .from(eventIds)
-    .where(and(eq(eventIds.spaceId, spaceId), eq(eventIds.id, id)));
+    .where(and(eq(eventIds.spaceId, spaceId), eq(eventIds.id, id)))
+    .prepare('event_known')
+    .execute();
   return rows.length > 0;
 }

@@ -1,6 +1,7 @@
 import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events, segments } from '../db/schema.ts';
+import { opaqueLimit } from '../db/statement.ts';
 import { hasTerms, readCandidates } from './candidate-segments.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { type EventFilter, matchTime, matchValues, termsOf } from './event-filter.ts';
@@ -78,14 +79,14 @@ async function walkUp<Columns extends EventColumns>(
     .from(events)
     .where(and(eq(events.spaceId, spaceId), matchTime(filter), isBefore(at)))
     .orderBy(...oldestFirst())
-    .limit(eventsMax)
+    .limit(opaqueLimit(eventsMax))
     .as('walked');
   const rows = (await database
     .select()
     .from(walked)
     .where(or(walked.matches, eq(walked.place, eventsMax)))
     .orderBy(asc(walked.place))
-    .limit(2)
+    .limit(opaqueLimit(2))
     .prepare('event_walk_up')
     .execute()) as (EventRow<Columns> & { matches: boolean; place: number })[];
   const [found] = rows.filter((row) => row.matches);

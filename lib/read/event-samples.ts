@@ -1,6 +1,7 @@
 import { and, eq, gte, lt, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { events } from '../db/schema.ts';
+import { opaqueArray, opaqueLimit } from '../db/statement.ts';
 import { type EventFilter, matchValues } from './event-filter.ts';
 import { newestFirst } from './event-position.ts';
 
@@ -26,7 +27,8 @@ export async function sampleEvents(
   spaceId: string,
   { filter, spans, eventsMax }: { filter: EventFilter; spans: readonly SampledSpan[]; eventsMax: number },
 ): Promise<EventSample[]> {
-  const list = (pick: (span: SampledSpan) => number) => `{${spans.map(pick).join(',')}}`;
+  const list = (type: string, pick: (span: SampledSpan) => number) =>
+    opaqueArray(`{${spans.map(pick).join(',')}}`, type);
   const last = database
     .select({
       matches: sql<boolean>`coalesce(${matchValues(filter) ?? sql`true`}, false)`.as('matches'),
@@ -41,7 +43,7 @@ export async function sampleEvents(
       ),
     )
     .orderBy(...newestFirst())
-    .limit(eventsMax)
+    .limit(opaqueLimit(eventsMax))
     .as('last_events');
   return await database
     .select({
@@ -51,9 +53,11 @@ export async function sampleEvents(
       errors: sql<number>`(count(*) FILTER (WHERE ${last.matches} AND ${last.isError}))::integer`,
     })
     .from(
-      sql`unnest(${list(({ bucket }) => bucket)}::integer[], ${list(({ fromMs }) => fromMs)}::float8[],
-        ${list(({ toMs }) => toMs)}::float8[]) AS span(bucket, first, last)`,
+      sql`unnest(${list('integer', ({ bucket }) => bucket)}, ${list('float8', ({ fromMs }) => fromMs)},
+        ${list('float8', ({ toMs }) => toMs)}) AS span(bucket, first, last)`,
     )
     .crossJoinLateral(last)
-    .groupBy(sql`span.bucket`);
+    .groupBy(sql`span.bucket`)
+    .prepare('event_samples')
+    .execute();
 }

@@ -1,5 +1,6 @@
 import { and, eq, or, sql } from 'drizzle-orm';
 import { events } from '../db/schema.ts';
+import { opaqueLimit } from '../db/statement.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { matchTime, matchValues } from './event-filter.ts';
 import { isAfter, newestFirst } from './event-position.ts';
@@ -16,7 +17,7 @@ export async function selectEvents<Columns extends EventColumns>(
     .from(events)
     .where(and(eq(events.spaceId, spaceId), matchTime(filter), isAfter(after)))
     .orderBy(...newestFirst())
-    .limit(rowsMax)
+    .limit(opaqueLimit(rowsMax))
     .prepare('event_list')
     .execute();
   // Drizzle derives the row type from the selection, which is passed as a wider type.
@@ -44,7 +45,7 @@ export async function walkEvents<Columns extends EventColumns>(
     .from(events)
     .where(and(eq(events.spaceId, spaceId), matchTime(filter), isAfter(after)))
     .orderBy(...newestFirst())
-    .limit(eventsMax)
+    .limit(opaqueLimit(eventsMax))
     .as('walked');
   const rows = (await database
     .select()
@@ -52,7 +53,7 @@ export async function walkEvents<Columns extends EventColumns>(
     // The last examined event is returned as well: it is where the walk ended.
     .where(or(walked.matches, eq(walked.place, eventsMax)))
     .orderBy(...newestFirst(sql`${walked.startTimeMs}`, sql`${walked.id}`))
-    .limit(rowsMax + 1)
+    .limit(opaqueLimit(rowsMax + 1))
     .prepare('event_walk')
     .execute()) as (EventRow<Columns> & { matches: boolean; place: number })[];
   const matching = rows.filter((row) => row.matches).slice(0, rowsMax);

@@ -2,6 +2,7 @@ import { and, eq, type GetColumnData, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import { events } from '../db/schema.ts';
+import { opaqueArray } from '../db/statement.ts';
 import { eventsPerRead, segmentsPerRead } from './limits.ts';
 import { lastIndex, type TailPosition } from './position.ts';
 import { listStoredSegments, type StoredSegment } from './space-commits.ts';
@@ -97,8 +98,8 @@ async function readSegments<Columns extends StoredColumns>(
   const rows = (await database
     .select({ ...selected, ofCommit: number })
     .from(
-      sql`unnest(${`{${segments.map((one) => one.number).join()}}`}::bigint[],
-        ${`{${segments.map(({ segmentId }) => segmentId).join()}}`}::uuid[]) AS listed(number, id)`,
+      sql`unnest(${opaqueArray(`{${segments.map((one) => one.number).join()}}`, 'bigint')},
+        ${opaqueArray(`{${segments.map(({ segmentId }) => segmentId).join()}}`, 'uuid')}) AS listed(number, id)`,
     )
     .crossJoinLateral(own)
     .where(
@@ -106,6 +107,7 @@ async function readSegments<Columns extends StoredColumns>(
     )
     .orderBy(...order)
     .limit(rowsMax)
+    .prepare('stored_events')
     .execute({ offset: 0 })) as unknown as (StoredRow<Columns> & RowPosition)[];
   return rows.map(({ ofCommit, ofSegment, atIndex, ...row }) => ({
     row: row as unknown as StoredRow<Columns>,

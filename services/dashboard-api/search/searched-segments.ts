@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../../lib/db/database.ts';
 import { segments } from '../../../lib/db/schema.ts';
+import { opaqueLimit } from '../../../lib/db/statement.ts';
 import { hasTerms } from '../../../lib/read/candidate-segments.ts';
 import { type EventFilter, termsOf } from '../../../lib/read/event-filter.ts';
 import { lastStartOfSegment } from '../../../lib/read/event-position.ts';
@@ -35,7 +36,9 @@ export async function listSearchedSegments(
       .from(segments)
       .where(condition)
       .orderBy(desc(maxStartMs), asc(id))
-      .limit(limit);
+      .limit(opaqueLimit(limit))
+      .prepare('searched_segments')
+      .execute();
   }
   // As in candidate-segments.ts: otherwise the planner would scan an ordered index past all segments without the terms.
   const candidates = database.$with('candidates').as(
