@@ -199,13 +199,13 @@ export const notes: Record<keyof Config, VariableNote> = {
     text: 'After SIGTERM a service is not ready, but works on for this time, so that load balancers can take it out: 5,000 to 15,000 behind one.',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    readers: [ingest],
+    readers: [ingest, writer],
     values: '`http:` or `https:` URL',
     otherwise: 'none',
-    text: "Where ingest sends its own spans ([operating.md](operating.md#weirs-own-spans)). Other variables of OpenTelemetry's exporter, such as `OTEL_EXPORTER_OTLP_HEADERS`, apply, too.",
+    text: "Where ingest and the writer send their own spans ([operating.md](operating.md#weirs-own-spans)). Other variables of OpenTelemetry's exporter, such as `OTEL_EXPORTER_OTLP_HEADERS`, apply, too.",
   },
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
-    readers: [ingest],
+    readers: [ingest, writer],
     values: '`http:` or `https:` URL',
     otherwise: 'none',
     text: 'The same, with the whole path.',

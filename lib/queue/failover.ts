@@ -3,7 +3,7 @@ import { QueueConnectionLostError } from './connection-monitor.ts';
 import { measurePublish, registerStream, setQueueLoss } from './metrics.ts';
 import { type QueueLossError, SequenceGuard } from './sequence-guard.ts';
 import type { QueueStream } from './settings.ts';
-import { createStreamPublisher, PubAckTimeoutError } from './stream-publisher.ts';
+import { createStreamPublisher, PubAckTimeoutError, type PublishOptions } from './stream-publisher.ts';
 
 /** The position of a message in the queue. */
 export interface QueuePosition {
@@ -13,10 +13,9 @@ export interface QueuePosition {
 
 export interface QueuePublisher {
   /**
-   * Publishes one message at a time; resolves with its position once it is on disk. `onRepeat` is called when the stream
-   * already had it. @throws as `createStreamPublisher` does.
+   * Publishes one message at a time; resolves with its position once it is on disk. @throws as `createStreamPublisher` does.
    */
-  publish(payload: Uint8Array, messageId: string, onRepeat?: () => void): Promise<QueuePosition>;
+  publish(payload: Uint8Array, messageId: string, options?: PublishOptions): Promise<QueuePosition>;
   /** The first loss that was detected, if any. */
   readonly loss: QueueLossError | undefined;
 }
@@ -48,7 +47,7 @@ export function openPublisher(
     get loss() {
       return findLoss();
     },
-    async publish(payload, messageId, onRepeat) {
+    async publish(payload, messageId, options) {
       let failure: unknown;
       let triesMax = publishers.length;
       for (let tries = 0; tries < triesMax; tries++) {
@@ -58,7 +57,7 @@ export function openPublisher(
         if (loss !== undefined) throw loss;
         try {
           const sequence = await measurePublish(publisher.name, () =>
-            publisher.publish(payload, messageId, onRepeat),
+            publisher.publish(payload, messageId, options),
           );
           return { stream: publisher.name, sequence };
         } catch (error) {

@@ -5,7 +5,7 @@ import {
   type JetStreamManager,
   jetstream,
 } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { withTimeout } from '../timeout.ts';
 import { monitorConnection } from './connection-monitor.ts';
 import { lossCheckIntervalMs, lossChecksMax, pubAckTimeoutMs, reconnectTimeoutMs } from './limits.ts';
@@ -17,9 +17,19 @@ export class PubAckTimeoutError extends Error {
   override name = 'PubAckTimeoutError';
 }
 
+export interface PublishOptions {
+  /** Called when the server had the message already. */
+  onRepeat?: () => void;
+  /** The span that publishes, for the span of the writer that stores the message: a header of the message (W3C Trace Context). */
+  traceparent?: string | undefined;
+}
+
+/** The header of a message that has the span that published it. */
+export const traceparentHeader = 'traceparent';
+
 /**
  * Creates a function that publishes one message at a time to a stream, and resolves with its sequence number once it is
- * on the server's disk (with three replicas: on a majority of disks). `onRepeat` is called when the server had the message already.
+ * on the server's disk (with three replicas: on a majority of disks).
  *
  * @throws QueueLossError when the stream's sequence went back, and on every call after that.
  * @throws QueueConnectionLostError when the connection is lost before the PubAck, PubAckTimeoutError when no PubAck
@@ -28,7 +38,11 @@ export class PubAckTimeoutError extends Error {
 export function createStreamPublisher(connection: NatsConnection, guard: SequenceGuard, stream: QueueStream) {
   const client = jetstream(connection);
   const monitor = monitorConnection(connection, () => confirmStream(connection, client, guard, stream));
-  const publish = async (payload: Uint8Array, messageId: string, onRepeat?: () => void): Promise<number> => {
+  const publish = async (
+    payload: Uint8Array,
+    messageId: string,
+    { onRepeat, traceparent }: PublishOptions,
+  ): Promise<number> => {
     // The client drops messages that are published while it is disconnected, and reports that only as a time-out.
     await withTimeout(reconnectTimeoutMs, monitor.connected());
     if (guard.loss !== undefined) throw guard.loss;
@@ -37,6 +51,7 @@ export function createStreamPublisher(connection: NatsConnection, guard: Sequenc
       msgID: messageId,
       timeout: pubAckTimeoutMs,
       expect: { streamName: stream.name },
+      ...(traceparent !== undefined && { headers: headersWith(traceparent) }),
     });
     // Fail as soon as the connection is lost: the whole time-out is longer than a restart of nats-server takes.
     const ack = await Promise.race([published, monitor.lost()]);
@@ -49,8 +64,14 @@ export function createStreamPublisher(connection: NatsConnection, guard: Sequenc
     guard.record(ack.seq);
     return ack.seq;
   };
-  return (payload: Uint8Array, messageId: string, onRepeat?: () => void) =>
-    publish(payload, messageId, onRepeat).catch(rethrowTimeout);
+  return (payload: Uint8Array, messageId: string, options: PublishOptions = {}) =>
+    publish(payload, messageId, options).catch(rethrowTimeout);
+}
+
+function headersWith(traceparent: string) {
+  const own = headers();
+  own.set(traceparentHeader, traceparent);
+  return own;
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { Attributes, Context, Link } from '@opentelemetry/api';
 import type { Config } from '../config.ts';
 import { version } from '../version.ts';
-import type { Traceparent } from './traceparent.ts';
+import { formatTraceparent, type Traceparent } from './traceparent.ts';
 
 /** A span of Weir. It has ids, counts and outcomes, and nothing of events. */
 export interface OwnSpan {
+  /** Names it to a service that continues its trace. */
+  readonly traceparent: string;
   /** Starts a span below this one, with links to others. */
   startChild(name: string, linked: readonly OwnSpan[]): OwnSpan;
   end(attributes: Attributes, hasFailed?: boolean): void;
@@ -12,8 +14,8 @@ export interface OwnSpan {
 
 /** Sends Weir's own spans. Disposing it sends those that wait. */
 export interface OwnSpans extends AsyncDisposable {
-  /** Starts a span in the trace of a client. */
-  start(name: string, parent: Traceparent): OwnSpan;
+  /** Starts a span in the trace of another program or service. */
+  start(name: string, parent: Traceparent, kind: 'server' | 'consumer'): OwnSpan;
 }
 
 interface OpenSpan extends OwnSpan {
@@ -55,8 +57,10 @@ export async function openOwnSpans(
   const tracer = provider.getTracer('weir', version);
   const open = (name: string, parent: Context, kind: number, links: Link[]): OpenSpan => {
     const span = tracer.startSpan(name, { kind, links }, parent);
+    const own = span.spanContext();
     return {
-      link: { context: span.spanContext() },
+      link: { context: own },
+      traceparent: formatTraceparent(own),
       startChild: (childName, linked) =>
         open(
           childName,
@@ -72,9 +76,10 @@ export async function openOwnSpans(
     };
   };
   return {
-    start(name, { traceId, spanId }) {
+    start(name, { traceId, spanId }, kind) {
       const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
-      return open(name, trace.setSpanContext(ROOT_CONTEXT, context), SpanKind.SERVER, []);
+      const spanKind = kind === 'server' ? SpanKind.SERVER : SpanKind.CONSUMER;
+      return open(name, trace.setSpanContext(ROOT_CONTEXT, context), spanKind, []);
     },
     [Symbol.asyncDispose]: () => provider.shutdown(),
   };

@@ -21,7 +21,7 @@ export function openRequestTraces(log: Logger, spans: OwnSpans | undefined): Req
     async follow(request, protocol, run) {
       const startedMs = performance.now();
       const parent = parseTraceparent(request.headers.traceparent);
-      const span = parent?.isSampled ? spans?.start('ingest', parent) : undefined;
+      const span = parent?.isSampled ? spans?.start('ingest', parent, 'server') : undefined;
       const finish = (outcome: string, counts: { events?: number; batchId?: string | undefined } = {}) => {
         const trace = parent && { traceId: parent.traceId, parentSpanId: parent.spanId };
         const ms = Math.round(performance.now() - startedMs);

@@ -1,5 +1,6 @@
 import { type Msg, nanos } from '@nats-io/transport-node';
 import type { QueuePosition } from '../../lib/queue/failover.ts';
+import { traceparentHeader } from '../../lib/queue/stream-publisher.ts';
 
 /** One delivery of a queue message, with JetStream's acknowledgements. */
 export interface Delivered {
@@ -10,6 +11,8 @@ export interface Delivered {
   readonly deliveries: number;
   /** When nats-server received it, by the clock of nats-server. */
   readonly queuedAtMs: number;
+  /** The span that published it: the header `traceparent`. */
+  readTraceparent(): string | undefined;
   /** The message is stored: the stream may remove it. */
   ack(): void;
   /** The message is not stored: deliver it again after the delay. */
@@ -22,6 +25,7 @@ export function toDelivered(message: Msg): Delivered {
   return {
     data: message.data,
     ...readAckSubject(message.reply ?? ''),
+    readTraceparent: () => message.headers?.get(traceparentHeader),
     ack: () => void message.respond('+ACK'),
     nak: (delayMs) => void message.respond(`-NAK ${JSON.stringify({ delay: nanos(Math.round(delayMs)) })}`),
     working: () => void message.respond('+WPI'),

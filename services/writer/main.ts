@@ -18,6 +18,7 @@ import { runService } from '../../lib/service.ts';
 import { foldDelays } from '../../lib/store-delays/fold-delays.ts';
 import { foldIntervalMs } from '../../lib/store-delays/limits.ts';
 import { resolveReplayed } from '../../lib/traces/replayed-events.ts';
+import { openOwnSpans } from '../../lib/tracing/own-spans.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
 import { replayedPollMs, storeLockTimeoutMs } from './limits.ts';
@@ -68,6 +69,8 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const notices = resources.use(openStoredNotices(nats));
   const { WRITER_CONNECTIONS: concurrency } = config;
   const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
+  const ownSpans = await openOwnSpans('writer', config);
+  if (ownSpans !== undefined) resources.use(ownSpans);
   const replays = await readReplays(database);
   const writer = resources.use(startWriter({ database, log, concurrency, onStored, replays }));
   const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
@@ -75,7 +78,16 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   if (await isDistributed(database).catch(() => false)) await allowMoreWaiting(manager);
   const limits = readWindowLimits(config);
   resources.use(
-    await followStreams({ connection: nats, manager, database, receiver: writer, config, limits, log }),
+    await followStreams({
+      connection: nats,
+      manager,
+      database,
+      receiver: writer,
+      ownSpans,
+      config,
+      limits,
+      log,
+    }),
   );
   const readQueue = openQueueFigures(manager);
   registerStateMetrics(database, readQueue, () => writer.failedNodes);

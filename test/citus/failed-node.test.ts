@@ -123,6 +123,7 @@ function openQueue(writer: Writer) {
       position,
       deliveries,
       queuedAtMs: Date.now(),
+      readTraceparent: () => undefined,
       ack: () => {
         acknowledged += 1;
       },

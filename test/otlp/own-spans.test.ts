@@ -8,7 +8,7 @@ import { chooseFreePorts } from '../../launcher/provision/ports.ts';
 import { postRaw } from '../support/http.ts';
 import { startService } from '../support/service-process.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
-import { until } from '../support/wait.ts';
+import { until, untilDrained } from '../support/wait.ts';
 
 const { pipeline, tenant } = usePipeline();
 
@@ -52,7 +52,7 @@ test('spans that Weir sends to itself: those of traces that clients sample, and 
   expect(line).toMatchObject({ protocol: 'json', outcome: 'accepted', events: 1, parentSpanId });
 });
 
-test('a group has links to the spans of its requests; spans have no content, and unsampled traces have none', async () => {
+test('a group has links to the spans of its requests, and the writer continues it; spans have no content, and unsampled traces have none', async () => {
   const received: Buffer[] = [];
   const receiver = createServer(async (request, response) => {
     received.push(await buffer(request));
@@ -61,15 +61,19 @@ test('a group has links to the spans of its requests; spans have no content, and
   using _receiver = { [Symbol.dispose]: () => void receiver.close() };
   await until(() => receiver.listening);
   const { port } = receiver.address() as { port: number };
-  await using ingest = await startService('ingest', {
+  const variables = {
     ...pipeline.variables,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/v1/traces`,
-  });
+  };
+  expect(await pipeline.writer.stop('SIGTERM')).toBe(0);
+  await using writer = await startService('writer', variables);
+  await using ingest = await startService('ingest', variables);
   const url = ingest.ready.url ?? '';
   const sent = [...Array.from({ length: 20 }, () => send(url, traceIds[0])), send(url, traceIds[1], '00')];
   for (const { status } of await Promise.all(sent)) expect(status).toBe(202);
-  // The end of the service sends what waits.
-  expect(await ingest.stop('SIGTERM')).toBe(0);
+  await untilDrained(pipeline);
+  // The end of a service sends what waits.
+  for (const service of [ingest, writer]) expect(await service.stop('SIGTERM')).toBe(0);
   expect(Buffer.concat(received).includes(secretText)).toBe(false);
   const spans = received
     .flatMap((body) => fromBinary(ExportTraceServiceRequestSchema, body).resourceSpans)
@@ -77,7 +81,10 @@ test('a group has links to the spans of its requests; spans have no content, and
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
   expect(new Set(spans.map(({ traceId }) => hex(traceId)))).toEqual(new Set([traceIds[0]]));
   const requests = spans.filter(({ name }) => name === 'ingest').map(({ spanId }) => hex(spanId));
-  const linked = spans.filter(({ name }) => name === 'commit').flatMap(({ links }) => links);
+  const commits = spans.filter(({ name }) => name === 'commit');
+  const linked = commits.flatMap(({ links }) => links);
   expect(requests).toHaveLength(20);
   expect(linked.map(({ spanId }) => hex(spanId)).toSorted()).toEqual(requests.toSorted());
+  const stores = spans.filter(({ name }) => name === 'store').map(({ parentSpanId }) => hex(parentSpanId));
+  expect(stores.toSorted()).toEqual(commits.map(({ spanId }) => hex(spanId)).toSorted());
 });

@@ -99,8 +99,11 @@ export class Committer {
       // The client library would throw, and a publisher with several streams would then reconnect, which fails all requests.
       if (payload.length > this.#payloadBytesMax) throw new Error(`a message of ${payload.length} bytes`);
       let repeat: Pick<Committed, 'isRepeat'> = {};
-      const position = await this.#publish(payload, messageId, () => {
-        repeat = { isRepeat: true };
+      const position = await this.#publish(payload, messageId, {
+        onRepeat: () => {
+          repeat = { isRepeat: true };
+        },
+        traceparent: span?.traceparent,
       });
       measureGroup(group.length, payload.length);
       span?.end({ 'weir.batches': group.length, 'weir.bytes': payload.length });

@@ -7,10 +7,11 @@ import { retryUntilAvailable } from '../../../lib/queue/availability.ts';
 import type { QueueStream } from '../../../lib/queue/settings.ts';
 import { findOrAddConsumer, findStreams, type QueueConfig } from '../../../lib/queue/stream.ts';
 import type { WindowLimits } from '../../../lib/queue-state/window-limits.ts';
-import type { Delivered } from '../delivered.ts';
+import type { OwnSpans } from '../../../lib/tracing/own-spans.ts';
 import { type Receiver, startDelivery } from '../delivery.ts';
 import { streamLookMs, unusedLookMs } from '../limits.ts';
 import { registerStream } from '../metrics.ts';
+import { withSpan } from '../store-span.ts';
 import { clearUndeletedMessages } from '../undeleted-messages.ts';
 import { removeUnusedStreams } from './unused-streams.ts';
 import { keepWindow } from './window-janitor.ts';
@@ -20,6 +21,8 @@ export interface FollowDependencies {
   manager: JetStreamManager;
   database: Database;
   receiver: Receiver;
+  /** Undefined when nobody collects Weir's own spans. */
+  ownSpans: OwnSpans | undefined;
   config: QueueConfig;
   limits: WindowLimits;
   log: Logger;
@@ -75,18 +78,27 @@ export async function followStreams(dependencies: FollowDependencies): Promise<A
 }
 
 function followStream(
-  { connection, manager, database, receiver, limits, log }: FollowDependencies,
+  { connection, manager, database, receiver, ownSpans, limits, log }: FollowDependencies,
   stream: QueueStream,
 ): AsyncDisposable {
   registerStream(stream.name);
+  const follow = (receive: Receiver['receive']): Receiver => ({
+    room: () => receiver.room(),
+    receive: ownSpans === undefined ? receive : (message) => receive(withSpan(message, ownSpans)),
+  });
   const resources = new AsyncDisposableStack();
   if (!stream.keepsStored) {
-    resources.use(startDelivery(connection, stream, receiver));
+    resources.use(startDelivery(connection, stream, follow(receiver.receive)));
     resources.use(clearUndeletedMessages({ manager, stream, log }));
     return resources;
   }
   const window = resources.use(keepWindow({ manager, database, stream, limits, log }));
-  const receive = (message: Delivered) => receiver.receive(window.watch(message));
-  resources.use(startDelivery(connection, stream, { room: () => receiver.room(), receive }));
+  resources.use(
+    startDelivery(
+      connection,
+      stream,
+      follow((message) => receiver.receive(window.watch(message))),
+    ),
+  );
   return resources;
 }

@@ -1,0 +1,27 @@
+import type { OwnSpans } from '../../lib/tracing/own-spans.ts';
+import { parseTraceparent } from '../../lib/tracing/traceparent.ts';
+import type { Delivered } from './delivered.ts';
+
+/**
+ * The same message, with a span below the one that published it: from its delivery until it is stored, or given back. Messages without
+ * a sampled `traceparent` have none.
+ */
+export function withSpan(message: Delivered, spans: OwnSpans): Delivered {
+  const parent = parseTraceparent(message.readTraceparent());
+  if (parent === undefined || !parent.isSampled) return message;
+  const span = spans.start('store', parent, 'consumer');
+  const { deliveries, data } = message;
+  const end = (hasFailed: boolean) =>
+    span.end({ 'weir.bytes': data.length, 'weir.deliveries': deliveries }, hasFailed);
+  return {
+    ...message,
+    ack: () => {
+      message.ack();
+      end(false);
+    },
+    nak: (delayMs) => {
+      message.nak(delayMs);
+      end(true);
+    },
+  };
+}
