@@ -13,6 +13,7 @@ const toolchain = {
   javac: { command: 'javac -version', atLeast: [17, 0] },
   mvn: { command: 'mvn --version', atLeast: [3, 6] },
   'apt-get': { command: 'dpkg --version && apt-get --version', atLeast: [1, 0] },
+  psql: { command: 'psql --version', atLeast: [14, 0] },
   cargo: { command: 'cargo --version', atLeast: [1, 89] },
 } as const satisfies Record<string, { command: string; atLeast: readonly [major: number, minor: number] }>;
 
