@@ -167,10 +167,12 @@ export async function listDeletions(database: Database): Promise<SpaceDeletion[]
     .from(deletedSpaces)
     .leftJoin(erasures, and(eq(erasures.spaceId, deletedSpaces.spaceId), eq(erasures.subject, 'space')))
     .leftJoin(erasureRequests, isDeletionOf(deletedSpaces.spaceId))
-    .orderBy(desc(deletedSpaces.begunAt));
+    .orderBy(desc(deletedSpaces.begunAt), asc(erasures.startedAt));
+  // A space that was deleted again after a restore has several erasures. The last one counts.
+  const last = new Map(begun.map((one) => [one.spaceId, one]));
   return [
     ...waiting.map((one) => ({ ...one, progress: null, completedAt: null, receipt: null })),
-    ...begun.map((one) => ({ ...one, dueAt: null })),
+    ...last.values().map((one) => ({ ...one, dueAt: null })),
   ];
 }
 

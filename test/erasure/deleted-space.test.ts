@@ -6,13 +6,14 @@ import { expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { issueApiKey } from '../../lib/accounts/api-keys.ts';
-import { eventIds } from '../../lib/db/schema.ts';
+import { erasureRequests, eventIds } from '../../lib/db/schema.ts';
 import { recordSenders } from '../../lib/senders/senders.ts';
 import { storeNodes } from '../../lib/traces/store-nodes.ts';
 import { quarantineEvent } from '../../lib/write/quarantine.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { batchSegmentsMax } from '../../operations/erasure/limits.ts';
 import { rowsPerBatch } from '../../operations/erasure-requests/limits.ts';
+import { requestLostDeletions } from '../../operations/erasure-requests/space-deletion.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { openDashboard } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
@@ -214,6 +215,13 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   expect((await postEvents(pipeline, tenant, queued)).status).toBe(401);
   expect(await tablesWith(pipeline, spaceId)).toEqual(kept);
   expect((await trpc.me.query()).spaces.map(({ id }) => id)).not.toContain(spaceId);
+
+  // A restore deletes it again. It is listed once, with the last receipt.
+  await requestLostDeletions(database);
+  await until(async () => (await database.$count(erasureRequests)) === 0, 60_000);
+  const again = (await deletions()) as unknown as { spaceId: string; completedAt: string; receipt: object }[];
+  expect(again).toMatchObject([{ spaceId, completedAt: expect.any(String) }]);
+  expect(again[0]?.receipt).not.toEqual(receipt);
 }, 180_000);
 
 async function addAlert({ sql }: Pipeline, spaceId: string) {
