@@ -81,11 +81,13 @@ export function testData(system: BrowserSystem): void {
     await page.getByLabel('Id of the user').fill('gone');
     await page.getByRole('button', { name: 'Count' }).click();
     await page.getByText(/^3 stored events/).waitFor();
+    // The count and the erasure are of the user that the form still names.
+    expect(await page.getByLabel('Id of the user').inputValue()).toBe('gone');
     await page.getByLabel(/^Reason/).fill('ticket 7');
     await system.pipeline.sql`UPDATE sessions SET authenticated_at = now() - interval '1 hour'`;
     await page.getByRole('button', { name: 'Erase …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Erase events' });
-    await dialog.getByText('3 events will be deleted permanently').waitFor();
+    await dialog.getByText('3 events of the user gone will be deleted permanently').waitFor();
     const erase = dialog.getByRole('button', { name: 'Erase permanently' });
     expect(await erase.isDisabled()).toBe(true);
     await dialog.getByLabel(/^Type/).fill('erase');
@@ -93,6 +95,7 @@ export function testData(system: BrowserSystem): void {
     await page.getByLabel('Your password').fill(visitor.password);
     await page.getByRole('button', { name: 'Confirm' }).click();
     await page.getByRole('heading', { name: 'Erasures in progress' }).waitFor();
+    expect(await page.getByLabel('Id of the user').inputValue()).toBe('');
     const receipts = page.getByRole('table', { name: 'Receipts of erasures' });
     await receipts.getByText('ticket 7').waitFor();
     const [download] = await Promise.all([

@@ -8,6 +8,7 @@ import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
+import { ShownText } from '../../text/shown-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
@@ -27,6 +28,11 @@ const kinds: { value: Kind; label: string }[] = [
 export function ErasureCard() {
   const { role } = useSpace();
   const [subject, setSubject] = useState<Subject>();
+  const [requested, setRequested] = useState(0);
+  const onRequested = () => {
+    setSubject(undefined);
+    setRequested(requested + 1);
+  };
   return (
     <Card title="Erase events">
       <p className="mb-3 max-w-3xl text-muted text-sm">
@@ -36,13 +42,10 @@ export function ErasureCard() {
       </p>
       {hasRole(role, 'owner') ? (
         <>
-          <SubjectForm key={String(subject === undefined)} onSubject={setSubject} />
+          {/* Empty again after each request, and not before: the preview is of what the form says. */}
+          <SubjectForm key={requested} onSubject={setSubject} />
           {subject !== undefined && (
-            <ErasurePreview
-              key={JSON.stringify(subject)}
-              subject={subject}
-              onRequested={() => setSubject(undefined)}
-            />
+            <ErasurePreview key={JSON.stringify(subject)} subject={subject} onRequested={onRequested} />
           )}
         </>
       ) : (
@@ -140,8 +143,15 @@ function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequeste
         onConfirm={erase}
       >
         {isComplete ? '' : 'At least '}
-        {formatCounted(events + quarantineEvents, 'event')} will be deleted permanently, also from the files
-        of the database. Nothing but a backup can bring them back.
+        {formatCounted(events + quarantineEvents, 'event')}{' '}
+        {subject.kind === 'before' ? `from before ${show(subject.value)}` : `of the ${subject.kind} `}
+        {subject.kind !== 'before' && (
+          <strong className="break-all">
+            <ShownText text={subject.value} />
+          </strong>
+        )}{' '}
+        will be deleted permanently, also from the files of the database. Nothing but a backup can bring them
+        back.
       </ConfirmDialog>
     </div>
   );
