@@ -46,6 +46,7 @@ export function testSpace(system: BrowserSystem): void {
     await page.goto(`/s/${spaceId}/events`);
     await page.getByText('nothing is deleted: its keys are refused').waitFor();
     expect(page.url()).toMatch(/\/deleted$/);
+    expect(await page.getByRole('link', { name: 'Events', exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Restore the space' }).click();
     await page.getByText('The space is restored.').waitFor();
     await page.goto(`/s/${spaceId}/settings/space`);

@@ -16,7 +16,9 @@ const entry =
 const current = 'bg-surface text-ink font-medium shadow-card [&_svg]:text-accent';
 
 export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
-  const { id: spaceId, role } = useSpace();
+  const { id: spaceId, role, deleteAt } = useSpace();
+  // All pages of a deleted space lead to the one that restores it.
+  const groups = deleteAt === null ? navigationOf(role) : [];
   return (
     <div className="flex h-full flex-col gap-4 overflow-y-auto p-3">
       <div className="hidden h-8 items-center px-1.5 md:flex">
@@ -24,7 +26,7 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
       </div>
       <SpaceSwitcher />
       <nav aria-label="Pages" className="flex flex-1 flex-col gap-4">
-        {navigationOf(role).map(({ title, entries }) => (
+        {groups.map(({ title, entries }) => (
           <div key={title}>
             <h2 className="label px-2.5 pb-1">{title}</h2>
             <ul className="flex flex-col gap-px">

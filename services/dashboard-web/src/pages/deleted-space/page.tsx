@@ -32,7 +32,7 @@ export function DeletedSpacePage() {
             Until{' '}
             <strong>{deleteAt === null ? 'now' : formatTime(Date.parse(deleteAt), zone).slice(0, 16)}</strong>
             , nothing is deleted: its keys are refused, nobody can read it, and an owner can restore it. Then
-            everything in it is deleted permanently, and it disappears from this list of spaces.
+            everything in it is deleted permanently, and it is no longer in your list of spaces.
           </p>
           {hasRole(role, 'owner') ? (
             <>
