@@ -1,27 +1,37 @@
+import { dayMs, dayTicksMsMin, formatTick, type Zone } from '../format/time.ts';
 import { classes } from '../ui/classes.ts';
+import { roundTicks } from './round-ticks.ts';
 
-/** The number of ticks that fit. */
-const ticksMax = 6;
+/** Nearer to the right end than this share of the width, the name of a tick would be cut off. */
+const endShare = 0.06;
 
-/** Start times of some of the bars. */
+/** Round times below the bars. */
 export function BarTicks({
   bars,
-  name,
+  bucketMs,
+  zone,
 }: {
   bars: readonly { startMs: number }[];
-  name: (ms: number) => string;
+  bucketMs: number;
+  zone: Zone;
 }) {
-  const every = Math.max(1, Math.ceil(bars.length / ticksMax));
-  const ticks = bars.flatMap(({ startMs }, index) => (index % every === 0 ? [{ startMs, index }] : []));
+  const first = bars[0]?.startMs ?? 0;
+  const totalMs = bars.length * bucketMs;
+  // Names by day need ticks at starts of days.
+  const stepMsMin = totalMs > dayTicksMsMin ? dayMs : 0;
+  const ticks = roundTicks(first, first + totalMs * (1 - endShare), zone, stepMsMin);
   return (
     <div aria-hidden className="relative mt-0.5 h-4 overflow-hidden border-line border-t text-faint text-xs">
-      {ticks.map(({ startMs, index }, place) => (
+      {ticks.map((ms, place) => (
         <span
-          key={startMs}
-          className={classes('absolute top-0 whitespace-nowrap', place % 2 === 1 && 'max-md:hidden')}
-          style={{ left: `${(index / bars.length) * 100}%` }}
+          key={ms}
+          className={classes(
+            'absolute top-0 border-line border-l pl-1 whitespace-nowrap',
+            place % 2 === 1 && 'max-md:hidden',
+          )}
+          style={{ left: `${((ms - first) / totalMs) * 100}%` }}
         >
-          {name(startMs)}
+          {formatTick(ms, totalMs, zone)}
         </span>
       ))}
     </div>

@@ -82,7 +82,7 @@ export function Bars({ bars, bucketMs, onRange, hasErrors = true, areDays = fals
           />
         )}
       </div>
-      <BarTicks bars={bars} name={(ms) => formatTick(ms, totalMs, areDays ? 'UTC' : zone)} />
+      <BarTicks bars={bars} bucketMs={bucketMs} zone={areDays ? 'UTC' : zone} />
     </figure>
   );
 }
@@ -111,7 +111,7 @@ function describeAll(bars: readonly Bar[], bucketMs: number, hasErrors: boolean)
     hasErrors,
   );
   const max = Math.max(0, ...bars.map((bar) => bar.events));
-  return events === 0 ? all : `${all}; at most ${formatCount(max)} a ${bucketNames.get(bucketMs) ?? 'bar'}`;
+  return events === 0 ? all : `${all}; at most ${formatCount(max)} ${bucketNames.get(bucketMs) ?? 'a bar'}`;
 }
 
 function BarShape({
@@ -140,7 +140,7 @@ function BarShape({
 }
 
 const bucketNames = new Map([
-  [60_000, 'minute'],
-  [hourMs, 'hour'],
-  [dayMs, 'day'],
+  [60_000, 'a minute'],
+  [hourMs, 'an hour'],
+  [dayMs, 'a day'],
 ]);

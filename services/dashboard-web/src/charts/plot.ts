@@ -3,7 +3,7 @@ import './valid-language.ts';
 import uPlot from 'uplot';
 import { dayTicksMsMin, formatTick, type Zone } from '../format/time.ts';
 import { resolveColor } from './colors.ts';
-import { findLonely, stackValues, type TimeSeries } from './time-series.ts';
+import { findLonely, snapToBuckets, stackValues, type TimeSeries } from './time-series.ts';
 
 export interface Plot {
   starts: readonly number[];
@@ -37,7 +37,8 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
   const options: uPlot.Options = {
     ...size,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    // Half of the name of a tick fits on the right.
+    padding: [8, 20, 0, 0],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zoneName),
     scales: {
       x: { time: true, range: () => [(starts[0] ?? 0) / 1_000, end / 1_000] },
@@ -61,7 +62,7 @@ export function drawPlot(element: HTMLElement, plot: Plot, size: { width: number
           if (width < dragPixelsMin) return;
           const toMs = (pixel: number) => Math.round(self.posToVal(pixel, 'x') * 1_000);
           self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          plot.onZoom({ from: toMs(left), to: toMs(left + width) });
+          plot.onZoom(snapToBuckets(starts, end, { from: toMs(left), to: toMs(left + width) }));
         },
       ],
     },

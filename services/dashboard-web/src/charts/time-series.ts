@@ -27,6 +27,24 @@ export function stackValues(series: readonly Values[]): number[][] {
   return edges.toReversed();
 }
 
+/** The buckets nearest to a range that was dragged, at least the one in its middle. A drag rarely ends at a bucket's edge. */
+export function snapToBuckets(
+  starts: readonly number[],
+  end: number,
+  { from, to }: { from: number; to: number },
+): { from: number; to: number } {
+  const edges = [...starts, end];
+  const nearest = (ms: number) =>
+    edges.reduce((best, edge) => (Math.abs(edge - ms) < Math.abs(best - ms) ? edge : best), end);
+  const snapped = { from: nearest(from), to: nearest(to) };
+  if (snapped.from < snapped.to) return snapped;
+  const place = Math.max(
+    0,
+    starts.findLastIndex((start) => start <= (from + to) / 2),
+  );
+  return { from: starts[place] ?? from, to: edges[place + 1] ?? end };
+}
+
 /** The places of values without a neighbour. */
 export function findLonely(values: Values): number[] {
   const isGap = (place: number) => values[place] === null || values[place] === undefined;
