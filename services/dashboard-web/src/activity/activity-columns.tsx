@@ -41,6 +41,18 @@ export function Models({ models }: { models: readonly string[] }) {
   );
 }
 
+export function Cost({ cost: { cost, pricedTokens, tokens } }: Pick<Activity, 'cost'>) {
+  return (
+    <span title={pricedTokens < tokens ? 'Some of the tokens have no price' : undefined}>
+      {cost === null ? (
+        <span className="text-faint">–</span>
+      ) : (
+        `${pricedTokens < tokens ? '≥ ' : ''}${formatMoney(Number(cost))}`
+      )}
+    </span>
+  );
+}
+
 /** The columns that threads and users have in common. */
 export function activityColumns(zone: Zone): Column<Activity>[] {
   return [
@@ -83,15 +95,7 @@ export function activityColumns(zone: Zone): Column<Activity>[] {
       title: 'Cost',
       isNumber: true,
       sortBy: ({ cost: { cost } }) => (cost === null ? null : Number(cost)),
-      cell: ({ cost: { cost, pricedTokens, tokens } }) => (
-        <span title={pricedTokens < tokens ? 'Some of the tokens have no price' : undefined}>
-          {cost === null ? (
-            <span className="text-faint">–</span>
-          ) : (
-            `${pricedTokens < tokens ? '≥ ' : ''}${formatMoney(Number(cost))}`
-          )}
-        </span>
-      ),
+      cell: ({ cost }) => <Cost cost={cost} />,
     },
   ];
 }

@@ -44,7 +44,13 @@ export function ActivityTable({
       caption={caption}
       rows={rows}
       keyOf={({ id }) => id}
-      columns={[...columns, ...activityColumns(zone)]}
+      columns={[
+        ...columns,
+        // The card of a thread has all of its facts in the first cell.
+        ...activityColumns(zone).map((column) =>
+          procedure === 'threads.list' ? { ...column, isExtra: true } : column,
+        ),
+      ]}
       sort={sort}
       empty={empty}
       isEmpty={rows.length === 0 && last?.nextCursor === null}

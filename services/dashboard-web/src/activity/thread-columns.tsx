@@ -1,8 +1,11 @@
 import { Link } from '@tanstack/react-router';
-import type { Space } from '../space/space.ts';
+import { formatCounted } from '../format/number.ts';
+import { formatInCard } from '../format/time.ts';
+import { useSettings } from '../settings/settings.ts';
+import { type Space, useSpace } from '../space/space.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import type { Column } from '../ui/table.tsx';
-import { type Activity, FirstInput, LastState } from './activity-columns.tsx';
+import { type Activity, Cost, FirstInput, LastState } from './activity-columns.tsx';
 
 /** What names a thread: its id, what it began with, and its user. */
 export function threadColumns({ id: spaceId }: Space): Column<Activity>[] {
@@ -10,24 +13,11 @@ export function threadColumns({ id: spaceId }: Space): Column<Activity>[] {
     {
       title: 'Thread',
       className: 'md:w-2/5 md:max-w-0',
-      cell: ({ id, firstInput, lastState }) => (
-        <div className="min-w-0 flex-1">
-          <span className="flex min-w-0 items-center gap-1.5">
-            <LastState state={lastState} />
-            <Link
-              to="/s/$spaceId/threads/$threadId"
-              params={{ spaceId, threadId: id }}
-              className="truncate font-medium hover:underline"
-            >
-              <ShownText text={id} />
-            </Link>
-          </span>
-          <FirstInput text={firstInput} />
-        </div>
-      ),
+      cell: (thread) => <ThreadCell thread={thread} />,
     },
     {
       title: 'User',
+      isExtra: true,
       className: 'md:max-w-40',
       cell: ({ userId }) =>
         userId === null || userId === '' ? (
@@ -43,4 +33,35 @@ export function threadColumns({ id: spaceId }: Space): Column<Activity>[] {
         ),
     },
   ];
+}
+
+/** The name of a thread and what it began with. In a card, two lines that also have its errors, cost and last time. */
+function ThreadCell({ thread }: { thread: Activity }) {
+  const { id: spaceId } = useSpace();
+  const { zone } = useSettings();
+  const { id, firstInput, lastState, lastStartMs, errors, cost } = thread;
+  return (
+    <div className="min-w-0 flex-1">
+      <span className="flex min-w-0 items-center gap-1.5">
+        <LastState state={lastState} />
+        <Link
+          to="/s/$spaceId/threads/$threadId"
+          params={{ spaceId, threadId: id }}
+          className="truncate font-medium hover:underline"
+        >
+          <ShownText text={id} />
+        </Link>
+        <span className="ml-auto flex shrink-0 gap-2 text-muted md:hidden">
+          {errors > 0 && <span className="text-bad">{formatCounted(errors, 'error')}</span>}
+          <Cost cost={cost} />
+        </span>
+      </span>
+      <span className="flex items-baseline gap-2">
+        <span className="shrink-0 text-faint text-xs md:hidden">
+          {formatInCard(lastStartMs, Date.now(), zone)}
+        </span>
+        <FirstInput text={firstInput} />
+      </span>
+    </div>
+  );
 }

@@ -14,7 +14,7 @@ export function CompareBar({ spaceId }: { spaceId: string }) {
   return (
     <section
       aria-label="Events to compare"
-      className="fixed bottom-4 left-1/2 z-40 flex max-w-[calc(100vw-2rem)] -translate-x-1/2 animate-appear items-center gap-2 rounded-lg border border-line bg-raised py-1.5 pr-1.5 pl-4 shadow-pop"
+      className="fixed bottom-4 left-1/2 z-40 flex w-max max-w-[calc(100vw-2rem)] -translate-x-1/2 animate-appear items-center gap-2 rounded-lg border border-line bg-raised py-1.5 pr-1.5 pl-4 shadow-pop"
     >
       <p role="status" className="text-sm">
         {b === undefined ? 'Tick another event' : '2 events ticked'}

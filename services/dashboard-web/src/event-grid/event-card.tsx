@@ -1,6 +1,6 @@
 import { Bot, CircleX, Wrench } from 'lucide-react';
 import { formatDuration, formatMoney } from '../format/number.ts';
-import { formatClock, formatDay } from '../format/time.ts';
+import { formatInCard } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
 import { ShownText } from '../text/shown-text.tsx';
 import { classes } from '../ui/classes.ts';
@@ -12,7 +12,6 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
   const { zone } = useSettings();
   const { type, state, name, cost, durationMs, startTimeMs } = event;
   const Icon = type === 'llm' ? Bot : Wrench;
-  const isToday = formatDay(startTimeMs, zone) === formatDay(Date.now(), zone);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and Enter do the same.
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus.
@@ -46,9 +45,7 @@ export function EventCard({ event, index, top, isSelected, onSelect, onMenu }: R
       </div>
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus. */}
       <div role="gridcell" className="flex min-w-0 items-baseline gap-2 whitespace-nowrap">
-        <span className="shrink-0 text-faint text-xs">
-          {isToday ? formatClock(startTimeMs, zone).slice(0, 8) : formatDay(startTimeMs, zone)}
-        </span>
+        <span className="shrink-0 text-faint text-xs">{formatInCard(startTimeMs, Date.now(), zone)}</span>
         <Preview event={event} />
       </div>
     </div>

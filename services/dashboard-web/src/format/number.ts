@@ -1,4 +1,4 @@
-import { hourMs, minuteMs } from './time.ts';
+import { dayMs, hourMs, minuteMs } from './time.ts';
 
 const whole = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
@@ -42,9 +42,10 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** A duration in the unit that fits: `0.4 ms`, `842 ms`, `1.25 s`, `3 m 05 s`. */
+/** A duration in the unit that fits: `0.4 ms`, `842 ms`, `1.25 s`, `3 m 05 s`, `6 d 9 h`. */
 export function formatDuration(ms: number): string {
   const size = Math.abs(ms);
+  if (size >= dayMs) return `${whole.format(Math.trunc(ms / dayMs))} d ${Math.trunc((size / hourMs) % 24)} h`;
   if (size >= hourMs)
     return `${whole.format(Math.trunc(ms / hourMs))} h ${pad(Math.trunc((size / minuteMs) % 60))} m`;
   if (size >= minuteMs) return `${Math.trunc(ms / minuteMs)} m ${pad(Math.trunc((size / 1_000) % 60))} s`;

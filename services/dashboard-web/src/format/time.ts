@@ -74,6 +74,12 @@ export function formatEnd(ms: number, rangeMs: number, zone: Zone): string {
   return rangeMs > yearsMsMin ? formatDay(ms, zone) : formatMinute(ms, zone);
 }
 
+/** A time in a card of a list: `14:03:09` today, `21 Nov, 14:03` before, `2025-11-21` long before. */
+export function formatInCard(ms: number, nowMs: number, zone: Zone): string {
+  if (formatDay(ms, zone) === formatDay(nowMs, zone)) return formatClock(ms, zone).slice(0, 8);
+  return formatEnd(ms, Math.abs(nowMs - ms), zone);
+}
+
 /** The zone's name with its difference at a time, now by default: `Europe/Zurich (GMT+1)`. */
 export function nameZone(zone: Zone, atMs = Date.now()): string {
   const name = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;

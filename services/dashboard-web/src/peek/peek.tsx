@@ -15,7 +15,7 @@ export function Peek({ eventId, filter, onClose }: { eventId: string; filter: Se
   return (
     <aside
       aria-label="Selected event"
-      className="flex w-full shrink-0 flex-col border-line border-l bg-canvas max-lg:absolute max-lg:inset-0 max-lg:z-20 lg:w-[min(46%,640px)]"
+      className="flex w-full shrink-0 flex-col border-line border-l bg-canvas max-lg:absolute max-lg:inset-0 max-lg:z-20 max-md:fixed max-md:top-12 lg:w-[min(46%,640px)]"
     >
       <div className="flex h-11 shrink-0 items-center gap-2 border-line border-b px-3">
         <h2 className="flex-1 font-medium text-sm">Event</h2>

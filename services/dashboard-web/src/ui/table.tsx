@@ -11,7 +11,7 @@ export interface Column<Row> {
   className?: string;
   /** For buttons: at the end of a card. */
   isPinned?: boolean;
-  /** Hidden in narrow windows. */
+  /** Hidden in narrow windows, unless the rows are sorted by it. */
   isExtra?: boolean;
   /** The value that the rows can be sorted by. Rows without a value come last. */
   sortBy?: (row: Row) => number | string | null;
@@ -59,7 +59,7 @@ export function Table<Row>({
               className="border-line border-b last:border-0 hover:bg-hover max-md:flex max-md:flex-wrap max-md:items-baseline max-md:gap-x-4 max-md:gap-y-0.5 max-md:px-4 max-md:py-2.5"
             >
               {columns.map((column) => (
-                <BodyCell key={column.title} column={column} row={row} />
+                <BodyCell key={column.title} column={column} row={row} sort={sort} />
               ))}
             </tr>
           ))}
@@ -98,16 +98,24 @@ const inCard =
   'max-md:flex max-md:min-w-0 max-md:max-w-full max-md:flex-wrap max-md:items-baseline max-md:before:mr-1.5 max-md:before:text-faint max-md:before:text-xs max-md:before:content-[attr(data-title)] max-md:first:basis-full max-md:first:before:hidden';
 const cardButtons = 'max-md:mt-1 max-md:flex max-md:basis-full max-md:justify-end max-md:empty:hidden';
 
-function BodyCell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+function BodyCell<Row>({
+  column,
+  row,
+  sort,
+}: {
+  column: Column<Row>;
+  row: Row;
+  sort: TableSort | undefined;
+}) {
   const { title, cell, isNumber, className, isExtra, isPinned } = column;
+  const isHidden = isExtra && sortState(title, sort?.by) === undefined;
   return (
     <td
       data-title={title}
       className={classes(
         'md:h-10 md:px-4 md:py-1.5',
         isNumber && 'whitespace-nowrap md:text-right',
-        isExtra && 'max-md:hidden',
-        isPinned ? cardButtons : inCard,
+        isHidden ? 'max-md:hidden' : isPinned ? cardButtons : inCard,
         className,
       )}
     >

@@ -5,6 +5,7 @@ import { type DiffLook, DiffView } from '../../compare/diff-view.tsx';
 import { type ComparedPart, comparedParts, readParts } from '../../compare/parts.ts';
 import { useDiff } from '../../compare/use-diff.ts';
 import type { WholeEvent } from '../../event/event-query.ts';
+import { useIsNarrow } from '../../event-grid/use-is-narrow.ts';
 import { useFilter } from '../../filter/use-filter.ts';
 import { formatTime } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
@@ -15,6 +16,8 @@ import { classes } from '../../ui/classes.ts';
 import { Page } from '../../ui/page.tsx';
 import { Loading } from '../../ui/states.tsx';
 
+const looks: readonly DiffLook[] = ['split', 'unified'];
+
 /** Compares one part of two events. The part and the layout are in the address. */
 export function Comparison({ before, after }: { before: WholeEvent; after: WholeEvent }) {
   const { search, set } = useFilter();
@@ -23,7 +26,9 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
     (part) => old[part] !== undefined || now[part] !== undefined,
   );
   const part = parts.find((one) => one === search.part) ?? parts[0] ?? 'json';
-  const look: DiffLook = search.look === 'unified' ? 'unified' : 'split';
+  // Two columns of a phone have a few words each.
+  const usual: DiffLook = useIsNarrow() ? 'unified' : 'split';
+  const look = looks.find((one) => one === search.look) ?? usual;
   const [left, right] = [useLines(old[part]), useLines(now[part])];
   const diff = useDiff(left, right);
   return (
@@ -44,7 +49,7 @@ export function Comparison({ before, after }: { before: WholeEvent; after: Whole
         <Button
           size="small"
           aria-pressed={look === 'unified'}
-          onClick={() => set({ look: look === 'unified' ? undefined : 'unified' })}
+          onClick={() => set({ look: look === 'unified' ? 'split' : 'unified' })}
         >
           {look === 'unified' ? 'Side by side' : 'In one column'}
         </Button>

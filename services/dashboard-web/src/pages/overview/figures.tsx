@@ -104,7 +104,7 @@ function Figure({
         <span className={classes('font-semibold text-2xl tracking-tight', isBad && 'text-bad')} title={title}>
           {value}
         </span>
-        {note !== undefined && <span className="block truncate text-faint text-xs">{note}</span>}
+        {note !== undefined && <span className="block text-faint text-xs md:truncate">{note}</span>}
       </dd>
     </div>
   );
