@@ -75,8 +75,10 @@ async function readParents(
 const statement = compileStatement(buildStatement());
 
 function buildStatement(): SQL {
-  const { spaceId, traceId, spanId, parentSpanId, eventId } = traceNodes;
+  const { spaceId, traceId, spanId, parentSpanId, eventId, mergedEventId } = traceNodes;
   const node = (column: PgColumn) => sql`node.${nameOf(column)}`;
+  // A span that was merged is part of its event, which is not above itself.
+  const eventOfNode = sql`nullif(coalesce(${node(eventId)}, ${node(mergedEventId)}), up.child)`;
   const isOfSpace = sql`${node(spaceId)} = ${sql.placeholder('space')}::uuid`;
   return sql`
 WITH RECURSIVE up(child, trace, parent_span, parent, depth) AS (
@@ -85,7 +87,7 @@ WITH RECURSIVE up(child, trace, parent_span, parent, depth) AS (
     AS span(child, trace, span)
   JOIN ${traceNodes} AS node ON ${isOfSpace} AND ${node(traceId)} = span.trace AND ${node(spanId)} = span.span
   UNION ALL
-  SELECT up.child, up.trace, ${node(parentSpanId)}, ${node(eventId)}, up.depth + 1
+  SELECT up.child, up.trace, ${node(parentSpanId)}, ${eventOfNode}, up.depth + 1
   FROM up JOIN ${traceNodes} AS node ON ${isOfSpace} AND ${node(traceId)} = up.trace AND ${node(spanId)} = up.parent_span
   WHERE up.parent IS NULL AND up.depth < ${sql.raw(String(climbedMax))}
 )

@@ -23,6 +23,7 @@ import { connectQueue } from '../../lib/queue/connect.ts';
 import { readEventPage } from '../../lib/read/event-page.ts';
 import { expireData } from '../../lib/retention/expire.ts';
 import type { RetentionClock } from '../../lib/retention/retention-clock.ts';
+import { OpenBytes } from '../../lib/segment/open-segments.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
 import { dayMs } from '../../lib/time.ts';
 import { withParents } from '../../lib/traces/parent-events.ts';
@@ -33,6 +34,14 @@ import { quarantineEvent } from '../../lib/write/quarantine.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
 import { storeParts } from '../../lib/write/store.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
+import {
+  type ExportedEvent,
+  exportEvents,
+  exportTexts,
+  exportWholeEvents,
+  type WholeExportedEvent,
+} from '../../services/dashboard-api/events/export-rows.ts';
+import { readWholeEvent } from '../../services/dashboard-api/events/whole-event.ts';
 import { readTrace } from '../../services/dashboard-api/traces/trace.ts';
 import type { SpanBatch } from '../../services/ingest/otlp/batch/span-batch.ts';
 import { createSpanReaders } from '../../services/ingest/otlp/batch/span-readers.ts';
@@ -232,26 +241,30 @@ async function deliverAll(
 /** The page of the trace shows the tree of the spans, without links. */
 async function expectTree(spaceId: string, spans: readonly RandomSpan[]) {
   const trace = await readTrace(database, spaceId, traceUuidOf(traceId));
-  const above = (number: number, isWanted: (at: number) => boolean) => {
-    let at = spans[number]?.parent;
-    while (at !== undefined && !isWanted(at)) at = spans[at]?.parent;
-    return at;
-  };
-  const isNode = (at: number) => spans[at]?.kind === 'agent' || spans[at]?.kind === 'chain';
-  const idIn = (at: number | undefined) =>
-    at === undefined ? null : isNode(at) ? idOf(at) : eventIdOf(traceId, idOf(at));
   const { id, traceId: ofTrace, attributes } = events;
   const rows = await database
     .select({ id, traceId: ofTrace, attributes })
     .from(events)
     .where(eq(events.spaceId, spaceId));
+  const isNode = (at: number) => spans[at]?.kind === 'agent' || spans[at]?.kind === 'chain';
+  /** The event that a span is, or is part of. */
+  const eventOf = (at: number) =>
+    rows.find((row) =>
+      [row.attributes?.['otel.span_id'], ...mergedIdsOf(row)].some((spanId) => spanId === idOf(at)),
+    )?.id;
+  /** The nearest event above, or also the nearest span that the page shows. */
+  const above = (number: number, find: (at: number) => string | undefined) => {
+    let at = spans[number]?.parent;
+    while (at !== undefined && [undefined, eventOf(number)].includes(find(at))) at = spans[at]?.parent;
+    return (at === undefined ? undefined : find(at)) ?? null;
+  };
   const exported = await withParents(database, spaceId, rows);
   for (const [number] of spans.entries()) {
-    const nearest = idIn(above(number, (at) => isNode(at) || isCall(spans, at)));
+    const nearest = above(number, (at) => (isNode(at) ? idOf(at) : eventOf(at)));
     if (isNode(number))
       expect(trace?.spans.find(({ id }) => id === idOf(number))).toMatchObject({ above: nearest });
     if (!isCall(spans, number)) continue;
-    const parentId = idIn(above(number, (at) => isCall(spans, at)));
+    const parentId = above(number, eventOf);
     const event = trace?.events.find(({ id }) => id === eventIdOf(traceId, idOf(number)));
     expect(event).toMatchObject({ above: nearest, missingParentId: null });
     expect(event?.parent?.id ?? null).toBe(parentId);
@@ -259,6 +272,9 @@ async function expectTree(spaceId: string, spans: readonly RandomSpan[]) {
     expect(row?.attributes?.['otel.parent_event_id'] ?? null).toBe(parentId);
   }
 }
+
+const mergedIdsOf = ({ attributes }: { attributes: Readonly<Record<string, unknown>> | null }) =>
+  String(attributes?.['otel.merged_span_ids'] ?? '').split(',');
 
 const inner = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'claude' };
 const outer = {
@@ -507,6 +523,54 @@ test.each([
   const stored = await database.select().from(segments).where(eq(segments.spaceId, spaceId));
   expect(stored.map(({ body }) => zstdDecompressSync(body).toString()).join()).not.toContain('Mild.');
 });
+
+test.each([1, 2])(
+  'a tool below a span names the event of its call, when %s calls turn out to be below it',
+  async (calls) => {
+    const spaceId = await newSpace();
+    const above = { traceId, parentSpanId: idOf(0) };
+    const tool = { ...above, spanId: idOf(9), attributes: attributesOf('tool', 9) };
+    await requestOf(spaceId, [{ traceId, spanId: idOf(0), attributes: outer }, tool]).deliver();
+    const toolId = eventIdOf(traceId, idOf(9));
+    expect(await parentsOf(spaceId, toolId)).toEqual(Array(5).fill(eventIdOf(traceId, idOf(0))));
+    for (let call = 1; call <= calls; call++) {
+      // Between them is a span that is no event.
+      const link = { ...above, spanId: idOf(20 + call), attributes: { 'http.route': '/call' } };
+      const attributes = { ...inner, 'gen_ai.usage.input_tokens': call };
+      const span = { traceId, spanId: idOf(call), parentSpanId: link.spanId, attributes };
+      await requestOf(spaceId, [link, span]).deliver();
+    }
+    // A span that is the sum of two calls is no event.
+    const parent = calls === 1 ? eventIdOf(traceId, idOf(1)) : undefined;
+    expect(await parentsOf(spaceId, toolId)).toEqual(Array(5).fill(parent));
+    expect(await parentsOf(spaceId, eventIdOf(traceId, idOf(1)))).toEqual(Array(5).fill(undefined));
+  },
+);
+
+/** The parent of an event wherever it is read: the page of its trace, the opened event, and the exports of texts, of columns, and of both. */
+async function parentsOf(spaceId: string, id: string): Promise<unknown[]> {
+  const source = {
+    database,
+    spaceId,
+    limiter: <T>(task: () => Promise<T>) => task(),
+    openBytes: new OpenBytes(1024 ** 2),
+  };
+  const trace = await readTrace(database, spaceId, traceUuidOf(traceId));
+  const opened = await readWholeEvent(database, spaceId, id);
+  const [texts, rows, both] = await Promise.all(
+    [exportTexts(source, {}), exportEvents(database, spaceId, {}), exportWholeEvents(source, {})].map(
+      async (pages) => (await Array.fromAsync<unknown[]>(pages)).flat(),
+    ),
+  );
+  const text = texts?.map((one) => JSON.parse(String(one))).find((event) => event.id === id);
+  const row = (rows as ExportedEvent[]).find((event) => event.id === id);
+  const whole = (both as WholeExportedEvent[]).find(({ event }) => event.id === id);
+  const named = [JSON.parse(opened?.event ?? ''), text, JSON.parse(whole?.text ?? '')].map(
+    ({ additionalProperties }) => additionalProperties['otel.parent_event_id'],
+  );
+  const [ofTrace] = trace?.events.filter((event) => event.id === id) ?? [];
+  return [ofTrace?.parent?.id, row?.attributes?.['otel.parent_event_id'], ...named];
+}
 
 test.each([
   [0, 1, 2],

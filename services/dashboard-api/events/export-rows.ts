@@ -9,6 +9,7 @@ import type { SegmentSource } from '../../../lib/segment/open-segments.ts';
 import { withParents } from '../../../lib/traces/parent-events.ts';
 import { exportPageEvents, exportTextCharsMax, exportTextEventsMax } from '../limits.ts';
 import { type ListedEvent, listedColumns, showEvents } from './listed-event.ts';
+import { correctParent, correctParents } from './parent-texts.ts';
 
 /** An exported event: its columns, with all stored additional properties. */
 export interface ExportedEvent extends ListedEvent {
@@ -23,9 +24,11 @@ export interface WholeExportedEvent {
 
 const shownColumns = { ...listedColumns, attributes: events.attributes };
 
-/** Location of an event's text. */
+/** Location of an event's text, and its parent. */
 const textColumns = {
   id: events.id,
+  traceId: events.traceId,
+  attributes: events.attributes,
   startTimeMs: events.startTimeMs,
   segmentId: events.segmentId,
   segmentIndex: events.segmentIndex,
@@ -65,8 +68,9 @@ export async function* exportTexts(source: SegmentSource, filter: EventFilter): 
     filter,
   );
   for await (const rows of readListTexts(source, pages, textLimits)) {
+    const corrected = await correctParents(database, spaceId, rows);
     // Line breaks of pretty-printed events are between tokens; within strings JSON escapes them.
-    yield rows.map(([, text]) => text.replaceAll(/[\r\n]/g, ' '));
+    yield corrected.map(([, text]) => text.replaceAll(/[\r\n]/g, ' '));
   }
 }
 
@@ -81,7 +85,10 @@ export async function* exportWholeEvents(
   for await (const rows of readListTexts(source, pages, textLimits)) {
     const columnsOf = rows.map(([{ segmentId: _segment, segmentIndex: _index, ...row }]) => row);
     const shown = await showEvents(database, spaceId, await withParents(database, spaceId, columnsOf));
-    yield shown.map((event, place) => ({ event, text: rows[place]?.[1] ?? '' }));
+    yield shown.map((event, place) => {
+      const [stored, text = ''] = rows[place] ?? [];
+      return { event, text: correctParent(text, stored?.attributes ?? null, event.attributes) };
+    });
   }
 }
 

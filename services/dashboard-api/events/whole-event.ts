@@ -5,11 +5,15 @@ import { events } from '../../../lib/db/schema.ts';
 import { isEventStored } from '../../../lib/read/event-existence.ts';
 import { readEventTexts } from '../../../lib/segment/read.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
+import { correctParents } from './parent-texts.ts';
 
 /** An event with its original text. */
 export const wholeEvent = listedEvent
   .extend({
-    /** The event exactly as sent, as JSON text: parsing would round its 64-bit integers. */
+    /**
+     * The event exactly as sent, as JSON text: parsing would round its 64-bit integers. Of OpenTelemetry, its parent is the one that is
+     * known now.
+     */
     event: z.string(),
   })
   .meta({ id: 'WholeEvent' });
@@ -22,20 +26,24 @@ export async function readWholeEvent(
   id: string,
 ): Promise<WholeEvent | undefined> {
   const [row] = await database
-    .select({ ...listedColumns, segmentId: events.segmentId, segmentIndex: events.segmentIndex })
+    .select({
+      ...listedColumns,
+      ...{ attributes: events.attributes, segmentId: events.segmentId, segmentIndex: events.segmentIndex },
+    })
     .from(events)
     .where(and(eq(events.spaceId, spaceId), eq(events.id, id)))
     .prepare('whole_event')
     .execute();
   if (row === undefined) return undefined;
-  const { segmentId, segmentIndex, ...columns } = row;
-  const [event] = await readEventTexts(database, spaceId, [{ segmentId, segmentIndex }]);
-  if (event === undefined) {
+  const { attributes: _attributes, segmentId, segmentIndex, ...columns } = row;
+  const [text] = await readEventTexts(database, spaceId, [{ segmentId, segmentIndex }]);
+  if (text === undefined) {
     // It may have expired between the two statements.
     if (!(await isEventStored(database, spaceId, id))) return undefined;
     // The writer stores both in one statement, so a row without its segment means damaged data.
     throw new Error(`segment ${segmentId} has no event ${segmentIndex}`);
   }
   const [shown] = await showEvents(database, spaceId, [columns]);
+  const [[, event] = [row, text]] = await correctParents(database, spaceId, [[row, text]]);
   return shown && { ...shown, event };
 }

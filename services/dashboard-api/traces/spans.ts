@@ -41,6 +41,11 @@ export interface EventPlace {
   readonly missingSpanId: string | undefined;
 }
 
+/** The place of a span. `beyond` is that of the span whose event is the parent. */
+type NodePlace = EventPlace & { readonly beyond?: NodePlace };
+
+const nowhere: EventPlace = { parentEventId: undefined, above: null, missingSpanId: undefined };
+
 type Node = Awaited<ReturnType<typeof readNodes>>[number];
 
 /** @param eventIds the events that are shown. */
@@ -55,9 +60,10 @@ export async function readSpanRelations(
 
 function readNodes(database: Database, spaceId: string, traceId: string) {
   const { spanId, parentSpanId, kind, name, state, startTimeMs, endTimeMs } = traceNodes;
-  const { agentId, threadId, eventId } = traceNodes;
+  const { agentId, threadId, eventId, mergedEventId } = traceNodes;
+  const shown = { spanId, parentSpanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId };
   return database
-    .select({ spanId, parentSpanId, kind, name, state, startTimeMs, endTimeMs, agentId, threadId, eventId })
+    .select({ ...shown, eventId, mergedEventId })
     .from(traceNodes)
     .where(and(eq(traceNodes.spaceId, spaceId), eq(traceNodes.traceId, traceId)))
     .orderBy(asc(traceNodes.startTimeMs), asc(spanId))
@@ -69,12 +75,12 @@ export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string
   const byEvent = new Map(
     nodes.flatMap((node) => (node.eventId === null ? [] : [[node.eventId, node] as const])),
   );
-  const known = new Map<string, EventPlace>();
+  const known = new Map<string, NodePlace>();
   /** What is above a span. Results are kept, so that long chains cost little. */
-  const placeOf = (start: Node): EventPlace => {
+  const placeOf = (start: Node): NodePlace => {
     const path: Node[] = [];
     const seen = new Set<string>();
-    let place: EventPlace = { parentEventId: undefined, above: null, missingSpanId: undefined };
+    let place: NodePlace = { ...nowhere };
     for (let node = start; !seen.has(node.spanId); ) {
       const found = known.get(node.spanId);
       if (found !== undefined) {
@@ -95,14 +101,14 @@ export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string
     for (const node of path.toReversed()) {
       const above = bySpan.get(node.parentSpanId ?? '');
       if (above !== undefined && above !== node) {
-        const isEvent = above.eventId !== null && eventIds.has(above.eventId);
-        place = {
-          parentEventId: isEvent ? (above.eventId ?? undefined) : place.parentEventId,
-          above: isEvent ? above.eventId : isShown(above) ? above.spanId : place.above,
-          // What is above the nearest event concerns that event.
-          missingSpanId: isEvent ? undefined : place.missingSpanId,
-        };
+        const eventId = eventOf(above);
+        // What is above the nearest event concerns that event.
+        if (eventId !== null && eventIds.has(eventId))
+          place = { ...nowhere, parentEventId: eventId, above: eventId, beyond: place };
+        else if (isShown(above)) place = { ...place, above: above.spanId };
       }
+      // Spans of its own call are not above an event.
+      while (place.beyond !== undefined && place.parentEventId === eventOf(node)) place = place.beyond;
       known.set(node.spanId, place);
     }
     return place;
@@ -120,6 +126,11 @@ export function relateSpans(nodes: readonly Node[], eventIds: ReadonlySet<string
       return node && placeOf(node);
     },
   };
+}
+
+/** The event that a span is, or is part of. */
+function eventOf({ eventId, mergedEventId }: Node): string | null {
+  return eventId ?? mergedEventId;
 }
 
 /** Links connect other spans; a span without a name was erased. */
