@@ -8,9 +8,12 @@ import { serviceNames } from './supervise/service-process.ts';
 
 const script = fileURLToPath(new URL('service.ts', import.meta.url));
 
+/** One process of each service also on a larger machine. */
+const own = { WEIR_DATA_DIR: '/nonexistent', INGEST_PROCESSES: '1', WRITER_PROCESSES: '1' };
+
 function run(args: readonly string[], env: Record<string, string> = {}) {
   const { pid, status, stdout, stderr } = spawnSync(execPath, [script, ...args], {
-    env: { ...inheritedEnvironment(), WEIR_DATA_DIR: '/nonexistent', ...env },
+    env: { ...inheritedEnvironment(), ...own, ...env },
     encoding: 'utf8',
   });
   return { pid, status, stdout, stderr };
@@ -61,6 +64,13 @@ test.each(serviceNames)(
     ]);
   },
 );
+
+test('several processes of a service that does not start report its mistakes once', () => {
+  const { status, stderr } = run(['writer'], { WRITER_PROCESSES: '2' });
+  expect(status).toBe(1);
+  expect(stderr.split('DATABASE_URL: must be set')).toHaveLength(2);
+  expect(stderr).toMatch(/^writer did not start \(exit code 1\)\.$/m);
+});
 
 test('weir runs a command of the operator; anything else is bad usage', () => {
   expect(run(['weir', '--help']).stdout).toContain('Usage: weir');

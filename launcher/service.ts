@@ -1,26 +1,55 @@
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { isServiceName, mallocVariables, nodeOptionsOf, serviceNames } from './supervise/service-process.ts';
+import { ConfigError, parseConfig } from '../lib/config.ts';
+import { runServiceGroup } from './service-group.ts';
+import { countProcesses, type ProcessCounts } from './supervise/process-counts.ts';
+import {
+  isServiceName,
+  mallocVariables,
+  nodeOptionsOf,
+  type ServiceName,
+  serviceNames,
+} from './supervise/service-process.ts';
 
 /**
  * `node launcher/service.ts [ingest | writer | dashboard-api]`: becomes this service, with the Node options and the settings of malloc
  * that `npm start` gives it. Without an argument, WEIR_SERVICE names the service. `weir …` runs a command of the operator. For
- * containers and systemd: the process is replaced, so that signals and its pid are those of the service.
+ * containers and systemd: the process is replaced, so that signals and its pid are those of the service. With INGEST_PROCESSES or
+ * WRITER_PROCESSES above one, which a larger machine has by default, it stays and supervises that many.
  */
 const [name = process.env.WEIR_SERVICE ?? '', ...args] = process.argv.slice(2);
 const pathOf = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url));
 
 if (name === 'weir') become([pathOf('cli/main.ts'), ...args], process.env);
-else if (isServiceName(name))
-  become([...nodeOptionsOf(name), pathOf(`services/${name}/main.ts`)], {
-    ...mallocVariables,
-    ...process.env,
-  });
+else if (isServiceName(name)) await runService(name);
 else {
   process.stderr.write(
     `Name what to run, as the first argument or in WEIR_SERVICE: ${serviceNames.join(', ')}, or \`weir\` and a command.\n`,
   );
   process.exitCode = 2;
+}
+
+async function runService(service: ServiceName): Promise<void> {
+  const counts = readCounts();
+  if (counts !== undefined && counts[service] > 1) {
+    await runServiceGroup(process, service, counts).catch((error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+      process.exitCode = 1;
+    });
+    return;
+  }
+  const env = { ...mallocVariables, ...process.env, ...(counts && { INGEST_PROCESSES: '1' }) };
+  become([...nodeOptionsOf(service), pathOf(`services/${service}/main.ts`)], env);
+}
+
+/** @returns undefined when the configuration has mistakes: the service then reports them, with the variables that it lacks. */
+function readCounts(): ProcessCounts | undefined {
+  try {
+    return countProcesses(parseConfig(process.env));
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
 }
 
 function become(args: readonly string[], env: NodeJS.ProcessEnv): void {

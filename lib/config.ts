@@ -8,6 +8,8 @@ const replayWindowHoursMax = 24 * 366;
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().positive();
+/** More would have more connections than Postgres allows by default. */
+const processes = positive.max(16);
 const url = (...protocols: string[]) =>
   z.string().refine((text) => hasProtocol(text, protocols), {
     error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
@@ -106,6 +108,9 @@ export const configSchema = z
     RETENTION_DAYS_MAX: positive.max(retentionDaysMax).optional(),
     BACKUP_RETENTION_DAYS: positive.max(retentionDaysMax).optional(),
     WRITER_CONNECTIONS: positive.max(32).default(3),
+    INGEST_PROCESSES: processes.optional(),
+    WRITER_PROCESSES: processes.optional(),
+    WEIR_PROCESS: processes.default(1),
     METRICS_HOST: z.string().min(1).default('127.0.0.1'),
     METRICS_PORT: port.optional(),
     DRAIN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),

@@ -124,6 +124,9 @@ function launch(
     WEIR_DATA_DIR: dataDir,
     INGEST_PORT: '0',
     DASHBOARD_PORT: '0',
+    // The same on every machine: measurements and faults name the processes.
+    INGEST_PROCESSES: '1',
+    WRITER_PROCESSES: '1',
     DATABASE_URL: '',
     NATS_URL: '',
   };

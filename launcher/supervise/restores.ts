@@ -14,18 +14,23 @@ import type { StartContext } from './start-context.ts';
 /** How soon `weir restore` begins. */
 const pollMs = 1_000;
 
-/** What uses Postgres, in the order in which it starts. Ingest goes on: it knows the keys of the last senders. */
-const held = ['postgres', 'writer', 'dashboard-api'];
-
-/** Restores Postgres when `weir restore` has requested it, while ingest goes on accepting. */
-export function watchRestores(context: StartContext, natsUrl: string): AsyncDisposable {
+/**
+ * Restores Postgres when `weir restore` has requested it, while ingest goes on accepting: it knows the keys of the last senders.
+ *
+ * @param held the labels of Postgres and of what uses it, in the order in which they start.
+ */
+export function watchRestores(
+  context: StartContext,
+  held: readonly string[],
+  natsUrl: string,
+): AsyncDisposable {
   const stopping = new AbortController();
   const running = (async () => {
     while (!stopping.signal.aborted) {
       await sleep(pollMs, undefined, stopping).catch(() => {});
       const record = findOpenRestore(context.data.file('restore.json'));
       if (record === undefined || stopping.signal.aborted) continue;
-      await restoreWhileRunning(context, record, natsUrl);
+      await restoreWhileRunning(context, record, { held, natsUrl });
     }
   })();
   return {
@@ -39,7 +44,7 @@ export function watchRestores(context: StartContext, natsUrl: string): AsyncDisp
 async function restoreWhileRunning(
   context: StartContext,
   record: RestoreRecord,
-  natsUrl: string,
+  { held, natsUrl }: { held: readonly string[]; natsUrl: string },
 ): Promise<void> {
   const { progress, loops, signal } = context;
   progress.note('restoring Postgres, as `weir restore` requested');

@@ -89,7 +89,8 @@ export interface ServiceProcess extends SpawnedProcess {
 export async function startService(options: {
   name: ServiceName;
   env: Record<string, string | undefined>;
-  logFile: string;
+  /** Absent: it writes to the output of this process. */
+  logFile?: string | undefined;
   /** Called with the pid right after the spawn. */
   onSpawn: (pid: number) => void;
   /** Aborts the start; the service is then stopped. */
@@ -97,7 +98,8 @@ export async function startService(options: {
   /** The checkout whose code it runs. Default: this one. */
   root?: string | undefined;
 }): Promise<ServiceProcess> {
-  const logStart = logBytes(options.logFile);
+  const { logFile } = options;
+  const logStart = logFile === undefined ? 0 : logBytes(logFile);
   const child = spawnService(options);
   const exited = exitOf(child);
   if (child.pid !== undefined) options.onSpawn(child.pid);
@@ -110,7 +112,7 @@ export async function startService(options: {
   await stop();
   options.signal?.throwIfAborted();
   throw new Error(
-    `${options.name} did not start (${describeExit(await exited)}).\n${plainLines(options.logFile, logStart).join('\n')}`,
+    `${options.name} did not start (${describeExit(await exited)}).\n${logFile === undefined ? '' : plainLines(logFile, logStart).join('\n')}`,
   );
 }
 
@@ -142,19 +144,20 @@ function spawnService({
 }: {
   name: ServiceName;
   env: Record<string, string | undefined>;
-  logFile: string;
+  logFile?: string | undefined;
   root?: string | undefined;
 }): ChildProcess {
   const script = join(root, 'services', name, 'main.ts');
-  const log = openSync(logFile, 'a', 0o600);
+  const log = logFile === undefined ? undefined : openSync(logFile, 'a', 0o600);
+  const output = log ?? 'inherit';
   try {
     return spawn(execPath, [...nodeOptionsOf(name, root), script], {
       env: { ...mallocVariables, ...env },
       detached: true,
-      stdio: ['ignore', log, log, 'ipc'],
+      stdio: ['ignore', output, output, 'ipc'],
     });
   } finally {
-    closeSync(log);
+    if (log !== undefined) closeSync(log);
   }
 }
 

@@ -1,14 +1,30 @@
 import { logBytes } from '../process/log-file.ts';
-import { startRestartLoop } from './restart-loop.ts';
+import { type RestartLoop, startRestartLoop } from './restart-loop.ts';
 import { lastPlainLine, type ReadyMessage, type ServiceName, startService } from './service-process.ts';
-import type { StartContext } from './start-context.ts';
 
-/** A service to start and restart. */
+/** A process of a service to start and restart. */
 export interface SupervisedService {
   name: ServiceName;
+  /** Its name in messages and in the record of processes: labelOf(). */
+  label: string;
   env: Record<string, string | undefined>;
   /** The variable with the service's port, if it listens. */
   portVariable?: 'INGEST_PORT' | 'DASHBOARD_PORT';
+}
+
+/** Where supervised services write, and who is told of them. */
+export interface Supervision {
+  /** Absent: they write to the output of this process. */
+  logFileOf?: (label: string) => string;
+  /** Called with the pid right after the spawn. */
+  onSpawn?: (label: string, pid: number) => void;
+  /** Called with one line for the operator. */
+  report: (line: string) => void;
+  resources: AsyncDisposableStack;
+  /** What runs, by label. */
+  loops: Map<string, RestartLoop>;
+  /** Aborts starts. */
+  signal: AbortSignal;
 }
 
 /**
@@ -16,15 +32,15 @@ export interface SupervisedService {
  * time to drain.
  *
  * @returns the first ready message of each service, in the order of the arguments.
- * @throws the error of the first service that did not start; the others are stopped with the context's resources.
+ * @throws the error of the first service that did not start; the others are stopped with `resources`.
  */
 export async function superviseServices(
-  context: StartContext,
+  supervision: Supervision,
   services: readonly SupervisedService[],
 ): Promise<ReadyMessage[]> {
-  const starts = await Promise.allSettled(services.map((service) => superviseService(context, service)));
+  const starts = await Promise.allSettled(services.map((service) => superviseService(supervision, service)));
   const running = starts.filter((start) => start.status === 'fulfilled').map((start) => start.value);
-  context.resources.defer(async () => {
+  supervision.resources.defer(async () => {
     await Promise.all(running.map((service) => service[Symbol.asyncDispose]()));
   });
   const failed = starts.find((start) => start.status === 'rejected');
@@ -34,35 +50,35 @@ export async function superviseServices(
 
 /** Restarts the service on the port of its first start, because clients reconnect to it. */
 async function superviseService(
-  { data, state, progress, loops, signal }: StartContext,
-  { name, env: given, portVariable }: SupervisedService,
+  { logFileOf, onSpawn, report, loops, signal }: Supervision,
+  { name, label, env: given, portVariable }: SupervisedService,
 ): Promise<{ ready: ReadyMessage } & AsyncDisposable> {
-  const logFile = data.logFile(name);
+  const logFile = logFileOf?.(label);
   const env = { ...given };
   let logStart = 0;
   let ready: ReadyMessage | undefined;
   const start = async () => {
     signal.throwIfAborted();
-    logStart = logBytes(logFile);
-    const onSpawn = (pid: number) => state.addChild(name, pid, 'SIGTERM');
-    const running = await startService({ name, env, logFile, onSpawn, signal });
+    if (logFile !== undefined) logStart = logBytes(logFile);
+    const running = await startService({
+      name,
+      env,
+      logFile,
+      onSpawn: (pid) => onSpawn?.(label, pid),
+      signal,
+    });
     ready ??= running.ready;
     if (portVariable && ready.url) env[portVariable] = portOf(ready.url);
     return running;
   };
-  const lastOutput = () => lastPlainLine(logFile, logStart);
-  const supervised = await startRestartLoop({
-    name,
-    start,
-    lastOutput,
-    report: (line) => progress.note(line),
-  });
-  loops.set(name, supervised);
+  const lastOutput = () => (logFile === undefined ? '' : lastPlainLine(logFile, logStart));
+  const supervised = await startRestartLoop({ name: label, start, lastOutput, report });
+  loops.set(label, supervised);
   return { ready: ready ?? {}, [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose]() };
 }
 
 /** A URL omits the default port of its scheme. */
-function portOf(url: string): string {
+export function portOf(url: string): string {
   const { port, protocol } = new URL(url);
   return port || (protocol === 'https:' ? '443' : '80');
 }

@@ -5,13 +5,11 @@ import { writePrivateJson } from '../data-directory/json-file.ts';
 import { ensureFirstAccess } from '../first-run.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
-import { type Servers, startServers } from './embedded-servers.ts';
+import { startServers } from './embedded-servers.ts';
+import { countProcesses, labelsOf, limitToSystem } from './process-counts.ts';
 import { watchRestores } from './restores.ts';
-import { type ServiceName, serviceNames } from './service-process.ts';
+import { startServices } from './services.ts';
 import type { StartContext } from './start-context.ts';
-import { superviseServices } from './supervised-services.ts';
-
-const processes = ['postgres', 'nats-server', 'writer', 'ingest', 'dashboard-api'];
 
 /**
  * Starts everything in order: Postgres, nats-server, the schema, the first access, the services. Everything started is pushed onto
@@ -19,7 +17,10 @@ const processes = ['postgres', 'nats-server', 'writer', 'ingest', 'dashboard-api
  */
 export async function startSystem(context: StartContext): Promise<Connection> {
   const { config, data, progress, resources, signal } = context;
-  resources.use(rotateLogFiles(processes.map((name) => data.logFile(name))));
+  const counts = await limitToSystem(countProcesses(config), (line) => progress.note(line));
+  resources.use(
+    rotateLogFiles(['postgres', 'nats-server', ...labelsOf(counts)].map((label) => data.logFile(label))),
+  );
   // Concurrently with the servers: a build takes seconds when the pages have changed.
   const building = buildWeb({ cacheDir: context.cacheDir, signal });
   building.catch(() => {});
@@ -35,16 +36,21 @@ export async function startSystem(context: StartContext): Promise<Connection> {
     ensureFirstAccess({ file: data.file('first-run.json'), databaseUrl, pepper }),
   );
   const web = await progress.step('pages of the dashboard', () => building);
-  const env = {
+  const shared = {
     ...context.env,
     ...natsEnv,
     API_KEY_PEPPER: pepper,
     WEIR_DATA_DIR: data.path,
     DASHBOARD_WEB_DIR: config.DASHBOARD_WEB_DIR ?? web.directory,
   };
-  const urls = await progress.step('services', () => startServices(context, env, databaseUrlOf));
+  const urls = await progress.step('services', () =>
+    startServices(context, counts, { shared, databaseUrlOf }),
+  );
   signal.throwIfAborted();
-  if (config.DATABASE_URL === undefined) resources.use(watchRestores(context, natsEnv.NATS_URL));
+  if (config.DATABASE_URL === undefined) {
+    const held = ['postgres', ...labelsOf(counts, ['writer', 'dashboard-api'])];
+    resources.use(watchRestores(context, held, natsEnv.NATS_URL));
+  }
   const connection = {
     ...urls,
     ...access,
@@ -55,38 +61,4 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   resources.defer(() => rmSync(data.file('connection.json'), { force: true }));
   writePrivateJson(data.file('connection.json'), connection);
   return connection;
-}
-
-/** Services on one machine need a port each: METRICS_PORT and the two after it. Without it they choose. */
-function metricsPortOf({ METRICS_PORT: first }: StartContext['config'], name: ServiceName) {
-  if (!first) return {};
-  return { METRICS_PORT: String(first + serviceNames.indexOf(name)) };
-}
-
-/** The dashboard shows the address of ingest. With INGEST_PORT=0 it is known only once ingest listens: the dashboard then waits. */
-async function startServices(
-  context: StartContext,
-  shared: Record<string, string | undefined>,
-  databaseUrlOf: Servers['databaseUrlOf'],
-): Promise<Pick<Connection, 'ingestUrl' | 'dashboardUrl'>> {
-  const { config } = context;
-  const serviceOf = <Name extends ServiceName>(name: Name) => ({
-    name,
-    env: { ...shared, ...metricsPortOf(config, name), DATABASE_URL: databaseUrlOf(name) },
-  });
-  const ingestService = { ...serviceOf('ingest'), portVariable: 'INGEST_PORT' } as const;
-  const dashboardService = { ...serviceOf('dashboard-api'), portVariable: 'DASHBOARD_PORT' } as const;
-  const isAddressKnown = config.INGEST_PORT !== 0 || config.INGEST_URL !== undefined;
-  const [ingest, , first] = await superviseServices(context, [
-    ingestService,
-    serviceOf('writer'),
-    ...(isAddressKnown ? [dashboardService] : []),
-  ]);
-  const [dashboard] = isAddressKnown
-    ? [first]
-    : await superviseServices(context, [
-        { ...dashboardService, env: { ...dashboardService.env, INGEST_URL: ingest?.url } },
-      ]);
-  if (!ingest?.url || !dashboard?.url) throw new Error('a service did not report its URL');
-  return { ingestUrl: ingest.url, dashboardUrl: dashboard.url };
 }

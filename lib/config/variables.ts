@@ -115,7 +115,7 @@ export const notes: Record<keyof Config, VariableNote> = {
   INGEST_BYTES_IN_FLIGHT_MAX: {
     readers: [ingest],
     unit: 'bytes',
-    text: 'Bytes of request bodies that ingest holds in memory at once, at most three quarters of them for one space. Above that it answers 503.',
+    text: 'Bytes of request bodies that ingest holds in memory at once, at most three quarters of them for one space. Above that it answers 503. Several processes share it equally; each has at least 64 MiB of it, for the largest OTLP request.',
   },
   DASHBOARD_PUBLIC_URL: {
     readers: [dashboard],
@@ -181,7 +181,21 @@ export const notes: Record<keyof Config, VariableNote> = {
   },
   WRITER_CONNECTIONS: {
     readers: [writer],
-    text: "The writer's connections to Postgres for storing: the number of its concurrent statements.",
+    text: 'The connections of a writer to Postgres for storing: the number of its concurrent statements. Each of several processes has as many.',
+  },
+  INGEST_PROCESSES: {
+    readers: [ingest, start],
+    otherwise: 'one for every two cores and 2 GiB of memory, at most 8',
+    text: 'The processes of ingest that `npm start` and `launcher/service.ts` run on one port ([scaling.md](scaling.md)). Ingest itself divides its limits by it.',
+  },
+  WRITER_PROCESSES: {
+    readers: [start],
+    otherwise: 'one for every four cores and 2 GiB of memory, at most 4',
+    text: 'The processes of the writer that they run.',
+  },
+  WEIR_PROCESS: {
+    readers: [ingest, writer],
+    text: 'The number of a process among those of its service. `npm start` and `launcher/service.ts` set it.',
   },
   METRICS_HOST: {
     readers: [...services],
@@ -191,7 +205,7 @@ export const notes: Record<keyof Config, VariableNote> = {
     readers: [...services, start],
     otherwise:
       '9464 for ingest, 9465 for the writer, 9466 for the dashboard API, or a free port when that is in use',
-    text: 'Its port; 0 chooses a free one. `npm start` gives this port to ingest and the next two to the others.',
+    text: 'Its port; 0 chooses a free one. `npm start` gives this port to ingest and the next two to the others. A second process of a service has the port ten above that of the first, and so on.',
   },
   DRAIN_DELAY_MS: {
     readers: [...services, start],

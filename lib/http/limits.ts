@@ -30,6 +30,12 @@ export const longUnreadBodiesMax = 16;
 /** On shutdown: how long a client may take to finish its request. A request that has arrived is answered far sooner. */
 export const requestDrainTimeoutMs = 5_000;
 
+/**
+ * On shutdown of a process that shares its port: how long it still serves connections that it accepted just before it closed the port.
+ * Their first request is on its way, and other processes accept new ones meanwhile. Several round trips.
+ */
+export const acceptedGraceMs = 500;
+
 /** On shutdown: how often connections that have become idle are closed. */
 export const idleCheckMs = 50;
 

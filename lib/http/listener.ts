@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as afterPoll, setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError } from '../config.ts';
 import type { Logger } from '../log.ts';
-import { requestDrainTimeoutMs } from './limits.ts';
+import { acceptedGraceMs, requestDrainTimeoutMs } from './limits.ts';
 
 export interface ListenerOptions {
   /** Names the variables `<prefix>_HOST` and `<prefix>_PORT`. */
@@ -12,6 +12,11 @@ export interface ListenerOptions {
   scheme: 'http' | 'https';
   /** Most connections at a time. Further ones are closed at once. */
   connectionsMax: number;
+  /**
+   * Whether other processes listen on the same port, too (SO_REUSEPORT): the system distributes connections among them. The shutdown
+   * then serves what it has accepted for `acceptedGraceMs` more.
+   */
+  isShared?: boolean;
   /** Resolves when every request that has begun is answered. */
   drain: () => Promise<unknown>;
   log: Logger;
@@ -45,7 +50,12 @@ export async function openListener(server: Server, options: ListenerOptions): Pr
   return {
     url: urlOf(server, options),
     async [Symbol.asyncDispose]() {
-      server.close();
+      if (options.isShared) {
+        // Node has just accepted every connection that waited: the system resets those that wait when the port is closed.
+        await afterPoll();
+        server.close();
+        await sleep(acceptedGraceMs);
+      } else server.close();
       const drained = options.drain().then(() => true);
       if (!(await Promise.race([drained, sleep(requestDrainTimeoutMs, false, { ref: false })]))) {
         options.log.warn({ connections: sockets.size }, drainTimeoutMessage);
@@ -58,8 +68,8 @@ export async function openListener(server: Server, options: ListenerOptions): Pr
 
 async function listen(server: Server, options: ListenerOptions): Promise<void> {
   const { host, port } = addressOf(options);
-  const { prefix } = options;
-  server.listen(port, host);
+  const { prefix, isShared = false } = options;
+  server.listen({ port, host, reusePort: isShared });
   try {
     await once(server, 'listening');
   } catch (error) {

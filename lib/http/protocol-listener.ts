@@ -13,14 +13,19 @@ export interface ProtocolServers {
  * A TCP server for both protocols on one port: it passes each connection to the server of its protocol. With TLS the
  * handshake negotiates the protocol (ALPN); in clear text it is detected from the first bytes.
  *
+ * @param draining aborted when the servers begin to drain: connections whose protocol is found later are closed.
  * @param certificate without it connections are clear text.
  */
-export function createProtocolListener(servers: ProtocolServers, certificate?: Certificate): Server {
+export function createProtocolListener(
+  servers: ProtocolServers,
+  draining: AbortSignal,
+  certificate?: Certificate,
+): Server {
   // Nagle's algorithm would delay an answer by 40 ms.
   const options = { noDelay: true };
   if (certificate === undefined) {
     const server = createNetServer(options, (socket) => detectProtocol(socket, handOver));
-    const handOver = createHandOver(server, servers);
+    const handOver = createHandOver(draining, servers);
     return server;
   }
   const server = createTlsServer({
@@ -30,7 +35,7 @@ export function createProtocolListener(servers: ProtocolServers, certificate?: C
     handshakeTimeout: headersTimeoutMs,
   });
   certificate.onRenewal((pair) => server.setSecureContext(pair));
-  const handOver = createHandOver(server, servers);
+  const handOver = createHandOver(draining, servers);
   server.on('secureConnection', (socket) => {
     handOver(socket, socket.alpnProtocol === 'h2' ? 'http2' : 'http1');
   });
@@ -41,11 +46,11 @@ export function createProtocolListener(servers: ProtocolServers, certificate?: C
 
 type HandOver = (socket: Socket, protocol: keyof ProtocolServers) => void;
 
-/** Closes new connections after the listener was closed: the servers drain, and a new request might get no answer. */
-function createHandOver(listener: Server, servers: ProtocolServers): HandOver {
+/** Closes new connections while the servers drain: a new request might get no answer. */
+function createHandOver(draining: AbortSignal, servers: ProtocolServers): HandOver {
   return (socket, protocol) => {
-    if (listener.listening) servers[protocol].emit('connection', socket);
-    else socket.destroy();
+    if (draining.aborted) socket.destroy();
+    else servers[protocol].emit('connection', socket);
   };
 }
 

@@ -10,7 +10,8 @@ export interface HttpServers {
   http2: { server: Http2Server } & AsyncDisposable;
 }
 
-export interface ServeOptions extends Pick<ListenerOptions, 'prefix' | 'connectionsMax' | 'log'> {
+export interface ServeOptions
+  extends Pick<ListenerOptions, 'prefix' | 'connectionsMax' | 'isShared' | 'log'> {
   config: ListenerOptions['config'] & Parameters<typeof openCertificate>[0];
 }
 
@@ -24,13 +25,17 @@ export async function serveHttp({ http1, http2 }: HttpServers, options: ServeOpt
   const { config, log } = options;
   await using resources = new AsyncDisposableStack();
   const certificate = resources.use(await openCertificate(config, log));
+  const draining = new AbortController();
   const listener = await openListener(
-    createProtocolListener({ http1: http1.server, http2: http2.server }, certificate),
+    createProtocolListener({ http1: http1.server, http2: http2.server }, draining.signal, certificate),
     {
       ...options,
       scheme: certificate === undefined ? 'http' : 'https',
       // Both at once: neither may accept requests while the other drains.
-      drain: () => Promise.all([http1, http2].map((server) => server[Symbol.asyncDispose]())),
+      drain: () => {
+        draining.abort();
+        return Promise.all([http1, http2].map((server) => server[Symbol.asyncDispose]()));
+      },
     },
   );
   resources.use(listener);

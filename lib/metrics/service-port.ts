@@ -28,17 +28,25 @@ export interface ServicePort extends AsyncDisposable {
 /** Ports by default, for services on one machine. 9464 is the usual port of exporters for Prometheus. */
 const defaultPorts: Record<string, number> = { ingest: 9464, writer: 9465, 'dashboard-api': 9466 };
 
+/** Between the ports of two processes of a service: larger than the number of services. */
+const portsPerProcess = 10;
+
 /**
  * Serves `/metrics` (OpenMetrics, and Prometheus' text format), `/livez`, `/readyz` and `/startupz`. It has no authentication: it
  * listens on loopback unless `METRICS_HOST` says otherwise.
  *
- * Without METRICS_PORT it uses the service's default port, or any free one if that is in use.
+ * Without METRICS_PORT it uses the service's default port, or any free one if that is in use. The second process of a service uses the
+ * port ten above that of the first, and so on.
  *
  * @throws ConfigError when it cannot listen on METRICS_HOST and METRICS_PORT.
  */
 export async function openServicePort(
   service: string,
-  { METRICS_HOST: host, METRICS_PORT: port }: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>,
+  {
+    METRICS_HOST: host,
+    METRICS_PORT: configured,
+    WEIR_PROCESS: number,
+  }: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT' | 'WEIR_PROCESS'>,
   log: Logger,
 ): Promise<ServicePort> {
   register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
@@ -60,10 +68,12 @@ export async function openServicePort(
     });
   });
   server.maxConnections = requestsMax;
-  await listen(server, host, port ?? defaultPorts[service] ?? 0).catch((error: NodeJS.ErrnoException) => {
-    if (port === undefined && error.code === 'EADDRINUSE') return listen(server, host, 0);
+  const first = configured ?? defaultPorts[service] ?? 0;
+  const port = first === 0 ? 0 : first + portsPerProcess * (number - 1);
+  await listen(server, host, port).catch((error: NodeJS.ErrnoException) => {
+    if (configured === undefined && error.code === 'EADDRINUSE') return listen(server, host, 0);
     throw new ConfigError(
-      `METRICS_HOST ${host} and METRICS_PORT ${port}: cannot listen there (${error.code}).`,
+      `METRICS_HOST ${host} and METRICS_PORT ${configured}: cannot listen on port ${port} (${error.code}).`,
     );
   });
   const address = server.address() as AddressInfo;

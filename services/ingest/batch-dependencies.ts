@@ -16,6 +16,7 @@ import { createBodyDecoder } from './body/decode.ts';
 import { Committer } from './commit/committer.ts';
 import type { openQueue } from './commit/queue.ts';
 import { createJsonDecoder } from './ingest-events.ts';
+import type { ProcessLimits } from './limits.ts';
 import { registerBudgetMetrics } from './metrics.ts';
 import { createSpanDecoders } from './otlp/decoders.ts';
 import { SenderLog } from './otlp/sender-log.ts';
@@ -34,19 +35,20 @@ export function openBatchDependencies(options: {
   clock: CheckedClock;
   queue: Awaited<ReturnType<typeof openQueue>>;
   ownSpans: OwnSpans | undefined;
+  limits: ProcessLimits;
   log: Logger;
   resources: AsyncDisposableStack;
 }) {
-  const { config, database, clock, queue, ownSpans, log, resources } = options;
+  const { config, database, clock, queue, ownSpans, limits, log, resources } = options;
   const { nats, manager, streams, publisher } = queue;
   const apiKeyCache = new ApiKeyCache(database, config.API_KEY_PEPPER);
   resources.use(followAccessChanges(config.DATABASE_URL, apiKeyCache, log));
   const committer = resources.use(new Committer(publisher.publish, payloadBytesMax(nats), log));
   const readers = resources.use(openReaders(config.WEIR_VENDOR));
-  const budgets = new ByteBudgets(config.INGEST_BYTES_IN_FLIGHT_MAX);
+  const budgets = new ByteBudgets(limits.bytesInFlightMax);
   registerBudgetMetrics(budgets);
   const buffers = new BufferPool();
-  const decodeBody = createBodyDecoder(buffers);
+  const decodeBody = createBodyDecoder(buffers, limits.decodesAtOnceMax);
   return {
     clock,
     apiKeyCache,

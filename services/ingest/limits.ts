@@ -34,13 +34,38 @@ export const unavailableLogMs = 1_000;
 export const corsMaxAgeSeconds = 7_200;
 
 /** Most connections at a time, including slow and idle ones: each costs about 20 KB. Further ones are closed. */
-export const connectionsMax = 10_000;
+const connectionsMax = 10_000;
 
-/**
- * Most bodies decompressed at a time: half of the cores, so that decompression bombs leave CPU time for other requests. Each
- * uses one of the four threads that also compress accepted batches.
- */
-export const decodesAtOnceMax = Math.min(3, Math.max(1, Math.floor(availableParallelism() / 2)));
+/** Most bodies decompressed at a time: each uses one of the four threads that also compress accepted batches. */
+const decodesAtOnceMax = 3;
+
+/** A process can hold this much, however many there are: the share of a space must fit the largest OTLP request (otlp/limits.ts). */
+const bytesInFlightMin = 64 * 1024 * 1024;
+
+/** The limits of one ingest. Several processes on one machine (INGEST_PROCESSES) share what is a limit of the machine. */
+export interface ProcessLimits {
+  readonly connectionsMax: number;
+  /** Half of the cores for all processes, so that decompression bombs leave CPU time for other requests. */
+  readonly decodesAtOnceMax: number;
+  readonly bytesInFlightMax: number;
+}
+
+/** @param bytesInFlightMax of all processes. */
+export function limitsOfProcess(
+  processes: number,
+  bytesInFlightMax: number,
+  cores: number = availableParallelism(),
+): ProcessLimits {
+  const decodes = Math.min(decodesAtOnceMax, Math.floor(cores / 2 / processes));
+  return {
+    connectionsMax: Math.ceil(connectionsMax / processes),
+    decodesAtOnceMax: Math.max(1, decodes),
+    bytesInFlightMax: Math.min(
+      bytesInFlightMax,
+      Math.max(bytesInFlightMin, Math.floor(bytesInFlightMax / processes)),
+    ),
+  };
+}
 
 /** How long a valid API key is cached. A change in the database invalidates it at once. */
 export const keyCacheMs = 30_000;

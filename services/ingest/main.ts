@@ -12,7 +12,7 @@ import { openOwnSpans } from '../../lib/tracing/own-spans.ts';
 import { openBatchDependencies } from './batch-dependencies.ts';
 import { detachBuffer } from './body/detach-buffer.ts';
 import { openQueue } from './commit/queue.ts';
-import { keyLookupTimeoutMs } from './limits.ts';
+import { keyLookupTimeoutMs, limitsOfProcess } from './limits.ts';
 import { serveIngest } from './listen/server.ts';
 import { describeApi } from './openapi/document.ts';
 import { exportLogsRpc, logsRpcPath } from './otlp/export-logs.ts';
@@ -48,7 +48,9 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources, sto
   answerRollCall(queue.nats, () => ({ ...report(), queueStreams }));
   const ownSpans = await openOwnSpans('ingest', config);
   if (ownSpans !== undefined) resources.use(ownSpans);
-  const batches = openBatchDependencies({ config, database, clock, queue, ownSpans, log, resources });
+  const processes = config.INGEST_PROCESSES ?? 1;
+  const limits = limitsOfProcess(processes, config.INGEST_BYTES_IN_FLIGHT_MAX);
+  const batches = openBatchDependencies({ config, database, clock, queue, ownSpans, limits, log, resources });
   const failures = resources.use(new FailureLog(log));
   const answerAfterBody = createAnswerAfterBody(detachBuffer);
   const respondError = createRespondError({ answerAfterBody, failures, log });
@@ -83,7 +85,11 @@ await runService(process, 'ingest', async ({ config: parsed, log, resources, sto
     respondRpcError,
   };
   const onRequest: RequestListener = (request, response) => void handleRequest(routing, request, response);
-  const { url } = resources.use(await serveIngest({ onRequest, respondError, config, log, stopping }));
+  const { connectionsMax } = limits;
+  const listening = { connectionsMax, isShared: processes > 1 };
+  const { url } = resources.use(
+    await serveIngest({ onRequest, respondError, listening, config, log, stopping }),
+  );
   // Runs first on shutdown: ends Health.Watch streams.
   resources.use(health);
   return { url, probes: { findUnready } };

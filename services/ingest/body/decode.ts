@@ -1,7 +1,6 @@
 import zlib from 'node:zlib';
 import { IngestError } from '../../../lib/errors.ts';
 import { openLimiter } from '../../../lib/limiter.ts';
-import { decodesAtOnceMax } from '../limits.ts';
 import { type BodyLimits, bodyTooLarge } from './body.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { type BudgetedBuffer, memoryExhausted } from './budgeted-buffer.ts';
@@ -41,9 +40,9 @@ export type DecodeBody = (
   limits: BodyLimits,
 ) => Promise<BudgetedBuffer>;
 
-/** Makes the decoder of all bodies of the process: it decompresses only `decodesAtOnceMax` at a time. */
-export function createBodyDecoder(pool: BufferPool): DecodeBody {
-  const limitDecodes = openLimiter(decodesAtOnceMax);
+/** Makes the decoder of all bodies of the process: it decompresses only `atOnceMax` at a time. */
+export function createBodyDecoder(pool: BufferPool, atOnceMax: number): DecodeBody {
+  const limitDecodes = openLimiter(atOnceMax);
   return async (bytes, encoding, limits) => {
     const name = (encoding ?? '').trim().toLowerCase();
     if (name === '' || name === 'identity') return { bytes, [Symbol.dispose]: () => {} };

@@ -3,9 +3,8 @@ import type { Config } from '../../../lib/config.ts';
 import { IngestError } from '../../../lib/errors.ts';
 import { createHttp2 } from '../../../lib/http/http2.ts';
 import type { Listener } from '../../../lib/http/listener.ts';
-import { serveHttp } from '../../../lib/http/serve.ts';
+import { type ServeOptions, serveHttp } from '../../../lib/http/serve.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { connectionsMax } from '../limits.ts';
 import { sendJson } from '../respond/respond.ts';
 import type { RespondError } from '../respond/respond-error.ts';
 import { createHttp1 } from './http1.ts';
@@ -13,6 +12,7 @@ import { createHttp1 } from './http1.ts';
 export interface ServerOptions {
   onRequest: RequestListener;
   respondError: RespondError;
+  listening: Pick<ServeOptions, 'connectionsMax' | 'isShared'>;
   config: Config;
   log: Logger;
   /** See ServiceContext. */
@@ -23,6 +23,7 @@ export interface ServerOptions {
 export async function serveIngest({
   onRequest,
   respondError,
+  listening,
   config,
   log,
   stopping,
@@ -41,5 +42,5 @@ export async function serveIngest({
     stopping,
   );
   const servers = { http1: createHttp1(onRequest, respondError, stopping), http2 };
-  return serveHttp(servers, { prefix: 'INGEST', connectionsMax, config, log });
+  return serveHttp(servers, { prefix: 'INGEST', ...listening, config, log });
 }

@@ -9,6 +9,7 @@ const longest = [
   'test/start/start.test.ts',
   'launcher/provision/web/web-build.test.ts',
   'test/start/restore.test.ts',
+  'test/start/processes.test.ts',
   'launcher/backup/backup.test.ts',
   'test/web/accessibility.test.ts',
   'services/dashboard-api/procedures/live.test.ts',

@@ -1,0 +1,41 @@
+import { limitToSystem, type ProcessCounts } from './supervise/process-counts.ts';
+import type { ServiceName } from './supervise/service-process.ts';
+import { processes, withVariable } from './supervise/services.ts';
+import { portOf, superviseServices } from './supervise/supervised-services.ts';
+import { listenForStopSignals } from './terminal/stop-signals.ts';
+
+/**
+ * Runs several processes of a service, for containers and systemd, until a signal stops them: ingest on one port. A process that exits
+ * is restarted; the others go on. Their output is that of this process.
+ *
+ * @throws Error when one of them does not start.
+ */
+export async function runServiceGroup(
+  host: NodeJS.Process,
+  name: ServiceName,
+  wanted: ProcessCounts,
+): Promise<void> {
+  // A second signal ends this process at once, and the closed channel to it the services.
+  const { signal, requested } = listenForStopSignals(host, () => host.exit(130));
+  const report = (line: string) => void host.stderr.write(`${line}\n`);
+  const counts = await limitToSystem(wanted, report);
+  await using resources = new AsyncDisposableStack();
+  const supervision = { report, resources, loops: new Map(), signal };
+  const portVariable = name === 'ingest' ? 'INGEST_PORT' : undefined;
+  const [first, ...others] = processes(
+    { name, env: host.env, ...(portVariable && { portVariable }) },
+    counts,
+  );
+  try {
+    // Alone: a mistake of the configuration is reported once, and INGEST_PORT=0 chooses one port for all.
+    const [ready] = await superviseServices(supervision, first ? [first] : []);
+    const { url } = ready ?? {};
+    await superviseServices(
+      supervision,
+      others.map((one) => (portVariable && url ? withVariable(one, portVariable, portOf(url)) : one)),
+    );
+    await requested;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,88 @@
+import { createServer } from 'node:net';
+import { availableParallelism, totalmem } from 'node:os';
+import process from 'node:process';
+import type { Config } from '../../lib/config.ts';
+import { type ServiceName, serviceNames } from './service-process.ts';
+
+/** The rest of the cores is for Postgres, nats-server and the dashboard API (docs/scaling.md). */
+const coresPerProcess = { ingest: 2, writer: 4 };
+
+/** Most processes by default: further ones only help where Postgres is measured to keep up. */
+const defaultCountMax = { ingest: 8, writer: 4 };
+
+/** An ingest under load takes some 350 MB. The page cache of Postgres needs most of the rest. */
+const memoryBytesPerProcess = 2 * 1024 ** 3;
+
+export interface Machine {
+  readonly cores: number;
+  readonly memoryBytes: number;
+}
+
+/** The number of processes of each service. */
+export type ProcessCounts = Readonly<Record<ServiceName, number>>;
+
+/** @returns as many as the configuration says, otherwise by cores and memory. One each on a machine of one or two cores. */
+export function countProcesses(
+  config: Pick<Config, 'INGEST_PROCESSES' | 'WRITER_PROCESSES'>,
+  machine: Machine = readMachine(),
+): ProcessCounts {
+  const byMachine = (name: 'ingest' | 'writer') => {
+    const fitting = Math.min(
+      Math.floor(machine.cores / coresPerProcess[name]),
+      Math.floor(machine.memoryBytes / memoryBytesPerProcess),
+      defaultCountMax[name],
+    );
+    return Math.max(1, fitting);
+  };
+  return {
+    ingest: config.INGEST_PROCESSES ?? byMachine('ingest'),
+    writer: config.WRITER_PROCESSES ?? byMachine('writer'),
+    'dashboard-api': 1,
+  };
+}
+
+/**
+ * Reduces ingest to one process on a system where several cannot listen on one port.
+ *
+ * @param report called with one line for the operator.
+ */
+export async function limitToSystem(
+  counts: ProcessCounts,
+  report: (line: string) => void,
+): Promise<ProcessCounts> {
+  if (counts.ingest === 1) return counts;
+  const fault = await findSharingFault();
+  if (fault === undefined) return counts;
+  report(`this system cannot share a port among processes (${fault}): 1 ingest instead of ${counts.ingest}`);
+  return { ...counts, ingest: 1 };
+}
+
+/** What a process is called in messages, and its log file: the service, numbered when there are several of it. */
+export function labelOf(name: ServiceName, number: number, counts: ProcessCounts): string {
+  return counts[name] === 1 ? name : `${name}-${number}`;
+}
+
+/** The labels of all processes. */
+export function labelsOf(counts: ProcessCounts, names: readonly ServiceName[] = serviceNames): string[] {
+  return names.flatMap((name) => numbersOf(counts[name]).map((number) => labelOf(name, number, counts)));
+}
+
+/** 1 to `count`. */
+export const numbersOf = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+/** The cores and the memory that this process may use: of its container, if it has limits. */
+function readMachine(): Machine {
+  const limitBytes = process.constrainedMemory();
+  const memoryBytes = limitBytes > 0 ? Math.min(limitBytes, totalmem()) : totalmem();
+  return { cores: availableParallelism(), memoryBytes };
+}
+
+function findSharingFault(): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host: '127.0.0.1', port: 0, reusePort: true }, () =>
+      server.close(() => resolve(undefined)),
+    );
+  });
+}
