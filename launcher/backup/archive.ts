@@ -14,26 +14,31 @@ const failuresMax = 3;
  *
  * @param sql of a superuser.
  * @param wal an existing directory that the user of Postgres can write to.
- * @returns whether it did not archive there before.
+ * @returns takes it back: Postgres archives to where it did before, if anywhere.
  * @throws Error when the server was started without an archive.
  */
-export async function ensureArchiving(sql: Sql, wal: string): Promise<boolean> {
+export async function ensureArchiving(sql: Sql, wal: string): Promise<() => Promise<void>> {
   const [now] = await sql<{ mode: string; level: string; library: string; directory: string | null }[]>`
     SELECT current_setting('archive_mode') AS mode, current_setting('wal_level') AS level,
       current_setting('archive_library') AS library, current_setting('basic_archive.archive_directory', true) AS directory`;
   if (now?.mode === 'off' || now?.level === 'minimal')
     throw new Error('Postgres was started without an archive: restart Weir, then repeat the backup');
-  if (now?.library === 'basic_archive' && now.directory === wal) return false;
+  const before = now?.library === 'basic_archive' ? now.directory : null;
+  if (before === wal) return async () => {};
+  await archiveTo(sql, wal);
+  return () => (before === null ? stopArchiving(sql) : archiveTo(sql, before));
+}
+
+async function archiveTo(sql: Sql, wal: string): Promise<void> {
   await sql`ALTER SYSTEM SET archive_command = ''`;
   await sql`ALTER SYSTEM SET archive_library = 'basic_archive'`;
   await sql`ALTER SYSTEM SET basic_archive.archive_directory = ${sql.unsafe(`'${wal.replaceAll("'", "''")}'`)}`;
   await sql`ALTER SYSTEM SET archive_timeout = ${sql.unsafe(`'${archiveTimeout}'`)}`;
   await sql`SELECT pg_reload_conf()`;
-  return true;
 }
 
 /** Ends the archive, so that Postgres recycles its WAL again. Backups that exist can be restored up to this time. */
-export async function stopArchiving(sql: Sql): Promise<void> {
+async function stopArchiving(sql: Sql): Promise<void> {
   for (const name of [
     'archive_command',
     'archive_library',

@@ -12,6 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mountOn } from '../../harness/chaos/disk/mounts.ts';
+import { checkTmpfs } from '../../harness/chaos/disk/small-disk.ts';
 import { readArchiveState, readLastBackup } from '../../lib/backup/backup-state.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { openDatabase } from '../../lib/db/database.ts';
@@ -144,6 +146,32 @@ test('without room, or without an archive that Postgres can write, there is no n
   expect(listBackups(backupDirectory(options().otherwise))).toEqual(before);
   expect(readdirSync(join(options().otherwise, 'base'))).toEqual(before.map(({ label }) => label));
 });
+
+test('a disk that gets full during the copy leaves no backup, and the archive of the others goes on', async (context) => {
+  const reason = await checkTmpfs();
+  context.skip(reason !== undefined, reason);
+  const full = mkdtempSync(join(tmpdir(), 'weir-full-'));
+  try {
+    // Enough bytes, and fewer files than a data directory has.
+    await using _disk = await mountOn(full, ['-t', 'tmpfs', '-o', 'size=4g,nr_inodes=200,mode=755', 'tmpfs']);
+    const lines: string[] = [];
+    const failed = backUp({ ...options(), to: join(full, 'to'), report: (line) => lines.push(line) });
+    await expect(failed).rejects.toThrow(/no space left on device.*full/);
+    expect(listBackups(backupDirectory(join(full, 'to')))).toEqual([]);
+    expect(readdirSync(join(full, 'to', 'base'))).toEqual([]);
+  } finally {
+    rmSync(full, { recursive: true });
+  }
+  const archivedTo = async () => {
+    const [row] = await sql`SELECT current_setting('basic_archive.archive_directory', true) AS wal`;
+    return row?.wal;
+  };
+  await until(async () => (await archivedTo()) === join(options().otherwise, 'wal'));
+  const [lastBackup] = listBackups(backupDirectory(options().otherwise)).slice(-1);
+  const { backup, failure } = await backUp(options());
+  expect(failure).toBeUndefined();
+  expect(backup.startedAt > (lastBackup?.startedAt ?? '')).toBe(true);
+}, 120_000);
 
 test('pruning goes by age, and keeps the last verified backup and the WAL of all that stay', () => {
   const path = mkdtempSync(join(tmpdir(), 'weir-prune-'));

@@ -5,7 +5,7 @@ import { openDatabase } from '../../lib/db/database.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
 import { locatePostgres } from '../provision/postgres/postgres-binaries.ts';
 import { choosePostgresUser } from '../provision/postgres/postgres-user.ts';
-import { ensureArchiving, stopArchiving } from './archive.ts';
+import { ensureArchiving } from './archive.ts';
 import {
   type Backup,
   type BackupDirectory,
@@ -70,11 +70,11 @@ export async function backUp(options: BackupOptions): Promise<BackupResult> {
   const directory = prepareBackupDirectory(path, user.own);
   // Before the copy: what is logged later is not in it.
   const controlSequence = await options.control?.readLastSequence();
-  const isNew = await ensureArchiving(sql, directory.wal);
+  const takeBack = await ensureArchiving(sql, directory.wal);
   const taken = await takeBaseBackup({ sql, dataDir, directory, controlSequence, report, signal }).catch(
     async (error: unknown) => {
-      // Otherwise Postgres would keep all WAL for an archive that does not work.
-      if (isNew) await stopArchiving(sql);
+      // Otherwise Postgres would keep all WAL for an archive that does not work, and the backups that exist would get no more.
+      await takeBack();
       throw error;
     },
   );

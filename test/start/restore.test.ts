@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { toolEvent } from '../../harness/fixtures/events.ts';
 import { createWeirDirectory, type WeirDirectory } from '../../harness/system/weir.ts';
@@ -9,9 +13,11 @@ import type { RestoreJournal } from '../../launcher/restore/restore-journal.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { postEvents } from '../support/http.ts';
+import { inheritedEnvironment } from '../support/run/compile-cache.ts';
 import { until } from '../support/wait.ts';
 
 const timeout = 400_000;
+const cli = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
 test('a lost Postgres is restored while ingest accepts, also when the start is killed meanwhile; nothing is lost', {
   timeout,
@@ -29,10 +35,29 @@ test('a lost Postgres is restored while ingest accepts, also when the start is k
     return status;
   };
   expect(await send()).toBe(202);
+  // A backup that is killed during its copy is never offered, and the next one removes it.
+  const killed = spawn(execPath, [cli, 'backup'], {
+    env: { ...inheritedEnvironment(), ...variables },
+    stdio: 'ignore',
+  });
+  const base = join(weir.dataDir, 'backups', 'base');
+  const drafts = () =>
+    existsSync(base) ? readdirSync(base).filter((name) => name.endsWith('.partial')) : [];
+  await until(() => drafts().length > 0, 60_000);
+  killed.kill('SIGKILL');
+  await once(killed, 'exit');
+  expect(drafts()).toHaveLength(1);
   expect((await runWeir(['restore'], variables)).stderr).toContain('There is no verified backup');
   const backup = await runWeir(['backup'], variables);
   expect(backup.stderr).not.toContain('not verified');
   expect(backup.exitCode).toBe(0);
+  expect(drafts()).toEqual([]);
+  const { stoppedAt } = JSON.parse(backup.stdout).backup;
+  const tooEarly = await runWeir(['restore', '--to', '2026-01-01T00:00:00Z'], variables);
+  expect(tooEarly).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining(`restored to ${stoppedAt} or later`),
+  });
   expect((await runWeir(['doctor', '--quiet'], variables)).stdout).not.toContain('"check":"backup"');
   expect(await send()).toBe(202);
   const key = await runWeir(['key', 'create', '--space', spaceId, '--name', 'new'], variables);
@@ -62,15 +87,19 @@ test('a lost Postgres is restored while ingest accepts, also when the start is k
   await untilStored(weir, sent);
   expect((await postEvents({ url: ingestUrl }, JSON.parse(key.stdout), [toolEvent()])).status).toBe(202);
 
-  // Killed in the middle, the next start goes on.
-  const again = runWeir(['restore', '--yes'], variables);
+  // To a time since the backup. Killed in the middle, the next start goes on.
+  const to = new Date();
+  expect(await send()).toBe(202);
+  await untilStored(weir, sent);
+  const again = runWeir(['restore', '--to', to.toISOString(), '--yes'], variables);
   await until(() => journal()?.step === 'copied', 60_000);
   launched.kill('SIGKILL');
   await launched.exited;
   expect((await again).stderr).toContain('`npm start` goes on with the restore');
   launched = weir.launch();
   await launched.ready();
-  expect(journal()?.step).toBe('done');
+  expect(journal()).toMatchObject({ step: 'done', to: to.toISOString(), caughtUp: { lost: [] } });
+  expect(Date.parse(journal()?.restoredTo ?? '')).toBeLessThanOrEqual(to.getTime());
   await untilStored(weir, sent);
   const aside = readdirSync(weir.dataDir).filter((name) => name.startsWith('postgres.before-'));
   expect(aside).toHaveLength(1);
