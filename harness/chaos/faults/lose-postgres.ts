@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { backUp } from '../../../launcher/backup/backup.ts';
 import { restorePostgres } from '../../../launcher/restore/restore.ts';
@@ -19,8 +19,9 @@ import { retry, until } from '../../wait.ts';
 import type { Fault, FaultRun } from '../fault.ts';
 import { freshIds } from '../load/batches.ts';
 import { createTenant, type Tenant } from '../load/tenants.ts';
+import { filesWith, hasText } from '../verify/hidden-text.ts';
 
-/** The text of the event that is erased, which no file of the restored database may have. */
+/** The text of the event that is erased, which no file of the restored database may have, compressed or not. */
 const canary = 'the-erased-canary';
 const waitMsMax = 120_000;
 /** Batches between two steps: some are before the backup, between it and the restored time, and after that. */
@@ -233,14 +234,13 @@ async function verifyChanges({ system }: FaultRun): Promise<string[]> {
   if (revoked !== 401) violations.push(`the revoked key got ${revoked}`);
   const accepted = await post(system, newKey, [eventOf(keptId, 'kept')]);
   if (accepted !== 202) violations.push(`the new key got ${accepted}`);
+  const bodies = await system.sql<{ body: Buffer }[]>`
+    SELECT body FROM segments WHERE space_id = ${tenant.spaceId}
+    UNION ALL SELECT part FROM quarantine WHERE space_id = ${tenant.spaceId}`;
+  if (!bodies.some(({ body }) => hasText(body, keptId))) violations.push('the kept event is in no segment');
+  if (bodies.some(({ body }) => hasText(body, canary)))
+    violations.push('a segment or the quarantine has the text of an erased event');
   await system.sql`CHECKPOINT`;
   const files = filesWith(join(system.directory, 'postgres', 'base'), canary);
   return [...violations, ...files.map((file) => `${file} has the text of an erased event`)];
-}
-
-function filesWith(directory: string, text: string): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => readFileSync(file).includes(text));
 }
