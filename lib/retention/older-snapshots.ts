@@ -16,11 +16,16 @@ export async function readNextTransaction(database: Database): Promise<string> {
   return now?.xid ?? '';
 }
 
-/** Whether a session, a standby or a prepared transaction may still see rows deleted by transactions below this id. */
+/**
+ * Whether a session, a standby or a prepared transaction may still see rows deleted by transactions below this id. Postgres also keeps
+ * these rows for a transaction that is older, but has no snapshot at the moment: one that has written, between two statements.
+ */
 export async function hasOlderSnapshots(database: Database, xid: string): Promise<boolean> {
   return isTrue(
     database,
     sql`${hasOlderSessions(xid)}
+      OR EXISTS (SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${isOlder('backend_xid', xid)})
       OR EXISTS (SELECT FROM pg_replication_slots WHERE ${isOlder('xmin', xid)} OR ${isOlder('catalog_xmin', xid)})
       OR EXISTS (SELECT FROM pg_stat_replication WHERE ${isOlder('backend_xmin', xid)})`,
   );

@@ -8,6 +8,7 @@ import { createSpace } from '../../lib/accounts/spaces.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
+import { hasOlderSnapshots, readNextTransaction } from '../../lib/retention/older-snapshots.ts';
 import { quarantineEvent } from '../../lib/write/quarantine.ts';
 import { slicePart } from '../../lib/write/slice.ts';
 import { insertParts } from '../../lib/write/store.ts';
@@ -75,6 +76,14 @@ test('after VACUUM and CHECKPOINT no file of the database contains a word of an 
     expect.stringMatching(/^pg_statistic: not written/),
   ]);
   await other`COMMIT`;
+  // It also does for a transaction that has written, and has no snapshot at the moment.
+  await other`BEGIN`;
+  await other`SELECT pg_current_xact_id()`;
+  await sql`SELECT pg_current_xact_id()`;
+  const next = await readNextTransaction(database);
+  expect(await hasOlderSnapshots(database, next)).toBe(true);
+  await other`COMMIT`;
+  expect(await hasOlderSnapshots(database, next)).toBe(false);
   const again = await eraseEvents(database, nats, spaceId, { subject });
   expect(again).toMatchObject({ notReached: [], rewrittenTables: ['quarantine', 'pg_statistic'] });
   await sql`VACUUM`;

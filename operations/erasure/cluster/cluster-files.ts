@@ -150,11 +150,11 @@ async function whenUnseen(
   return false;
 }
 
-/** A query of whether a session, a standby or a prepared transaction may still see rows deleted by transactions below this id. */
-export function olderSnapshots(xid: string): string {
+/** As hasOlderSnapshots (older-snapshots.ts), on a node. A store is between two statements of its transaction most of the time. */
+function olderSnapshots(xid: string): string {
   const isOlder = (xmin: string) => `age(${xmin}) > age('${xid}'::xid8::xid)`;
   return `SELECT EXISTS (SELECT FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${isOlder('backend_xmin')})
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND (${isOlder('backend_xmin')} OR ${isOlder('backend_xid')}))
     OR EXISTS (SELECT FROM pg_replication_slots WHERE ${isOlder('xmin')} OR ${isOlder('catalog_xmin')})
     OR EXISTS (SELECT FROM pg_stat_replication WHERE ${isOlder('backend_xmin')})
     OR EXISTS (SELECT FROM pg_prepared_xacts WHERE ${isOlder('transaction')})`;
