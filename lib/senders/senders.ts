@@ -81,7 +81,8 @@ export async function recordSenders(
         leftOut: sql`${senders.leftOut} + ${excluded(senders.leftOut)}`,
         refused: sql`${senders.refused} + ${excluded(senders.refused)}`,
         refusal: sql`coalesce(${excluded(senders.refusal)}, ${senders.refusal})`,
-        lastSeenAt: sql`now()`,
+        // Not now(): Citus refuses functions that are not immutable here.
+        lastSeenAt: excluded(senders.lastSeenAt),
       },
     });
 }

@@ -1,6 +1,7 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../lib/db/database.ts';
+import { hasCitus } from '../../lib/db/distribution.ts';
 import { defaultEvents, defaultSegments } from '../../lib/db/partitions.ts';
 import * as schema from '../../lib/db/schema.ts';
 import { listWeekPartitions } from '../../lib/retention/week-partitions.ts';
@@ -67,16 +68,19 @@ export async function readEstimate(database: Database, name: string): Promise<nu
 /** The bytes of a table with its indexes and TOAST. */
 export type Measure = (name: string) => Promise<number>;
 
-/** Returns a function that measures a table by name. On Citus the coordinator's own relation of a distributed table is empty. */
+/**
+ * Returns a function that measures a table by name. On Citus the coordinator's own relation of a distributed table is empty, and Citus
+ * refuses to measure a table that is not distributed.
+ */
 export async function openMeasure(database: Database): Promise<Measure> {
-  const [found] = await database.execute<{ isCitus: boolean }>(
-    sql`SELECT to_regproc('citus_total_relation_size') IS NOT NULL AS "isCitus"`,
-  );
-  const size = sql.raw(found?.isCitus === true ? 'citus_total_relation_size' : 'pg_total_relation_size');
+  const size = (await hasCitus(database))
+    ? (
+        name: string,
+      ) => sql`CASE WHEN EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = ${name}::regclass)
+        THEN citus_total_relation_size(${name}::regclass) ELSE pg_total_relation_size(${name}::regclass) END`
+    : (name: string) => sql`pg_total_relation_size(${name}::regclass)`;
   return async (name) => {
-    const [row] = await database.execute<{ bytes: number }>(
-      sql`SELECT ${size}(${name}::regclass)::float8 AS bytes`,
-    );
+    const [row] = await database.execute<{ bytes: number }>(sql`SELECT (${size(name)})::float8 AS bytes`);
     return row?.bytes ?? 0;
   };
 }

@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { ensureRoles, urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { distributeDatabase, migrateDatabase } from '../../lib/migrate/migrate.ts';
 
 /** URL of a database on an existing Citus coordinator that knows its workers. All nodes accept the same user. */
@@ -17,6 +18,8 @@ export interface Node {
 interface CitusOptions {
   /** Neither migrated nor distributed. */
   empty?: boolean;
+  /** With the roles of the services, whose owner migrates. */
+  withRoles?: boolean;
   /** The address under which the other nodes know a worker: that of a proxy in front of it. */
   through?: (worker: Node) => Promise<Node>;
 }
@@ -27,7 +30,7 @@ interface CitusOptions {
  */
 export async function createCitusDatabase(
   coordinatorUrl: string,
-  { empty = false, through = async (node) => node }: CitusOptions = {},
+  { empty = false, withRoles = false, through = async (node) => node }: CitusOptions = {},
 ): Promise<{ url: string } & AsyncDisposable> {
   const name = `weir_test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
   const [coordinator, ...workers] = await listNodes(coordinatorUrl);
@@ -36,6 +39,8 @@ export async function createCitusDatabase(
   const urlAt = (node: Node, database: string) => atNode(coordinatorUrl, node, database);
   for (const node of nodes) {
     await run(urlAt(node, 'postgres'), (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE template1`);
+    // Before the extension, which would send the roles to the other nodes.
+    if (withRoles) await ensureRoles(urlAt(node, name));
     await run(urlAt(node, name), (sql) => sql`CREATE EXTENSION citus`);
   }
   const url = urlAt(coordinator, name);
@@ -49,8 +54,9 @@ export async function createCitusDatabase(
       await sql`SELECT citus_set_node_property(${coordinator.host}, ${coordinator.port}, 'shouldhaveshards', true)`;
   });
   if (!empty) {
-    await migrateDatabase(url);
-    await distributeDatabase(url, shards);
+    const owner = withRoles ? urlOfRole(url, 'owner') : url;
+    await migrateDatabase(owner);
+    await distributeDatabase(owner, shards);
   }
   return {
     url,

@@ -32,10 +32,10 @@ export interface Pipeline extends AsyncDisposable {
 
 export const pepper = 'pepper-of-the-tests-only';
 
-/** @param extra additional configuration of the services. */
+/** @param extra additional configuration of the services. DATABASE_URL, with the superuser, replaces the database of its own. */
 export async function startPipeline(extra: Record<string, string> = {}): Promise<Pipeline> {
   await using stack = new AsyncDisposableStack();
-  const { url: databaseUrl } = stack.use(await createDatabase());
+  const databaseUrl = extra.DATABASE_URL ?? stack.use(await createDatabase()).url;
   const nats = stack.use(await startNats());
   const openPool = (url: string, connectionsMax: number) =>
     stack.use(openPostgres(url, { applicationName: 'test', connectionsMax, statementTimeoutMs: 0 }));
