@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readEventTexts } from '../../lib/segment/read.ts';
-import { loseFirstResponse } from '../support/lost-response.ts';
 import {
   buildTimeoutMs,
   PackagesUnreachableError,
   programEnvironment,
-} from '../support/tools/build-cache.ts';
+} from '../../harness/tools/build-cache.ts';
+import { runShell, type ShellResult } from '../../harness/tools/shell.ts';
+import { readEventTexts } from '../../lib/segment/read.ts';
+import { loseFirstResponse } from '../support/lost-response.ts';
 import { type BuiltClient, buildClient } from '../support/tools/client-build.ts';
 import { runPage } from '../support/tools/client-page.ts';
 import { clientPrograms, findMissingForClient } from '../support/tools/client-programs.ts';
-import { runShell, type ShellResult } from '../support/tools/shell.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { untilDrained } from '../support/wait.ts';
 

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
+import { findMissingTool, type Tool } from '../../harness/tools/toolchain.ts';
 import { runSnippet } from '../support/browser/snippet.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
-import { findMissingTool, type Tool } from '../support/tools/toolchain.ts';
 
 const system = useBrowser();
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pauseTree, signalAll } from '../../harness/system/process-tree.ts';
+import { buildTimeoutMs, PackagesUnreachableError } from '../../harness/tools/build-cache.ts';
+import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { type Provider, startProvider } from '../../sdk/typescript/test/support/provider.ts';
 import { eventIdOf, traceUuidOf } from '../../services/ingest/otlp/mapping/ids.ts';
 import { type ExpectedAgent, exactTicket, expectedAgents } from '../support/otlp/recipe-events.ts';
 import { type Recipe, readRecipePage } from '../support/otlp/recipe-page.ts';
 import { installRecipe, runRecipe } from '../support/otlp/recipe-program.ts';
 import { readStored, readStoredTexts } from '../support/stored-events.ts';
-import { buildTimeoutMs, PackagesUnreachableError } from '../support/tools/build-cache.ts';
-import { findMissingTool } from '../support/tools/toolchain.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countUsage, until } from '../support/wait.ts';
 

@@ -6,11 +6,11 @@ import { file_opentelemetry_proto_collector_trace_v1_trace_service as service } 
 import { file_opentelemetry_proto_common_v1_common as common } from '../../gen/opentelemetry/proto/common/v1/common_pb.ts';
 import { file_opentelemetry_proto_resource_v1_resource as resource } from '../../gen/opentelemetry/proto/resource/v1/resource_pb.ts';
 import { file_opentelemetry_proto_trace_v1_trace as trace } from '../../gen/opentelemetry/proto/trace/v1/trace_pb.ts';
+import { buildTimeoutMs, PackagesUnreachableError } from '../../harness/tools/build-cache.ts';
+import { runShell } from '../../harness/tools/shell.ts';
+import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { readRecipePage } from '../support/otlp/recipe-page.ts';
 import { installRecipe } from '../support/otlp/recipe-program.ts';
-import { buildTimeoutMs, PackagesUnreachableError } from '../support/tools/build-cache.ts';
-import { runShell } from '../support/tools/shell.ts';
-import { findMissingTool } from '../support/tools/toolchain.ts';
 
 /** Prints the descriptors of `opentelemetry-proto`, the package that Python's exporters use. */
 const printDescriptors = `

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issueApiKey } from '../../lib/accounts/api-keys.ts';
-import { addEvents, dashboardPepper, openDashboard, type TestDashboard } from '../support/dashboard.ts';
 import {
   buildOnce,
   buildTimeoutMs,
   PackagesUnreachableError,
   programEnvironment,
-} from '../support/tools/build-cache.ts';
-import { runShell } from '../support/tools/shell.ts';
-import { findMissingTool } from '../support/tools/toolchain.ts';
+} from '../../harness/tools/build-cache.ts';
+import { runShell } from '../../harness/tools/shell.ts';
+import { findMissingTool } from '../../harness/tools/toolchain.ts';
+import { issueApiKey } from '../../lib/accounts/api-keys.ts';
+import { addEvents, dashboardPepper, openDashboard, type TestDashboard } from '../support/dashboard.ts';
 
 /** Programs of others that read a space with a read key. */
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { buildOnce, buildTimeoutMs } from '../../harness/tools/build-cache.ts';
+import { runShell } from '../../harness/tools/shell.ts';
+import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { configSchema, secretNames } from '../../lib/config.ts';
-import { buildOnce, buildTimeoutMs } from '../support/tools/build-cache.ts';
-import { runShell } from '../support/tools/shell.ts';
-import { findMissingTool } from '../support/tools/toolchain.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let copy = '';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { runShell } from '../support/tools/shell.ts';
+import { runShell } from '../../harness/tools/shell.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const bytesMax = 200_000_000;

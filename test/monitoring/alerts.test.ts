@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkLoopDevices, openLoopDisk } from '../../harness/chaos/disk/loop-disk.ts';
 import { llmEvent } from '../../harness/fixtures/events.ts';
+import { buildTimeoutMs } from '../../harness/tools/build-cache.ts';
+import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
 import { postEvents } from '../support/http.ts';
 import { type Pipeline, startPipeline, type Tenant } from '../support/pipeline.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
-import { buildTimeoutMs } from '../support/tools/build-cache.ts';
-import { findMissingTool } from '../support/tools/toolchain.ts';
 import { until, untilDrained } from '../support/wait.ts';
 import { alertNames, read, startProgram, startPrometheus, unpackDebian } from './prometheus.ts';
 

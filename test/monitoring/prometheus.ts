@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
+import { buildOnce } from '../../harness/tools/build-cache.ts';
 import { chooseFreePorts } from '../../launcher/provision/ports.ts';
-import { buildOnce } from '../support/tools/build-cache.ts';
 import { until } from '../support/wait.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

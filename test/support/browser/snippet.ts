@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programEnvironment } from '../tools/build-cache.ts';
-import { runShell } from '../tools/shell.ts';
+import { programEnvironment } from '../../../harness/tools/build-cache.ts';
+import { runShell } from '../../../harness/tools/shell.ts';
 import type { SpaceVisitor } from './use-browser.ts';
 
 /** Installing packages takes minutes on a busy machine. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Tool } from '../tools/toolchain.ts';
+import type { Tool } from '../../../harness/tools/toolchain.ts';
 
 /** A runnable section of docs/opentelemetry.md. */
 export interface Recipe {

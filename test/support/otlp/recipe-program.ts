@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildOnce, programEnvironment } from '../tools/build-cache.ts';
-import { runShell, type ShellResult } from '../tools/shell.ts';
-import { readVersions } from '../tools/toolchain.ts';
+import { buildOnce, programEnvironment } from '../../../harness/tools/build-cache.ts';
+import { runShell, type ShellResult } from '../../../harness/tools/shell.ts';
+import { readVersions } from '../../../harness/tools/toolchain.ts';
 import type { Recipe, RecipePage } from './recipe-page.ts';
 
 const examples = fileURLToPath(new URL('../../../examples/opentelemetry', import.meta.url));

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { cpSync, globSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildOnce } from './build-cache.ts';
+import { buildOnce } from '../../../harness/tools/build-cache.ts';
+import { readVersions } from '../../../harness/tools/toolchain.ts';
 import type { ClientProgram } from './client-programs.ts';
-import { readVersions } from './toolchain.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { openChromium } from '../../../harness/browser/chromium.ts';
+import type { ShellResult } from '../../../harness/tools/shell.ts';
 import type { BuiltClient } from './client-build.ts';
-import type { ShellResult } from './shell.ts';
 
 /**
  * Starts the page's server with the command of its README, and clicks the button in Chromium.

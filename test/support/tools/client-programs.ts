@@ -1,5 +1,5 @@
 import { findMissingChromium } from '../../../harness/browser/chromium.ts';
-import { findMissingTool, type Tool } from './toolchain.ts';
+import { findMissingTool, type Tool } from '../../../harness/tools/toolchain.ts';
 
 /** A client of `examples/clients`, by the name of its folder, and the tools that build and run it. */
 export interface ClientProgram {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { runShell } from '../../../harness/tools/shell.ts';
+import { findMissingTool } from '../../../harness/tools/toolchain.ts';
 import { cacheDirectory } from '../../../launcher/provision/cache-directory.ts';
-import { runShell } from './shell.ts';
-import { findMissingTool } from './toolchain.ts';
 
 const directory = fileURLToPath(new URL('../../contract/schemathesis', import.meta.url));
 const requirements = join(directory, 'requirements.txt');

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { env, pid } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { cacheDirectory } from '../../../launcher/provision/cache-directory.ts';
+import { cacheDirectory } from '../../launcher/provision/cache-directory.ts';
 import { runShell } from './shell.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(cacheDirectory(env, join(tmpdir(), 'weir')), 'clients');
 
 /** Compiling gRPC for Rust takes a minute on a small machine, and the downloads may take longer. */
