@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { measureSdk } from '../../sdk/typescript/bench/measure.ts';
+import { measurePeers } from '../peers/measure.ts';
 import { peakResidentBytes } from '../system/process-stats.ts';
 import { type RunningWeir, startWeir } from '../system/weir.ts';
 import { measureCpuTime } from './cpu-time.ts';
@@ -60,6 +61,12 @@ const parts: Record<string, () => Promise<string>> = {
       await underLoad((weir, load) => measureErasure(weir, load, { events: rows, log })),
       'erasure',
     ),
+  peers: async () => {
+    const workload = await loadWorkload();
+    log(`${workload.source}: ${workload.events.length} events`);
+    await using weir = await startWeir();
+    return await measurePeers(weir, workload, { rounds, seconds, say: log });
+  },
   dashboard: async () => {
     const workload = await loadWorkload();
     await using weir = await startWeir();

@@ -9,7 +9,7 @@ import { readJson } from '../../launcher/data-directory/json-file.ts';
 import type { SupervisorRecord } from '../../launcher/instance/supervisor-state.ts';
 import { readProcess } from '../../launcher/process/process-identity.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
-import { type Connection, readConnection } from '../../lib/local-system.ts';
+import { type Connection, readConnection, readSecrets } from '../../lib/local-system.ts';
 import { until } from '../wait.ts';
 
 /** A data directory for one Weir. Disposing it kills its running processes and removes it. */
@@ -50,6 +50,8 @@ export interface LaunchedWeir {
 export interface RunningWeir extends AsyncDisposable {
   readonly connection: Connection;
   readonly sql: Sql;
+  /** Connects to the same database as superuser. */
+  readonly superuserUrl: string;
   pidOf(name: 'ingest' | 'writer' | 'dashboard-api' | 'nats-server' | 'postgres'): number;
 }
 
@@ -106,10 +108,12 @@ export async function startWeir(variables: Record<string, string> = {}): Promise
       statementTimeoutMs: 0,
     }),
   );
+  const { postgresPassword: password } = readSecrets(directory.dataDir) ?? fail('it has no secrets');
   const owned = stack.move();
   return {
     connection,
     sql,
+    superuserUrl: Object.assign(new URL(connection.databaseUrl), { username: 'weir', password }).href,
     pidOf: (name) => directory.pidOf(name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -36,6 +36,8 @@ export interface Build {
   /** The directory, within the build's, in which the commands run. */
   readonly folder: string;
   readonly commands: readonly string[];
+  /** Default: `buildTimeoutMs`. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -44,7 +46,14 @@ export interface Build {
  * @returns the directory.
  * @throws PackagesUnreachableError, or Error with the output of the failed command.
  */
-export async function buildOnce({ name, hash, write, folder, commands }: Build): Promise<string> {
+export async function buildOnce({
+  name,
+  hash,
+  write,
+  folder,
+  commands,
+  timeoutMs = buildTimeoutMs,
+}: Build): Promise<string> {
   const built = join(cache, `${name}-${hash}`);
   if (!existsSync(built)) {
     // Not renamed afterwards: programs of a Python environment contain its path.
@@ -53,7 +62,7 @@ export async function buildOnce({ name, hash, write, folder, commands }: Build):
     mkdirSync(join(draft, folder), { recursive: true });
     write(draft);
     try {
-      await runBuild(commands, join(draft, folder));
+      await runBuild(commands, join(draft, folder), timeoutMs);
       symlinkSync(basename(draft), built);
     } catch (error) {
       rmSync(draft, { recursive: true, force: true });
@@ -66,12 +75,12 @@ export async function buildOnce({ name, hash, write, folder, commands }: Build):
   return built;
 }
 
-async function runBuild(commands: readonly string[], cwd: string): Promise<void> {
+async function runBuild(commands: readonly string[], cwd: string, timeoutMs: number): Promise<void> {
   const script = ['set -e', ...commands].join('\n');
   const { exitCode, stdout, stderr } = await runShell(script, {
     cwd,
     env: programEnvironment,
-    timeoutMs: buildTimeoutMs,
+    timeoutMs,
   });
   if (exitCode === 0) return;
   const output = `${stdout}${stderr}`.slice(-4_000);
