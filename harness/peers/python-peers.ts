@@ -33,7 +33,7 @@ const pythonPeers: readonly PythonPeer[] = [
     version: phoenixVersion,
     answersAfter: 'a queue in memory',
     requestsMax: phoenixRequestsMax,
-    packages: [`arize-phoenix==${phoenixVersion}`, 'psycopg[binary]'],
+    packages: [`arize-phoenix[pg]==${phoenixVersion}`],
     headers: {},
     launch: ({ port, otherPort, database, directory }) => ({
       arguments: ['phoenix', 'serve'],

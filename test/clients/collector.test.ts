@@ -3,6 +3,8 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { toProtobuf } from '../../harness/fixtures/spans.ts';
 import { createRandom, type Random } from '../../harness/random.ts';
+import { buildTimeoutMs, PackagesUnreachableError } from '../../harness/tools/build-cache.ts';
+import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { quarantine, traceNodes } from '../../lib/db/schema.ts';
 import { buildCollector, type Collector, startCollector } from '../support/otlp/collector.ts';
 import {
@@ -12,8 +14,6 @@ import {
   traceKinds,
 } from '../support/otlp/observed-traces.ts';
 import { findMismatches } from '../support/otlp/stored-traces.ts';
-import { buildTimeoutMs, PackagesUnreachableError } from '../support/tools/build-cache.ts';
-import { findMissingTool } from '../support/tools/toolchain.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countUsage, until, untilDrained } from '../support/wait.ts';
 

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { toolEvent } from '../../harness/fixtures/events.ts';
+import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { lastLogLines } from '../../launcher/process/log-file.ts';
 import { chooseFreePorts } from '../../launcher/provision/ports.ts';
 import { locatePostgres } from '../../launcher/provision/postgres/postgres-binaries.ts';
@@ -17,7 +18,6 @@ import { postEvents } from '../support/http.ts';
 import { pepper } from '../support/pipeline.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
 import { startNats } from '../support/test-servers.ts';
-import { findMissingTool } from '../support/tools/toolchain.ts';
 import { until } from '../support/wait.ts';
 
 /** The recipe of docs/backup.md for an own Postgres, run as it stands. */

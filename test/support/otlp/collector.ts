@@ -5,9 +5,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
+import { buildOnce } from '../../../harness/tools/build-cache.ts';
+import { readVersions } from '../../../harness/tools/toolchain.ts';
 import { chooseFreePorts } from '../../../launcher/provision/ports.ts';
-import { buildOnce } from '../tools/build-cache.ts';
-import { readVersions } from '../tools/toolchain.ts';
 import { until } from '../wait.ts';
 
 /** A Collector of OpenTelemetry that keeps what it has accepted in files until Weir has it. Disposing stops it. */
