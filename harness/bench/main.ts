@@ -9,6 +9,7 @@ import { measureCpuTime } from './cpu-time.ts';
 import { measureDashboard } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
 import { measureFilters, measureYoungWeek } from './filters/measure.ts';
+import { measureGrowth } from './growth/measure.ts';
 import { type Figures, measureHttpToPostgres, measureRound } from './measures.ts';
 import { medianFigures, renderReport } from './report.ts';
 import { measureRetention } from './retention.ts';
@@ -80,6 +81,10 @@ const parts: Record<string, () => Promise<string>> = {
   filters: async () => {
     await using weir = await startWeir();
     return await measureFilters(weir.connection, { rows, say: log });
+  },
+  growth: async () => {
+    await using weir = await startWeir();
+    return await measureGrowth(weir, { rows: Number(values.rows ?? 50_000_000), say: log });
   },
   'filters-young': async () => {
     await using weir = await startWeir();
