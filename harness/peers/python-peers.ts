@@ -53,7 +53,7 @@ const pythonPeers: readonly PythonPeer[] = [
     name: 'MLflow',
     version: mlflowVersion,
     answersAfter: 'COMMIT',
-    packages: [`mlflow==${mlflowVersion}`, 'psycopg2-binary'],
+    packages: [`mlflow==${mlflowVersion}`, 'psycopg[binary]'],
     headers: { 'x-mlflow-experiment-id': '0' },
     launch: ({ port, database, directory }) => ({
       arguments: [
