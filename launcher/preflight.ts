@@ -1,10 +1,4 @@
 import { type Config, ConfigError } from '../lib/config.ts';
-import { openPostgres } from '../lib/db/connect.ts';
-import { openDatabase } from '../lib/db/database.ts';
-import { requireDurable } from '../lib/db/durability.ts';
-import { migrateDatabase } from '../lib/migrate/migrate.ts';
-import { connectQueue } from '../lib/queue/connect.ts';
-import { requireSyncAlways } from '../lib/queue/sync-always.ts';
 import { findPortFault } from './provision/ports.ts';
 
 /** Longest query of Postgres's settings. */
@@ -63,11 +57,15 @@ async function rejectSamePort({ INGEST_PORT, DASHBOARD_PORT }: PreflightConfig):
   throw new ConfigError(`INGEST_PORT and DASHBOARD_PORT are both ${INGEST_PORT}: set different ports.`);
 }
 
-/** Migrates the database: this connects, checks the version, and is needed in any case. */
+/**
+ * Migrates the database: this connects, checks the version, and is needed in any case. Its modules are loaded only here, because
+ * they take 100 MB of the supervisor's memory.
+ */
 async function checkDatabase({ DATABASE_URL: url, DATABASE_ALLOW_UNSYNCED }: PreflightConfig): Promise<void> {
   if (url === undefined) return;
   try {
     if (!DATABASE_ALLOW_UNSYNCED) await checkDurability(url);
+    const { migrateDatabase } = await import('../lib/migrate/migrate.ts');
     await migrateDatabase(url);
   } catch (error) {
     throw explainDatabaseError(url, error);
@@ -75,6 +73,9 @@ async function checkDatabase({ DATABASE_URL: url, DATABASE_ALLOW_UNSYNCED }: Pre
 }
 
 async function checkDurability(url: string): Promise<void> {
+  const { openPostgres } = await import('../lib/db/connect.ts');
+  const { openDatabase } = await import('../lib/db/database.ts');
+  const { requireDurable } = await import('../lib/db/durability.ts');
   await using sql = openPostgres(url, {
     applicationName: 'weir-start',
     connectionsMax: 1,
@@ -110,6 +111,8 @@ function explainDatabaseError(url: string, error: unknown): unknown {
 
 async function checkNats(config: PreflightConfig): Promise<void> {
   if (config.NATS_URL === undefined) return;
+  const { connectQueue } = await import('../lib/queue/connect.ts');
+  const { requireSyncAlways } = await import('../lib/queue/sync-always.ts');
   await using connection = await connectQueue(config.NATS_URL, 'weir-start');
   if (!config.NATS_ALLOW_UNSYNCED) await requireSyncAlways(connection, config);
 }

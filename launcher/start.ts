@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import { ConfigError, parseConfig } from '../lib/config.ts';
 import { openDataDirectory } from './data-directory/data-directory.ts';
-import { createOwnerLink } from './first-run.ts';
 import { findNpmProcess, watchNpmProcess } from './instance/npm-process.ts';
 import { acquireSupervisorLock } from './instance/supervisor-lock.ts';
 import type { SupervisorState } from './instance/supervisor-state.ts';
@@ -11,6 +11,7 @@ import { preflight } from './preflight.ts';
 import { identifyProcess, isAlive } from './process/process-identity.ts';
 import { cacheDirectory } from './provision/cache-directory.ts';
 import { startSystem } from './supervise/system.ts';
+import { openTaskProcess } from './supervise/task-process.ts';
 import { renderBanner } from './terminal/banner.ts';
 import { openProgress } from './terminal/progress.ts';
 import { listenForStopSignals, type StopRequests } from './terminal/stop-signals.ts';
@@ -53,14 +54,29 @@ async function main({ signal, requested, request }: StopRequests): Promise<void>
   await using resources = new AsyncDisposableStack();
   const cacheDir = cacheDirectory(process.env, join(data.path, 'cache'));
   const loops = new Map();
-  const context = { config, env: process.env, data, cacheDir, state, progress, resources, loops, signal };
+  const tasks = resources.use(openTaskProcess());
+  const context = {
+    config,
+    env: process.env,
+    data,
+    cacheDir,
+    state,
+    progress,
+    resources,
+    loops,
+    signal,
+    tasks,
+  };
   try {
     const connection = await startSystem(context);
     const { WEIR_VENDOR: vendor, WEIR_DATA_DIR: dataDir } = config;
     const isTerminal = process.stdout.isTTY === true;
-    const signInLink = isTerminal ? await createOwnerLink(connection) : undefined;
+    const signInLink = isTerminal ? await tasks.run('createOwnerLink', connection) : undefined;
+    await tasks[Symbol.asyncDispose]();
     const options = { signInLink, vendor, dataDir, nowMs: Date.now(), isTerminal };
     process.stdout.write(renderBanner(connection, options));
+    // It runs for months and may be killed: Node would write its cache only at a regular exit.
+    flushCompileCache();
     const reason = await requested;
     progress.note(`\n  ${reason}: draining, then stopping (press Ctrl-C again to stop immediately) …`);
   } finally {

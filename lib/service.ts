@@ -8,10 +8,8 @@ import { registerProcessMetrics } from './metrics/process-metrics.ts';
 import { openServicePort, type Probes } from './metrics/service-port.ts';
 import { logSummaries } from './metrics/summary.ts';
 import { fingerprintOf, type ServiceReport } from './queue/roll-call.ts';
+import { drainTimeoutMs } from './service-limits.ts';
 import { version } from './version.ts';
-
-/** How long a service may take after SIGTERM to finish the work that it has begun. */
-export const drainTimeoutMs = 10_000;
 
 /** How long a service that is stopped while it starts may take to release its resources: it has no work to finish. */
 const startReleaseTimeoutMs = 2_000;

@@ -1,11 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgres } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { migrateDatabase } from '../../lib/migrate/migrate.ts';
-import { connectQueue } from '../../lib/queue/connect.ts';
-import { catchUp } from '../../operations/restore/catch-up.ts';
 import { backupDirectory } from '../backup/backup-directory.ts';
-import { recordBackups } from '../backup/recorded-backups.ts';
 import { ensureRoles, urlOfRole } from '../provision/postgres/roles.ts';
 import { type RestoreSystem, restorePostgres } from '../restore/restore.ts';
 import { findOpenRestore, type RestoreRecord } from '../restore/restore-journal.ts';
@@ -93,6 +87,22 @@ async function restore(
     stopServices,
     report,
     async catchUp(url, { to, from }) {
+      // Only a restore needs them, and they take 100 MB of memory.
+      const [
+        { openPostgres },
+        { openDatabase },
+        { migrateDatabase },
+        { connectQueue },
+        { catchUp },
+        { recordBackups },
+      ] = await Promise.all([
+        import('../../lib/db/connect.ts'),
+        import('../../lib/db/database.ts'),
+        import('../../lib/migrate/migrate.ts'),
+        import('../../lib/queue/connect.ts'),
+        import('../../operations/restore/catch-up.ts'),
+        import('../backup/recorded-backups.ts'),
+      ]);
       await ensureRoles(url);
       await migrateDatabase(urlOfRole(url, 'owner'));
       const options = { applicationName: 'weir-restore', connectionsMax: 1, statementTimeoutMs: 0 };

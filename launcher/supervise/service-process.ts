@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { drainTimeoutMs } from '../../lib/service.ts';
+import { drainTimeoutMs } from '../../lib/service-limits.ts';
 import {
   describeExit,
   exitOf,

@@ -3,6 +3,7 @@ import type { DataDirectory } from '../data-directory/data-directory.ts';
 import type { SupervisorState } from '../instance/supervisor-state.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { RestartLoop } from './restart-loop.ts';
+import type { TaskProcess } from './task-process.ts';
 
 /** The dependencies that the steps of a start share. */
 export interface StartContext {
@@ -10,6 +11,8 @@ export interface StartContext {
   /** The environment variables of this process. */
   env: Record<string, string | undefined>;
   data: DataDirectory;
+  /** Steps that need Drizzle. It runs until the system is ready. */
+  tasks: TaskProcess;
   /** The directory for downloads. */
   cacheDir: string;
   state: SupervisorState;

@@ -1,8 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Connection } from '../../lib/local-system.ts';
-import { migrateDatabase } from '../../lib/migrate/migrate.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
-import { ensureFirstAccess } from '../first-run.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
 import { startServers } from './embedded-servers.ts';
@@ -16,7 +14,7 @@ import type { StartContext } from './start-context.ts';
  * `context.resources`. connection.json exists exactly while the system is ready.
  */
 export async function startSystem(context: StartContext): Promise<Connection> {
-  const { config, data, progress, resources, signal } = context;
+  const { config, data, progress, resources, signal, tasks } = context;
   const counts = await limitToSystem(countProcesses(config), (line) => progress.note(line));
   resources.use(
     rotateLogFiles(['postgres', 'nats-server', ...labelsOf(counts)].map((label) => data.logFile(label))),
@@ -29,11 +27,11 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   signal.throwIfAborted();
   // The operator's own database was migrated by the preflight checks.
   if (config.DATABASE_URL === undefined) {
-    await progress.step('schema', () => migrateDatabase(databaseUrl));
+    await progress.step('schema', () => tasks.run('migrateDatabase', databaseUrl));
   }
   const pepper = config.API_KEY_PEPPER ?? data.secrets.apiKeyPepper;
   const access = await progress.step('first space, API key and owner', () =>
-    ensureFirstAccess({ file: data.file('first-run.json'), databaseUrl, pepper }),
+    tasks.run('ensureFirstAccess', { file: data.file('first-run.json'), databaseUrl, pepper }),
   );
   const web = await progress.step('pages of the dashboard', () => building);
   const shared = {

@@ -1,0 +1,41 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { TaskAnswer, TaskRequest, Tasks } from '../start-tasks.ts';
+
+type Result<Name extends keyof Tasks> = Awaited<ReturnType<Tasks[Name]>>;
+
+/** Runs steps of a start in another process. */
+export interface TaskProcess extends AsyncDisposable {
+  /** One task at a time. @throws Error with the message of the task's error. */
+  run<Name extends keyof Tasks>(name: Name, ...args: Parameters<Tasks[Name]>): Promise<Result<Name>>;
+}
+
+const preload = new URL('../../lib/db/fast-imports.ts', import.meta.url).href;
+const script = fileURLToPath(new URL('../start-tasks.ts', import.meta.url));
+
+/**
+ * Starts the process, which loads its code while the servers start. Drizzle and the schema take 100 MB of memory, which a process
+ * that has loaded them keeps: the supervisor runs for months and does not need them once the system is ready.
+ */
+export function openTaskProcess(): TaskProcess {
+  const child = fork(script, { execArgv: [`--import=${preload}`] });
+  const exited = once(child, 'exit');
+  exited.catch(() => {});
+  return {
+    async run<Name extends keyof Tasks>(name: Name, ...args: Parameters<Tasks[Name]>): Promise<Result<Name>> {
+      const request: TaskRequest = { name, args };
+      const answered = once(child, 'message');
+      child.send(request, (error) => error && child.kill());
+      const [answer] = (await Promise.race([answered, exited.then(() => [])])) as [TaskAnswer?];
+      if (answer === undefined) throw new Error(`${name}: its process has exited`);
+      if ('failure' in answer) throw new Error(answer.failure);
+      // The process runs the task of this name.
+      return answer.result as Result<Name>;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await exited;
+    },
+  };
+}
