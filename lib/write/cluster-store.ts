@@ -46,7 +46,7 @@ function fromEvents(names: readonly UnfoldedName[], more = sql``): SQL {
 }
 
 const counted = (more = sql``) =>
-  fromEvents(['startTimeMs'], sql`, part_counts AS MATERIALIZED (${countParts()})${more}`);
+  fromEvents(['startTimeMs'], sql`, stored_parts AS MATERIALIZED (${countParts()})${more}`);
 
 const tokens = ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
 const measured = ['startTimeMs', 'durationMs', 'state', ...tokens, ...countedColumnNames] as const;

@@ -23,7 +23,7 @@ import { addTo } from './statistics.ts';
 
 /**
  * The parts of the statement that stores events (statement.ts). Each INSERT reads from the common table expressions that it names:
- * `parts`, `incoming`, `new_events`, `part_counts` and `commit_number`. A statement of its own has them in `source`, a WITH clause
+ * `incoming`, `new_events`, `stored_parts` and `commit_number`. A statement of its own has them in `source`, a WITH clause
  * before its SELECT (cluster-store.ts).
  */
 
@@ -74,10 +74,16 @@ export function unfoldEvents(names: readonly UnfoldedName[], fresh: SQL): SQL {
   JOIN ${fresh} AS fresh USING (position)`;
 }
 
+/**
+ * The parts with the number of their new events, NULL without any. Joined once, and by FULL JOIN: nested loops cannot make one, and they
+ * would be planned, since Postgres does not know that there may be hundreds of parts.
+ */
 export function countParts(): SQL {
   return sql`
-  SELECT part, count(*) AS stored, min(${nameOf(events.startTimeMs)}) AS first_ms, max(${nameOf(events.startTimeMs)}) AS last_ms
-  FROM new_events GROUP BY part`;
+  SELECT * FROM parts FULL JOIN (
+    SELECT part, count(*) AS stored, min(${nameOf(events.startTimeMs)}) AS first_ms, max(${nameOf(events.startTimeMs)}) AS last_ms
+    FROM new_events GROUP BY part
+  ) AS counts USING (part)`;
 }
 
 export function keepEvents(source = sql``): SQL {
@@ -97,7 +103,7 @@ export function countUsage(source = sql``): SQL {
   INSERT INTO ${usageMonths} AS kept (${namesOf([spaceId, month, count])})
   ${source} SELECT ${nameOf(events.spaceId)}, to_char(${nameOf(events.receivedAt)} AT TIME ZONE 'UTC', 'YYYY-MM') AS ${nameOf(month)},
     sum(stored)
-  FROM parts JOIN part_counts USING (part) GROUP BY ${key} ORDER BY ${key}
+  FROM stored_parts WHERE stored IS NOT NULL GROUP BY ${key} ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
 }
 
@@ -111,7 +117,7 @@ export function countByDay(source = sql``): SQL {
   ${source} SELECT ${nameOf(spaceId)}, (${nameOf(events.receivedAt)} AT TIME ZONE 'UTC')::date AS ${nameOf(day)}, ${nameOf(apiKeyId)},
     sum(${stored}),
     sum(CASE WHEN ${sql.identifier(replayedColumn)} THEN 0 ELSE ${nameOf(segments.eventCount)} - ${stored} END)
-  FROM parts LEFT JOIN part_counts USING (part)
+  FROM stored_parts
   GROUP BY ${key} ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}, ${addTo(repeats)}`;
 }
@@ -134,7 +140,7 @@ export function keepSegments(source = sql``): SQL {
     stored / (stored = ${nameOf(eventCount)})::integer,
     substring(${sql.placeholder(parameterNames.bodies)}::bytea FROM body_start FOR body_bytes),
     ${nameOf(terms)}::${sql.raw(terms.getSQLType())}, first_ms, last_ms
-  FROM parts JOIN part_counts USING (part)
+  FROM stored_parts WHERE stored IS NOT NULL
   RETURNING ${nameOf(id)}`;
 }
 
@@ -144,7 +150,7 @@ export function numberCommits(source = sql``): SQL {
   const key = nameOf(spaceId);
   return sql`
   INSERT INTO ${commitCounters} AS kept (${namesOf([spaceId, lastNumber])})
-  ${source} SELECT ${key}, 1 FROM parts JOIN part_counts USING (part) GROUP BY ${key} ORDER BY ${key}
+  ${source} SELECT ${key}, 1 FROM stored_parts WHERE stored IS NOT NULL GROUP BY ${key} ORDER BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET ${nameOf(lastNumber)} = kept.${nameOf(lastNumber)} + 1
   RETURNING ${namesOf([spaceId, lastNumber])}`;
 }
@@ -158,7 +164,10 @@ export function keepCommits(source = sql``): SQL {
   const [key, last, segmentId] = [spaceId, commitCounters.lastNumber, events.segmentId].map(nameOf);
   return sql`
   INSERT INTO ${spaceCommits} (${namesOf([spaceId, number, eventCount, segmentIds, delays])})
-  ${source} SELECT ${key}, ${last}, sum(stored), array_agg(${segmentId} ORDER BY ${segmentId}), array_agg(${delayElement(sql`stored`)})
-  FROM parts JOIN part_counts USING (part) JOIN commit_number USING (${key}) GROUP BY ${key}, ${last}
+  ${source} SELECT ${key}, ${last}, stored, segments, delays
+  FROM (
+    SELECT ${key}, sum(stored) AS stored, array_agg(${segmentId} ORDER BY ${segmentId}) AS segments, array_agg(${delayElement(sql`stored`)}) AS delays
+    FROM stored_parts WHERE stored IS NOT NULL GROUP BY ${key}
+  ) AS totals FULL JOIN commit_number USING (${key})
   RETURNING ${key}`;
 }

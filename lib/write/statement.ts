@@ -93,7 +93,7 @@ WITH ${
   )}
 ), new_ids AS (${keepIds()}
 ), new_events AS MATERIALIZED (${unfoldEvents(unfoldedNames, sql`(SELECT * FROM incoming WHERE ${isNew})`)}
-), part_counts AS MATERIALIZED (${countParts()}
+), stored_parts AS MATERIALIZED (${countParts()}
 ), inserted AS (${keepEvents()}
 ), commit_number AS (${numberCommits()}
 ), kept_commit AS (${keepCommits()}
