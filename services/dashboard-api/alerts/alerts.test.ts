@@ -8,6 +8,9 @@ import { insertParts } from '../../../lib/write/store.ts';
 import { openDashboard, type TestDashboard, type TestSpace } from '../../../test/support/dashboard.ts';
 import { until } from '../../../test/support/wait.ts';
 import { claimRule, evaluateNext } from './evaluate-rules.ts';
+import { measure } from './evaluation.ts';
+import { readSeries } from './read-series.ts';
+import type { AlertFilter } from './rule.ts';
 import { signWebhook } from './webhook.ts';
 
 /** Two dashboard APIs on one database, with an HTTP receiver and a mail server on this machine. */
@@ -171,6 +174,64 @@ test('two dashboard APIs catch up after an outage, and send each change once, si
   const shown = JSON.stringify(await trpc.alerts.targets.query());
   expect(shown).not.toContain('/hook');
   expect(shown).not.toContain(hook.secret);
+});
+
+test('an alert by an additional property reads its events, and measures what the statistics would', async () => {
+  const space = await dashboard.addSpace();
+  const { spaceId } = space;
+  const { trpc } = space.client;
+  const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
+  const startMs = endMs - 60 * minuteMs;
+  const events = Array.from({ length: 60 }, (_, minute) => {
+    const isStaging = minute % 2 === 0;
+    const error = { code: 'E', message: 'failed' };
+    const usage = { inputTokens: minute, outputTokens: 2 * minute, totalTokens: 3 * minute };
+    return llmEvent({
+      startTimeMs: startMs + minute * minuteMs,
+      endTimeMs: startMs + minute * minuteMs + 10 * (minute + 1),
+      durationMs: 10 * (minute + 1),
+      properties: { llm: { model: isStaging ? 'priced' : 'other', input: {}, output: {}, usage } },
+      additionalProperties: { environment: isStaging ? 'staging' : 'production', team: 'a' },
+      status: isStaging && minute >= 30 && minute < 40 ? { state: 'error', error } : { state: 'ok' },
+    });
+  });
+  await insertParts(dashboard.database, [partOf(spaceId, events)]);
+  await trpc.prices.set.mutate({ model: 'priced', input: '1000', output: '2000' });
+
+  const time = { startMs, endMs, stepMs: 5 * minuteMs };
+  for (const kind of ['error_rate', 'p95', 'cost', 'tokens', 'events'] as const) {
+    const measuredBy = async (filter: AlertFilter) => {
+      const { buckets } = await readSeries(dashboard.database, spaceId, { kind, filter }, time);
+      return buckets.map((bucket) => measure({ kind }, [bucket]));
+    };
+    const ofAll = await measuredBy({});
+    expect(ofAll.some((value) => value !== null && value > 0)).toBe(true);
+    expect(await measuredBy({ attributeKey: 'team', attributeValue: 'a' })).toEqual(ofAll);
+    expect(await measuredBy({ attributeKey: 'environment', attributeValue: 'staging' })).toEqual(
+      await measuredBy({ name: 'priced', attributeKey: 'team', attributeValue: 'a' }),
+    );
+    expect(await measuredBy({ attributeKey: 'environment', attributeValue: 'staging' })).toEqual(
+      await measuredBy({ name: 'priced' }),
+    );
+  }
+
+  const by = (attributeValue: string) => ({
+    ...errorRate,
+    filter: { attributeKey: 'environment', attributeValue },
+  });
+  expect((await trpc.alerts.preview.query(by('staging'))).fired).toHaveLength(1);
+  expect((await trpc.alerts.preview.query(by('production'))).fired).toEqual([]);
+  await trpc.alerts.save.mutate({ ...by('staging'), holdMinutes: 0 });
+  await rewind(spaceId);
+  await until(async () => (await trpc.alerts.history.query()).length >= 2);
+  const texts = (await trpc.alerts.history.query()).map(({ text }) => text);
+  expect(texts.at(-1)).toContain('(5 minutes), environment = staging, in space ');
+
+  for (const wrong of [
+    { ...by('staging'), windowMinutes: 120 as const },
+    { ...errorRate, filter: { attributeKey: 'environment' } },
+  ])
+    await expect(trpc.alerts.save.mutate(wrong)).rejects.toMatchObject({ data: { code: 'BAD_REQUEST' } });
 });
 
 test('of several evaluations of the same windows one is stored', async () => {

@@ -5,10 +5,10 @@ import type { Database } from '../../../lib/db/database.ts';
 import { alertDeliveries, alertEvents, alertRules, spaces } from '../../../lib/db/schema.ts';
 import { namesOf } from '../../../lib/db/statement.ts';
 import { advance, type Evaluation, evaluate } from './evaluation.ts';
-import { catchUpMsMax, claimMs, evaluationDelayMs, ticksAtOnceMax } from './limits.ts';
+import { catchUpMsMax, claimMs, evaluationDelayMs, eventTicksAtOnceMax, ticksAtOnceMax } from './limits.ts';
 import type { AlertMessage } from './message.ts';
 import { readSeries, readValueNow } from './read-series.ts';
-import { isStateNow, stepMinutesOf } from './rule.ts';
+import { countsEvents, isStateNow, stepMinutesOf } from './rule.ts';
 
 /** A rule with its state, claimed for an evaluation. */
 export type ClaimedRule = typeof alertRules.$inferSelect & {
@@ -78,7 +78,8 @@ function planEvaluation(rule: ClaimedRule): Plan | undefined {
   const lastMs = floor(rule.nowMs - evaluationDelayMs);
   const afterMs = Math.max(floor(rule.evaluatedUntil.getTime()), lastMs - catchUpMsMax);
   if (lastMs <= afterMs) return undefined;
-  return { stepMs, afterMs, endMs: Math.min(lastMs, afterMs + ticksAtOnceMax * stepMs) };
+  const ticksMax = countsEvents(rule.filter) ? eventTicksAtOnceMax : ticksAtOnceMax;
+  return { stepMs, afterMs, endMs: Math.min(lastMs, afterMs + ticksMax * stepMs) };
 }
 
 async function evaluateRule(

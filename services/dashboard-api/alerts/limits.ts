@@ -1,6 +1,13 @@
 /** Windows over which a rule measures, in minutes. */
 export const windowsMinutes = [5, 10, 15, 30, 60, 120, 360, 720, 1_440] as const;
 
+/** Longest window of a rule by an additional property: all events of its window are read for each evaluation. */
+export const eventWindowMinutesMax = 60;
+
+/** Windows that one evaluation of such a rule catches up at most, and most events of the space in the time of its preview. */
+export const eventTicksAtOnceMax = 60;
+export const previewEventsMax = 500_000;
+
 /** Longest time for which a condition must hold. */
 export const holdMinutesMax = 24 * 60;
 

@@ -1,4 +1,4 @@
-import type { AlertCondition } from './rule.ts';
+import { type AlertCondition, describeFilter } from './rule.ts';
 
 /** What is sent about an alert: names and numbers, no content of events. */
 export interface AlertMessage {
@@ -35,10 +35,9 @@ export function describeAlert({ change, space, rule, value }: AlertMessage): str
       : `${names[kind]} ${value === null ? 'without a value' : show(value)}, bound: ${comparison} ${show(bound)}`;
   const window =
     kind === 'silence' || kind === 'quota' || kind === 'quarantine' ? '' : ` (${windowMinutes} minutes)`;
-  const scope = Object.values(filter).filter((part) => part !== undefined);
   return [
     `${change === 'fired' ? 'Firing' : 'Resolved'}: ${rule.name} – ${measured}${window}`,
-    ...scope,
+    ...describeFilter(filter),
     `in ${space.name}`,
   ].join(', ');
 }

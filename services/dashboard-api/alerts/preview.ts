@@ -1,8 +1,10 @@
 import type { Database } from '../../../lib/db/database.ts';
+import { hourMs } from '../../../lib/time.ts';
+import { readCells } from '../charts/read-cells.ts';
 import { evaluate } from './evaluation.ts';
-import { evaluationDelayMs } from './limits.ts';
+import { evaluationDelayMs, previewEventsMax } from './limits.ts';
 import { readSeries, readValueNow } from './read-series.ts';
-import { type AlertCondition, isStateNow, stepMinutesOf } from './rule.ts';
+import { type AlertCondition, countsEvents, isStateNow, stepMinutesOf } from './rule.ts';
 
 /** What a rule would have done. */
 export interface AlertPreview {
@@ -14,11 +16,13 @@ export interface AlertPreview {
   readonly sinceMs: number | null;
 }
 
-const weekMs = 7 * 24 * 60 * 60_000;
+const weekMs = 7 * 24 * hourMs;
+/** The times over which a rule that reads events is evaluated: the longest one that does not have too many. */
+const shorterMs = [24 * hourMs, 6 * hourMs, hourMs] as const;
 /** A week is evaluated in steps of at least this length. */
 const stepMinutesMin = 5;
 
-/** Evaluates a rule over the last week, from the statistics. */
+/** Evaluates a rule over the last week; one that reads events over the last hours, if there are many. */
 export async function previewRule(
   database: Database,
   spaceId: string,
@@ -29,7 +33,7 @@ export async function previewRule(
     return { fired: [], value: await readValueNow(database, spaceId, rule.kind), sinceMs: null };
   const stepMs = Math.max(stepMinutesMin, stepMinutesOf(rule)) * 60_000;
   const endMs = Math.floor((nowMs - evaluationDelayMs) / stepMs) * stepMs;
-  const sinceMs = endMs - weekMs;
+  const sinceMs = endMs - (await choosePeriod(database, spaceId, rule, endMs));
   const startMs = sinceMs - rule.windowMinutes * 60_000;
   const series = await readSeries(database, spaceId, rule, { startMs, endMs, stepMs });
   const { transitions, value } = evaluate(rule, { phase: 'ok', sinceMs }, { series, afterMs: sinceMs });
@@ -37,4 +41,24 @@ export async function previewRule(
     change === 'fired' ? [{ fromMs: atMs, toMs: transitions[index + 1]?.atMs ?? null, value: measured }] : [],
   );
   return { fired, value, sinceMs };
+}
+
+async function choosePeriod(
+  database: Database,
+  spaceId: string,
+  { filter }: AlertCondition,
+  endMs: number,
+): Promise<number> {
+  if (!countsEvents(filter)) return weekMs;
+  for (const periodMs of [weekMs, ...shorterMs]) {
+    const cells = await readCells(database, spaceId, {
+      boundaries: [endMs - periodMs, endMs],
+      group: 'none',
+      filter: {},
+      groupsMax: 1,
+      withDurations: false,
+    });
+    if (cells.reduce((sum, { events }) => sum + events, 0) <= previewEventsMax) return periodMs;
+  }
+  return hourMs;
 }

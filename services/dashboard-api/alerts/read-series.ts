@@ -4,13 +4,17 @@ import type { Database } from '../../../lib/db/database.ts';
 import { quarantine } from '../../../lib/db/schema.ts';
 import { formatCost } from '../../../lib/prices/decimal.ts';
 import { openPriceBook } from '../../../lib/prices/price-book.ts';
-import { type Cell, readCells } from '../charts/read-cells.ts';
+import { readCells } from '../charts/read-cells.ts';
 import { priceTokens } from '../charts/token-prices.ts';
 import { costModelsMax } from '../limits.ts';
+import { countEvents, type SeriesCell } from './count-events.ts';
 import type { Bucket, Series } from './evaluation.ts';
-import type { AlertCondition } from './rule.ts';
+import { type AlertCondition, countsEvents } from './rule.ts';
 
-/** Reads the buckets of a rule from the statistics of its space: the work does not depend on the number of events. */
+/**
+ * Reads the buckets of a rule: from the statistics of its space, and then the work does not depend on the number of events; or, with an
+ * additional property, from the events.
+ */
 export async function readSeries(
   database: Database,
   spaceId: string,
@@ -20,13 +24,16 @@ export async function readSeries(
   const count = Math.round((endMs - startMs) / stepMs);
   const boundaries = Array.from({ length: count + 1 }, (_, index) => startMs + index * stepMs);
   const isCost = kind === 'cost';
-  const cells = await readCells(database, spaceId, {
-    boundaries,
-    group: isCost ? 'model' : 'none',
-    filter,
-    groupsMax: isCost ? costModelsMax : 1,
-    withDurations: kind === 'p95',
-  });
+  const withDurations = kind === 'p95';
+  const cells = countsEvents(filter)
+    ? await countEvents(database, spaceId, { filter, startMs, endMs, stepMs, byModel: isCost, withDurations })
+    : await readCells(database, spaceId, {
+        boundaries,
+        group: isCost ? 'model' : 'none',
+        filter,
+        groupsMax: isCost ? costModelsMax : 1,
+        withDurations,
+      });
   const costOf = isCost ? await openCosts(database, spaceId, cells, boundaries) : () => 0;
   const buckets: (Bucket | undefined)[] = Array.from({ length: count });
   for (const cell of cells) {
@@ -46,9 +53,9 @@ export async function readSeries(
 async function openCosts(
   database: Database,
   spaceId: string,
-  cells: readonly Cell[],
+  cells: readonly SeriesCell[],
   boundaries: readonly number[],
-): Promise<(cell: Cell) => number> {
+): Promise<(cell: SeriesCell) => number> {
   const models = [...new Set(cells.flatMap(({ group }) => group ?? []))];
   const priceOf = await openPriceBook(database, spaceId, models);
   return (cell) => {

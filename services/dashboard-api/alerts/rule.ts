@@ -4,11 +4,16 @@ import { resolveMargin } from './limits.ts';
 
 export type AlertKind = typeof alertRules.$inferSelect.kind;
 
+/** Which events count. Statistics by agent have no other dimension; with an additional property, events are counted one by one. */
+export interface AlertFilter extends ChartFilter {
+  readonly attributeKey?: string | undefined;
+  readonly attributeValue?: string | undefined;
+}
+
 /** What a rule watches. */
 export interface AlertCondition {
   readonly kind: AlertKind;
-  /** Which events count. */
-  readonly filter: ChartFilter;
+  readonly filter: AlertFilter;
   readonly comparison: 'above' | 'below';
   /**
    * The unit depends on the kind: percent (error_rate, quota), milliseconds (p95), dollars (cost), or a number. For silence it is not
@@ -24,6 +29,17 @@ export interface AlertCondition {
 /** Kinds whose value is a state of now, not a sum over a window. */
 export function isStateNow(kind: AlertKind): boolean {
   return kind === 'quota' || kind === 'quarantine';
+}
+
+/** Whether events are counted one by one, since statistics have no additional properties. */
+export function countsEvents({ attributeKey }: AlertFilter): boolean {
+  return attributeKey !== undefined;
+}
+
+/** The filter in words. */
+export function describeFilter({ attributeKey, attributeValue, ...columns }: AlertFilter): string[] {
+  const named = Object.values(columns).filter((value) => value !== undefined);
+  return attributeKey === undefined ? named : [...named, `${attributeKey} = ${attributeValue}`];
 }
 
 /** The distance between two evaluated windows: longer windows are read from roll-ups of an hour. */

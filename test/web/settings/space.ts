@@ -59,7 +59,12 @@ export function testSpace(system: BrowserSystem): void {
     const agoMs = (minutes: number) => Date.now() - minutes * 60_000;
     const failed = { state: 'error', error: { code: 'E', message: 'failed' } };
     const events = [200, 199, 198, 197].map((minutes) =>
-      llmEvent({ startTimeMs: agoMs(minutes), endTimeMs: agoMs(minutes), status: failed }),
+      llmEvent({
+        startTimeMs: agoMs(minutes),
+        endTimeMs: agoMs(minutes),
+        status: failed,
+        additionalProperties: { environment: 'staging' },
+      }),
     );
     await insertParts(system.pipeline.database, [partOf(spaceId, events)]);
     await page.goto(`/s/${spaceId}/alerts`);
@@ -86,6 +91,16 @@ export function testSpace(system: BrowserSystem): void {
     await dialog.getByText('Would have fired 1 time in the last week.').waitFor();
     await dialog.getByLabel(/^Bound/).fill('100');
     await dialog.getByText('Would not have fired in the last week.').waitFor();
+    await dialog.getByLabel(/^Bound/).fill('50');
+    await dialog.getByLabel('Of', { exact: true }).selectOption('An additional property');
+    await dialog.getByLabel('Its name').fill('environment');
+    await dialog.getByLabel('Its value').fill('staging');
+    await dialog.getByText('Would have fired 1 time in the last week.').waitFor();
+    expect(await dialog.getByLabel('Measured over').getByRole('option').last().textContent()).toBe('1 hour');
+    await dialog.getByLabel('Its value').fill('production');
+    await dialog.getByText('Would not have fired in the last week.').waitFor();
+    await dialog.getByLabel('Of', { exact: true }).selectOption('All events');
+    await dialog.getByLabel(/^Bound/).fill('100');
     await dialog.getByLabel('On call').check();
     await dialog.getByRole('button', { name: 'Save' }).click();
     const row = page.getByRole('table', { name: 'Alerts', exact: true }).getByRole('row', { name: /Errors/ });

@@ -4,7 +4,13 @@ import { isEmail } from '../../../../lib/accounts/email.ts';
 import { emailCharsMax } from '../../../../lib/accounts/limits.ts';
 import { alertKinds } from '../../../../lib/db/schema.ts';
 import { asStored } from '../../../../lib/event/text.ts';
-import { addressCharsMax, holdMinutesMax, targetsOfRuleMax, windowsMinutes } from '../../alerts/limits.ts';
+import {
+  addressCharsMax,
+  eventWindowMinutesMax,
+  holdMinutesMax,
+  targetsOfRuleMax,
+  windowsMinutes,
+} from '../../alerts/limits.ts';
 import type { AlertPreview } from '../../alerts/preview.ts';
 import type { HistoryRow, ListedRule } from '../../alerts/rules.ts';
 import type { ListedTarget } from '../../alerts/targets.ts';
@@ -17,7 +23,10 @@ const comparison = z.enum(['above', 'below']);
 
 const condition = z.object({
   kind,
-  /** Which events count; all without one. Statistics by agent have no other dimension. */
+  /**
+   * Which events count; all without one. Statistics by agent have no other dimension. With an additional property all events of the
+   * window are read, so it has at most an hour.
+   */
   filter: z
     .object({
       type: z.enum(['llm', 'tool']).optional(),
@@ -25,6 +34,8 @@ const condition = z.object({
       name: columnText.optional(),
       source: columnText.optional(),
       agentId: columnText.optional(),
+      attributeKey: columnText.optional(),
+      attributeValue: columnText.optional(),
     })
     .default({}),
   comparison: comparison.default('above'),
@@ -40,6 +51,8 @@ const filterShown = z.object({
   name: z.string().optional(),
   source: z.string().optional(),
   agentId: z.string().optional(),
+  attributeKey: z.string().optional(),
+  attributeValue: z.string().optional(),
 });
 
 const listedRule = z
@@ -101,7 +114,7 @@ const preview = z
       }),
     ),
     value: z.number().nullable(),
-    /** The start of the evaluated week; null for quota and quarantine, which have no history. */
+    /** The start of the evaluated time, a week at most; null for quota and quarantine, which have no history. */
     sinceMs: z.number().nullable(),
   } satisfies Record<keyof AlertPreview, z.ZodType>)
   .meta({ id: 'AlertPreview' });
@@ -135,7 +148,7 @@ export const alerts = router({
       })),
     ),
 
-  /** When the rule would have fired in the last week, in steps of at least five minutes. Changes nothing. */
+  /** When the rule would have fired in the last week (by an additional property: in the last hours, if there are many events), in steps of at least five minutes. Changes nothing. */
   preview: spaceProcedure('admin')
     .input(condition)
     .output(preview)
@@ -223,11 +236,24 @@ export const alerts = router({
     }),
 });
 
-/** Statistics by agent are separate from those by type, name and source, and have no models. */
+/** Statistics by agent are separate from those by type, name and source, and have no models. Events have all columns. */
 function requireMeasurable({
   kind: measured,
-  filter: { agentId, ...others },
+  windowMinutes,
+  filter: { agentId, attributeKey, attributeValue, ...others },
 }: z.infer<typeof condition>): void {
+  if ((attributeKey === undefined) !== (attributeValue === undefined))
+    throw new TRPCError({
+      code: 'BAD_REQUEST',
+      message: 'filter: an additional property has a key and a value.',
+    });
+  if (attributeKey !== undefined) {
+    if (windowMinutes <= eventWindowMinutesMax) return;
+    throw new TRPCError({
+      code: 'BAD_REQUEST',
+      message: `windowMinutes: at most ${eventWindowMinutesMax} with an additional property.`,
+    });
+  }
   const hasOther = Object.values(others).some((value) => value !== undefined);
   if (agentId === undefined || (!hasOther && measured !== 'cost')) return;
   throw new TRPCError({

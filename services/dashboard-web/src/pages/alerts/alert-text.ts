@@ -27,6 +27,8 @@ export const kinds: Record<Kind, KindText> = {
 };
 
 export const windows = [5, 10, 15, 30, 60, 120, 360, 720, 1_440] as const;
+/** The longest one of an alert by an additional property. */
+export const eventWindowMax = 60;
 
 export function formatMinutes(minutes: number): string {
   if (minutes < 60) return `${minutes} minutes`;
@@ -42,7 +44,9 @@ export function formatAlertValue(kind: Kind, value: number | null): string {
 
 /** `above 5% in 15 minutes, gpt-4o` */
 export function describeRule({ kind, comparison, bound, windowMinutes, filter }: Rule): string {
-  const scope = Object.values(filter).filter((one) => one !== undefined);
+  const { attributeKey, attributeValue, ...columns } = filter;
+  const attribute = attributeKey === undefined ? [] : [`${attributeKey} = ${attributeValue}`];
+  const scope = [...Object.values(columns).filter((one) => one !== undefined), ...attribute];
   const window = formatMinutes(windowMinutes);
   const condition =
     kind === 'silence'

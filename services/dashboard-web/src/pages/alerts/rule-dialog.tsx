@@ -6,7 +6,15 @@ import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { type Condition, formatMinutes, type Kind, kinds, type Rule, windows } from './alert-text.ts';
+import {
+  type Condition,
+  eventWindowMax,
+  formatMinutes,
+  type Kind,
+  kinds,
+  type Rule,
+  windows,
+} from './alert-text.ts';
 import { RulePreview } from './rule-preview.tsx';
 
 /** Creates an alert, or changes one. It shows when it would have fired before it is saved. */
@@ -23,12 +31,13 @@ export function RuleDialog({ edited, onClose }: { edited: Rule | 'new' | undefin
   );
 }
 
-type Scope = 'all' | 'name' | 'source' | 'agentId';
+type Scope = 'all' | 'name' | 'source' | 'agentId' | 'attributeValue';
 const scopes: { value: Scope; label: string }[] = [
   { value: 'all', label: 'All events' },
   { value: 'name', label: 'A model or tool' },
   { value: 'agentId', label: 'An agent' },
   { value: 'source', label: 'A source' },
+  { value: 'attributeValue', label: 'An additional property' },
 ];
 
 /** The texts of the form. */
@@ -41,6 +50,7 @@ interface Draft {
   holdMinutes: string;
   scope: Scope;
   scopeValue: string;
+  attributeKey: string;
 }
 
 function draftOf(rule: Rule | undefined): Draft {
@@ -55,12 +65,13 @@ function draftOf(rule: Rule | undefined): Draft {
     holdMinutes: String(rule?.holdMinutes ?? 5),
     scope,
     scopeValue: scope === 'all' ? '' : (filter[scope] ?? ''),
+    attributeKey: filter.attributeKey ?? '',
   };
 }
 
 /** @returns undefined while a number is missing or invalid. */
 function conditionOf(draft: Draft): Condition | undefined {
-  const { kind, comparison, scope, scopeValue } = draft;
+  const { kind, comparison, scope, scopeValue, attributeKey } = draft;
   const [bound, holdMinutes] = [Number(draft.bound), Number(draft.holdMinutes)];
   const windowMinutes = windows.find((one) => String(one) === draft.windowMinutes);
   const isValid =
@@ -70,7 +81,12 @@ function conditionOf(draft: Draft): Condition | undefined {
     holdMinutes >= 0 &&
     holdMinutes <= 1_440;
   if (!isValid || windowMinutes === undefined || (scope !== 'all' && scopeValue === '')) return undefined;
-  const filter = scope === 'all' || !kinds[kind].isWindow ? {} : { [scope]: scopeValue };
+  const isByProperty = scope === 'attributeValue';
+  if (isByProperty && (attributeKey === '' || windowMinutes > eventWindowMax)) return undefined;
+  const filter =
+    scope === 'all' || !kinds[kind].isWindow
+      ? {}
+      : { [scope]: scopeValue, ...(isByProperty && { attributeKey }) };
   return { kind, comparison, bound, windowMinutes, holdMinutes, filter };
 }
 
@@ -160,7 +176,9 @@ function ConditionFields({ draft, onChange }: { draft: Draft; onChange: (change:
         {isWindow && (
           <SelectField
             label={kind === 'silence' ? 'For' : 'Measured over'}
-            options={windows.map((one) => ({ value: String(one), label: formatMinutes(one) }))}
+            options={windows
+              .filter((one) => scope !== 'attributeValue' || one <= eventWindowMax)
+              .map((one) => ({ value: String(one), label: formatMinutes(one) }))}
             value={draft.windowMinutes}
             onChange={(windowMinutes) => onChange({ windowMinutes })}
           />
@@ -181,11 +199,32 @@ function ConditionFields({ draft, onChange }: { draft: Draft; onChange: (change:
             label="Of"
             options={scopes.filter(({ value }) => kind !== 'cost' || value !== 'agentId')}
             value={scope}
-            onChange={(next) => onChange({ scope: next, scopeValue: '' })}
+            onChange={(next) =>
+              onChange({
+                scope: next,
+                scopeValue: '',
+                ...(next === 'attributeValue' &&
+                  Number(draft.windowMinutes) > eventWindowMax && { windowMinutes: String(eventWindowMax) }),
+              })
+            }
           />
+          {scope === 'attributeValue' && (
+            <TextField
+              label="Its name"
+              required
+              maxLength={256}
+              value={draft.attributeKey}
+              onChange={(event) => onChange({ attributeKey: event.target.value })}
+              autoComplete="off"
+            />
+          )}
           {scope !== 'all' && (
             <TextField
-              label={scopes.find(({ value }) => value === scope)?.label ?? ''}
+              label={
+                scope === 'attributeValue'
+                  ? 'Its value'
+                  : (scopes.find(({ value }) => value === scope)?.label ?? '')
+              }
               required
               maxLength={256}
               value={draft.scopeValue}

@@ -26,12 +26,13 @@ export function RulePreview({ condition }: { condition: Condition }) {
   const { fired, value, sinceMs } = data;
   const now = `Now: ${formatAlertValue(condition.kind, value)}.`;
   if (sinceMs === null) return <p className={box}>{now} There is no history of this value.</p>;
+  const period = describePeriod(Date.now() - sinceMs);
   return (
     <div className={box} role="status">
       <p>
         {fired.length === 0
-          ? 'Would not have fired in the last week.'
-          : `Would have fired ${formatCounted(fired.length, 'time')} in the last week.`}{' '}
+          ? `Would not have fired in the last ${period}.`
+          : `Would have fired ${formatCounted(fired.length, 'time')} in the last ${period}.`}{' '}
         {now}
       </p>
       {fired.length > 0 && (
@@ -47,4 +48,11 @@ export function RulePreview({ condition }: { condition: Condition }) {
       )}
     </div>
   );
+}
+
+/** An alert by an additional property is evaluated over less than a week if the space has many events. */
+function describePeriod(ms: number): string {
+  const hours = Math.floor(ms / 3_600_000);
+  if (hours >= 7 * 24) return 'week';
+  return hours <= 1 ? 'hour' : `${hours} hours`;
 }
