@@ -194,7 +194,7 @@ function ConditionFields({ draft, onChange }: { draft: Draft; onChange: (change:
         />
       </div>
       {isWindow && (
-        <div className="grid gap-3 sm:grid-cols-2">
+        <div className={`grid gap-3 ${scope === 'attributeValue' ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
           <SelectField
             label="Of"
             options={scopes.filter(({ value }) => kind !== 'cost' || value !== 'agentId')}
