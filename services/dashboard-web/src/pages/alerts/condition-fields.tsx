@@ -1,0 +1,117 @@
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { eventWindowMax, formatMinutes, type Kind, kinds, windows } from './alert-text.ts';
+import { type Draft, scopes } from './rule-draft.ts';
+
+/** What an alert watches. */
+export function ConditionFields({
+  draft,
+  onChange,
+}: {
+  draft: Draft;
+  onChange: (change: Partial<Draft>) => void;
+}) {
+  const { kind, scope } = draft;
+  const { unit, isWindow } = kinds[kind];
+  return (
+    <>
+      <div className="grid gap-3 sm:grid-cols-3">
+        <SelectField
+          label="What"
+          options={Object.entries(kinds).map(([value, { label }]) => ({ value: value as Kind, label }))}
+          value={kind}
+          onChange={(next) =>
+            onChange({
+              kind: next,
+              bound: kinds[next].bound,
+              comparison: 'above',
+              ...((next === 'silence' || !kinds[next].isWindow) && { holdMinutes: '0' }),
+            })
+          }
+        />
+        {unit !== undefined && (
+          <>
+            <SelectField
+              label="Is"
+              options={[
+                { value: 'above', label: kind === 'quota' ? 'at or above' : 'above' },
+                ...(isWindow ? [{ value: 'below' as const, label: 'below' }] : []),
+              ]}
+              value={draft.comparison}
+              onChange={(comparison) => onChange({ comparison })}
+            />
+            <TextField
+              label={`Bound (${unit})`}
+              inputMode="decimal"
+              required
+              value={draft.bound}
+              onChange={(event) => onChange({ bound: event.target.value })}
+              autoComplete="off"
+            />
+          </>
+        )}
+      </div>
+      <div className="grid gap-3 sm:grid-cols-2">
+        {isWindow && (
+          <SelectField
+            label={kind === 'silence' ? 'For' : 'Measured over'}
+            options={windows
+              .filter((one) => scope !== 'attributeValue' || one <= eventWindowMax)
+              .map((one) => ({ value: String(one), label: formatMinutes(one) }))}
+            value={draft.windowMinutes}
+            onChange={(windowMinutes) => onChange({ windowMinutes })}
+          />
+        )}
+        <TextField
+          label="Fires after (minutes)"
+          hint="It must hold for so long, and be over for so long before it resolves."
+          inputMode="numeric"
+          required
+          value={draft.holdMinutes}
+          onChange={(event) => onChange({ holdMinutes: event.target.value })}
+          autoComplete="off"
+        />
+      </div>
+      {isWindow && (
+        <div className={`grid gap-3 ${scope === 'attributeValue' ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
+          <SelectField
+            label="Of"
+            options={scopes.filter(({ value }) => kind !== 'cost' || value !== 'agentId')}
+            value={scope}
+            onChange={(next) =>
+              onChange({
+                scope: next,
+                scopeValue: '',
+                ...(next === 'attributeValue' &&
+                  Number(draft.windowMinutes) > eventWindowMax && { windowMinutes: String(eventWindowMax) }),
+              })
+            }
+          />
+          {scope === 'attributeValue' && (
+            <TextField
+              label="Its name"
+              required
+              maxLength={256}
+              value={draft.attributeKey}
+              onChange={(event) => onChange({ attributeKey: event.target.value })}
+              autoComplete="off"
+            />
+          )}
+          {scope !== 'all' && (
+            <TextField
+              label={
+                scope === 'attributeValue'
+                  ? 'Its value'
+                  : (scopes.find(({ value }) => value === scope)?.label ?? '')
+              }
+              required
+              maxLength={256}
+              value={draft.scopeValue}
+              onChange={(event) => onChange({ scopeValue: event.target.value })}
+              autoComplete="off"
+            />
+          )}
+        </div>
+      )}
+    </>
+  );
+}
