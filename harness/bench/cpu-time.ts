@@ -4,7 +4,8 @@ import { eventsPerBatchMax } from '../../lib/limits.ts';
 import { cpuTimeMs, processTreeCpuMs } from '../system/process-stats.ts';
 import type { RunningWeir } from '../system/weir.ts';
 import { runClosedLoop } from './load.ts';
-import { countStored } from './measures.ts';
+import { countStored, type Figures } from './measures.ts';
+import { medianFigures } from './report.ts';
 import type { Workload } from './workload.ts';
 
 interface CpuOptions {
@@ -12,9 +13,6 @@ interface CpuOptions {
   seconds: number;
   say: (text: string) => void;
 }
-
-/** What one load needs, by name: the CPU time of each process in milliseconds a request, until all events are stored. */
-type Needs = Record<string, number>;
 
 /**
  * Measures where the CPU time of a stored request goes, with requests of 500 events and of one. Times of processes hardly depend on
@@ -29,7 +27,7 @@ export async function measureCpuTime(
     { name: '500 events', events: eventsPerBatchMax, connections: 4, nextBody: workload.nextBatch },
     { name: '1 event', events: 1, connections: 128, nextBody: workload.nextSingle },
   ];
-  const results = new Map<string, Needs[]>(loads.map(({ name }) => [name, []]));
+  const results = new Map<string, Figures[]>(loads.map(({ name }) => [name, []]));
   for (let round = 1; round <= rounds; round++) {
     for (const load of loads) {
       const needs = await measureLoad(weir, { ...load, seconds });
@@ -37,9 +35,12 @@ export async function measureCpuTime(
       say(`round ${round}, ${load.name} a request: ${(needs['stored/s'] ?? 0).toFixed(0)} events/s`);
     }
   }
-  return [...results].map(([name, needs]) => renderNeeds(`${name} a request`, medianNeeds(needs))).join('\n');
+  return [...results]
+    .map(([name, needs]) => renderNeeds(`${name} a request`, medianFigures(needs)))
+    .join('\n');
 }
 
+/** The CPU time of each process in milliseconds a request, until all events are stored, and more, by name. */
 async function measureLoad(
   weir: RunningWeir,
   {
@@ -48,7 +49,7 @@ async function measureLoad(
     nextBody,
     seconds,
   }: { events: number; connections: number; nextBody: () => Buffer; seconds: number },
-): Promise<Needs> {
+): Promise<Figures> {
   const storedBefore = await countStored(weir.sql);
   const [walBefore, cpuBefore, startedMs] = [await readWalBytes(weir), readCpuMs(weir), performance.now()];
   const { requests } = await runClosedLoop({ connection: weir.connection, connections, seconds, nextBody });
@@ -82,18 +83,7 @@ async function readWalBytes({ sql }: RunningWeir): Promise<number> {
   return row?.bytes ?? Number.NaN;
 }
 
-function medianNeeds(all: readonly Needs[]): Needs {
-  const middle = Math.floor(all.length / 2);
-  const names = Object.keys(all[0] ?? {});
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      all.map((needs) => needs[name] ?? Number.NaN).toSorted((a, b) => a - b)[middle] ?? Number.NaN,
-    ]),
-  );
-}
-
-function renderNeeds(title: string, needs: Needs): string {
+function renderNeeds(title: string, needs: Figures): string {
   const lines = Object.entries(needs).map(
     ([name, value]) => `  ${name.padEnd(22)} ${value >= 100 ? value.toFixed(0) : value.toFixed(3)}`,
   );

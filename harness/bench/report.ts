@@ -1,3 +1,4 @@
+import { median } from '../median.ts';
 import type { Figures } from './measures.ts';
 
 /** One row of the table: a measurement, its goal, and the baseline it is compared with. */
@@ -201,11 +202,4 @@ export function medianFigures(rounds: Figures[]): Figures {
   return Object.fromEntries(
     names.map((name) => [name, median(rounds.map((round) => round[name] ?? Number.NaN))]),
   );
-}
-
-function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }

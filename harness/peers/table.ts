@@ -1,3 +1,4 @@
+import { median } from '../median.ts';
 import type { LoadOptions, Measured } from './load.ts';
 import type { Peer } from './peer.ts';
 
@@ -35,13 +36,6 @@ function renderTable({ input }: Comparison, results: readonly Result[]): string 
   });
   const lines = [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return [`**${input}**`, '', ...lines].join('\n');
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
 const format = (value: number, digits = 0) => value.toLocaleString('en', { maximumFractionDigits: digits });
