@@ -3,16 +3,20 @@
  * when anything failed: `node .ci/summary.mjs REPORTS TESTS EXTERNAL CHECKS CHAOS MODEL`. The names stand at the end of the log,
  * which is what most systems keep of it.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 const [directory = '', tests, external, checks, chaos, model] = process.argv.slice(2);
+/** What Vitest prints of an error outside of a test, or of a process that was left running, fits into so many lines. */
+const linesOfLog = 40;
+
 const results = [
-  countRun('npm test', tests, () => readVitestReport('tests.json')),
-  countRun('npm run test:external', external, () => readVitestReport('external.json')),
-  countRun('npm run check', checks, () => countAsOne(checks)),
-  countRun('npm run chaos', chaos, readChaosReport),
-  countRun('npm run model', model, () => countAsOne(model)),
+  countRun('npm test', 'tests', tests, () => readVitestReport('tests.json')),
+  countRun('npm run test:external', 'external', external, () => readVitestReport('external.json')),
+  countRun('npm run check', 'checks', checks, () => countAsOne(checks)),
+  countRun('npm run chaos', 'chaos', chaos, readChaosReport),
+  countRun('npm run model', 'model', model, () => countAsOne(model)),
 ];
 const passed = results.reduce((sum, result) => sum + result.passed, 0);
 const failures = results.flatMap((result) => result.failures);
@@ -21,20 +25,40 @@ process.stdout.write(`${passed} passed, ${failures.length} failed\n`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
 /**
- * A run that exits with an error has failed, even without a failed test: a set-up may have failed, or a process leaked.
+ * A run that exits with an error has failed, even without a failed test: a set-up may have failed, a process leaked, or an
+ * error was thrown outside of a test. Only the end of its log names the cause then.
  *
  * @param {string} command
+ * @param {string} name of its log
  * @param {string | undefined} exitCode
  * @param {() => { passed: number, failures: string[] }} read
  */
-function countRun(command, exitCode, read) {
+function countRun(command, name, exitCode, read) {
   try {
     const { passed, failures } = read();
-    if (failures.length === 0 && exitCode !== '0') failures.push(`${command} (exit code ${exitCode})`);
+    if (failures.length === 0 && exitCode !== '0') {
+      failures.push(`${command} (exit code ${exitCode})${endOfLog(name)}`);
+    }
     return { passed, failures };
   } catch {
-    return { passed: 0, failures: [`${command} (exit code ${exitCode}, no report was written)`] };
+    return {
+      passed: 0,
+      failures: [`${command} (exit code ${exitCode}, no report was written)${endOfLog(name)}`],
+    };
   }
+}
+
+/** @param {string} name */
+function endOfLog(name) {
+  const path = join(directory, `${name}.log`);
+  if (!existsSync(path)) return '';
+  const lines = stripVTControlCharacters(readFileSync(path, 'utf8'))
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return `, its last lines:\n${lines
+    .slice(-linesOfLog)
+    .map((line) => `  ${line}\n`)
+    .join('')}`.trimEnd();
 }
 
 /** @param {string | undefined} exitCode */
