@@ -6,7 +6,7 @@ import { measurePeers } from '../peers/measure.ts';
 import { peakResidentBytes } from '../system/process-stats.ts';
 import { type RunningWeir, startWeir } from '../system/weir.ts';
 import { measureCpuTime } from './cpu-time.ts';
-import { measureDashboard } from './dashboard/measure.ts';
+import { measureDashboard, measureDashboardCalls } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
 import { measureFilters, measureYoungWeek } from './filters/measure.ts';
 import { measureGrowth } from './growth/measure.ts';
@@ -73,6 +73,10 @@ const parts: Record<string, () => Promise<string>> = {
     await using weir = await startWeir();
     const options = { rows: Number(values.rows ?? 10_000_000), seconds, say: log };
     return await measureDashboard(weir, workload, options);
+  },
+  lists: async () => {
+    await using weir = await startWeir();
+    return await measureDashboardCalls(weir, { rows: Number(values.rows ?? 10_000_000), say: log });
   },
   web: async () => {
     await using weir = await startWeir();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createSpace } from '../../../lib/accounts/spaces.ts';
-import { openPostgres } from '../../../lib/db/connect.ts';
+import { openPostgres, type Sql } from '../../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../../lib/db/database.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 import { llmEvent, someEvents } from '../../fixtures/events.ts';
@@ -9,7 +9,8 @@ import { peakResidentBytes } from '../../system/process-stats.ts';
 import type { RunningWeir } from '../../system/weir.ts';
 import { growSpace } from '../filters/growth.ts';
 import type { Workload } from '../workload.ts';
-import { openDashboardClient } from './dashboard-client.ts';
+import { callsOf } from './calls.ts';
+import { type DashboardClient, openDashboardClient } from './dashboard-client.ts';
 import { measureExport } from './export.ts';
 import { measureTailLatency, openTails } from './live-tails.ts';
 import { type CallFigure, measureProcedures } from './procedures.ts';
@@ -28,28 +29,16 @@ export interface DashboardOptions {
   say: (text: string) => void;
 }
 
-/** Fills one space with `rows` events and 1,000 spaces with a few, and measures the dashboard's calls. @returns a table. */
+/** Fills one space with `rows` events and 1,000 spaces with a few, and measures the dashboard's calls, streams and an export. @returns a table. */
 export async function measureDashboard(
   weir: RunningWeir,
   workload: Workload,
   { rows, seconds, say }: DashboardOptions,
 ): Promise<string> {
   const { connection } = weir;
-  const { spaceId } = connection;
-  await using sql = openPostgres(connection.databaseUrl, {
-    applicationName: 'weir-bench',
-    connectionsMax: 4,
-    statementTimeoutMs: 0,
-  });
-  const database = openDatabase(sql);
-  const nowMs = Date.now();
-  await growSpace(database, spaceId, { rows, nowMs, say });
-  await fillSmallSpaces(database);
-  const trace = await storeTrace(database, spaceId, nowMs);
-  await sql`VACUUM ANALYZE`;
-  const client = await openDashboardClient(connection);
-  say('measuring procedures …');
-  const calls = await measureProcedures(client, { spaceId, rows, nowMs, say, ...trace });
+  await using sql = openBench(connection);
+  await fillSmallSpaces(openDatabase(sql));
+  const { client, calls } = await measureCalls(weir, sql, { rows, say });
   say('measuring an export …');
   const exported = await measureExport(connection, client, weir.pidOf('dashboard-api'));
   say(`measuring with ${tailCount} live streams …`);
@@ -63,7 +52,7 @@ export async function measureDashboard(
   });
   const bytes = peakResidentBytes(weir.pidOf('dashboard-api'));
   return [
-    ...renderCalls(calls),
+    ...calls.map(renderCall),
     line(`202 to ${tailCount} streams`, tailP50Ms, tailP99Ms, 1_000),
     ...renderSlowdown(slowdown, tailCount),
     `export of ${exported.rows} rows as CSV: ${Math.round(exported.rowsPerSecond).toLocaleString('en')} rows/s, goal 20,000; memory ${mebibytes(exported.peakBytes)}, goal 150 MiB`,
@@ -74,6 +63,45 @@ export async function measureDashboard(
     using tails = await openTails(connection, client.cookie(), tailCount);
     return await measure(tails);
   }
+}
+
+/** Fills one space with `rows` events and measures what its pages read. @returns a table. */
+export async function measureDashboardCalls(
+  weir: RunningWeir,
+  options: Pick<DashboardOptions, 'rows' | 'say'>,
+): Promise<string> {
+  await using sql = openBench(weir.connection);
+  const { calls } = await measureCalls(weir, sql, options);
+  return calls.map(renderCall).join('\n');
+}
+
+async function measureCalls(
+  weir: RunningWeir,
+  sql: Sql,
+  { rows, say }: Pick<DashboardOptions, 'rows' | 'say'>,
+): Promise<{ client: DashboardClient; calls: CallFigure[] }> {
+  const { spaceId } = weir.connection;
+  const database = openDatabase(sql);
+  const nowMs = Date.now();
+  await growSpace(database, spaceId, { rows, nowMs, say });
+  const trace = await storeTrace(database, spaceId, nowMs);
+  await sql`VACUUM ANALYZE`;
+  const client = await openDashboardClient(weir.connection);
+  // A model without a price would cost nothing.
+  for (const model of ['name-1', 'name-2', 'name-4', 'name-5'])
+    await client.trpc.prices.set.mutate({ spaceId, model, input: '2.50', output: '10' });
+  say('measuring procedures …');
+  const processes = { apiPid: weir.pidOf('dashboard-api'), postgresPid: weir.pidOf('postgres') };
+  const calls = callsOf(client, { spaceId, rows, nowMs, ...trace });
+  return { client, calls: await measureProcedures(calls, processes, say) };
+}
+
+function openBench({ databaseUrl }: RunningWeir['connection']) {
+  return openPostgres(databaseUrl, {
+    applicationName: 'weir-bench',
+    connectionsMax: 4,
+    statementTimeoutMs: 0,
+  });
 }
 
 async function fillSmallSpaces(database: Database): Promise<void> {
@@ -95,15 +123,18 @@ async function storeTrace(database: Database, spaceId: string, nowMs: number) {
   return { traceId, threadId: traceId, eventIds: events.map(({ id }) => String(id)) };
 }
 
-function renderCalls(figures: readonly CallFigure[]): string[] {
-  return figures.map(({ name, p50Ms, p99Ms, goalMs }) => line(name, p50Ms, p99Ms, goalMs));
+function renderCall({ name, p50Ms, p99Ms, goalMs, apiCpuMs, postgresCpuMs }: CallFigure): string {
+  const cpu = `CPU ${apiCpuMs.toFixed(1)} + ${postgresCpuMs.toFixed(1)} ms`;
+  return line(name, p50Ms, p99Ms, goalMs, cpu);
 }
 
-function line(name: string, p50Ms: number, p99Ms: number, goalMs: number): string {
+/** @param cpu CPU time of dashboard-api and Postgres. */
+function line(name: string, p50Ms: number, p99Ms: number, goalMs: number, cpu = ''): string {
   return [
-    name.padEnd(36),
+    name.padEnd(44),
     `p50 ${p50Ms.toFixed(1)} ms`.padEnd(16),
     `p99 ${p99Ms.toFixed(1)} ms`.padEnd(16),
+    cpu.padEnd(22),
     `goal ${goalMs} ms${p99Ms > goalMs ? ', MISSED' : ''}`,
   ].join('');
 }

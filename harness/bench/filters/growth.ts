@@ -25,6 +25,9 @@ export const retired = 'retired';
 /** One event in this many has a rare value. */
 const rareEvery = 400_000;
 
+/** Kinds of error messages. An odd number, so that each occurs with each error code. */
+const failures = ['Timeout', 'Connection reset', 'Rate limit exceeded', 'Overloaded', 'No answer'];
+
 /** Statements that run concurrently. */
 const concurrency = 3;
 
@@ -117,7 +120,7 @@ function makeEvent(index: number, { retiredUntil, startMsOf }: Growth): IngestEv
     endTimeMs: startTimeMs + durationMs,
     durationMs,
     status: isError
-      ? { state: 'error' as const, error: { code: special ?? `code-${index % 4}`, httpStatus: 500 } }
+      ? { state: 'error' as const, error: failureOf(index, special) }
       : { state: 'ok' as const },
     instrumentation: { vendor: 'weir', source: special ?? `source-${index % 3}`, sourcePackage: 'p' },
     context: {
@@ -135,6 +138,11 @@ function makeEvent(index: number, { retiredUntil, startMsOf }: Growth): IngestEv
   const usage = { inputTokens: 1_200, outputTokens: 80, totalTokens: 1_280 };
   const llm = { model: name, input: { prompt: `Hello, ${index}` }, output: { response: 'Hi!' }, usage };
   return { ...common, type: 'llm', properties: { llm } };
+}
+
+function failureOf(index: number, special: string | undefined) {
+  const message = `${failures[index % failures.length]} after ${index % 9_000} ms`;
+  return { code: special ?? `code-${index % 4}`, httpStatus: 500, message };
 }
 
 export function uuidOfNumber(value: number): string {
