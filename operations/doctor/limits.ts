@@ -19,3 +19,6 @@ export const archiveBehindBytesMax = 512 * 1024 ** 2;
 
 /** Age of a change that the control stream does not have. Writers relay once a second. */
 export const pendingChangeSecondsMax = 60;
+
+/** A prepared transaction that is older is in doubt: Citus resolves those of a failed commit within a minute. In seconds. */
+export const preparedSecondsMax = 300;

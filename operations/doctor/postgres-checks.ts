@@ -8,6 +8,7 @@ import { newestMigration } from '../../lib/db/schema/version.ts';
 import { erasures, quarantine } from '../../lib/db/schema.ts';
 import { requireSchema } from '../../lib/migrate/schema-range.ts';
 import { dayMs } from '../../lib/time.ts';
+import { checkCluster } from './cluster-checks.ts';
 import { checkPendingChanges } from './control-checks.ts';
 import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
 import { archiveBehindBytesMax, backupSecondsMax, transactionSecondsMax, weeksAheadMin } from './limits.ts';
@@ -37,6 +38,7 @@ export async function checkPostgres(database: Database): Promise<Finding[]> {
     finding('postgres.transactions', 'Find the session in pg_stat_activity.', () =>
       checkTransactions(database),
     ),
+    finding('cluster', 'See docs/cluster.md.', () => checkCluster(database)),
     finding('backup', 'Run `weir backup`.', () => checkBackup(database)),
     finding('archive', 'Read the log of Postgres.', () => checkArchive(database)),
     finding('control.pending', 'Run `weir migrate`.', () => checkPendingChanges(database)),

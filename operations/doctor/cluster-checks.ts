@@ -1,0 +1,168 @@
+import { getTableName, sql } from 'drizzle-orm';
+import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../lib/db/cluster-nodes.ts';
+import type { Database } from '../../lib/db/database.ts';
+import { distributedTables, findUndistributed, hasCitus, isDistributed } from '../../lib/db/distribution.ts';
+import { type Finding, failed, finding, ok, warning } from './finding.ts';
+import { preparedSecondsMax } from './limits.ts';
+
+/** What a node of a Citus cluster says about itself. */
+export interface NodeReport {
+  readonly postgres: string;
+  readonly citus: string;
+  readonly settings: Readonly<Record<(typeof namedSettings)[number], string>>;
+  /** Prepared transactions of this database that are older than {@link preparedSecondsMax}. */
+  readonly inDoubt: number;
+}
+
+/** A node with its report, or with the reason why there is none. */
+export type ExaminedNode = { readonly name: string } & ({ report: NodeReport } | { error: string });
+
+const namedSettings = [
+  'fsync',
+  'full_page_writes',
+  'synchronous_commit',
+  'wal_level',
+  'max_connections',
+  'max_prepared_transactions',
+] as const;
+
+/** Checks each node of a Citus cluster, and that no table stays local. @returns nothing on a Postgres without Citus. */
+export async function checkCluster(database: Database): Promise<Finding[]> {
+  if (!(await hasCitus(database))) return [];
+  const tables = await finding('cluster.tables', 'Run `weir migrate --citus`.', () => checkTables(database));
+  if (!(await isDistributed(database))) return tables;
+  const nodes = await Promise.all((await listNodes(database)).map((node) => examineNode(database, node)));
+  return [...tables, ...judgeNodes(nodes)];
+}
+
+async function examineNode(database: Database, node: ClusterNode): Promise<ExaminedNode> {
+  const name = nameOfNode(node);
+  const settings = namedSettings.map((setting) => `'${setting}', current_setting('${setting}')`).join();
+  const command = `
+    SELECT json_build_object('postgres', current_setting('server_version'),
+      'citus', (SELECT extversion FROM pg_extension WHERE extname = 'citus'), 'settings', json_build_object(${settings}),
+      'inDoubt', (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()
+        AND prepared < now() - make_interval(secs => ${preparedSecondsMax})))`;
+  try {
+    // The statement names its columns as the type does.
+    return { name, report: JSON.parse(await runOnNode(database, node, command)) as NodeReport };
+  } catch (error) {
+    return { name, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function checkTables(database: Database): Promise<Finding[]> {
+  const undistributed = await findUndistributed(database);
+  if (undistributed !== undefined)
+    return [failed('cluster.tables', undistributed, 'Run `weir migrate --citus`.')];
+  if (!(await isDistributed(database)))
+    return [ok('cluster.tables', 'Citus has no workers: this is one Postgres')];
+  const rows = await database.execute<{ name: string; isIdentified: boolean }>(sql`
+    SELECT relation.relname AS name, relation.relreplident <> 'd'
+      OR EXISTS (SELECT FROM pg_index WHERE indrelid = relation.oid AND indisprimary) AS "isIdentified"
+    FROM pg_dist_partition JOIN pg_class AS relation ON relation.oid = logicalrelid WHERE partmethod = 'h'`);
+  const names = new Set(rows.map(({ name }) => name));
+  const local = distributedTables.map(getTableName).filter((name) => !names.has(name));
+  const unidentified = rows.filter(({ isIdentified }) => !isIdentified).map(({ name }) => name);
+  return [
+    local.length === 0
+      ? ok('cluster.tables', `${distributedTables.length} tables are distributed`)
+      : failed(
+          'cluster.tables',
+          `only on the coordinator: ${local.join(', ')}`,
+          'Run `weir migrate` on the coordinator.',
+        ),
+    unidentified.length === 0
+      ? ok('cluster.identity', 'shards can move while events are stored')
+      : warning(
+          'cluster.identity',
+          `no replica identity: ${unidentified.join(', ')}. Their shards cannot move while events are stored`,
+          'Run `weir migrate` on the coordinator.',
+        ),
+  ];
+}
+
+/** Judges what the nodes said; a node that did not answer is a finding. */
+export function judgeNodes(nodes: readonly ExaminedNode[]): Finding[] {
+  const reports = nodes.flatMap((node) => ('report' in node ? [node] : []));
+  return [
+    judgeReached(nodes),
+    judgeVersions(reports),
+    judgeDurability(reports),
+    judgeSettings(reports),
+    judgeTransactions(reports),
+  ];
+}
+
+type Reached = Extract<ExaminedNode, { report: NodeReport }>;
+
+function judgeReached(nodes: readonly ExaminedNode[]): Finding {
+  const check = 'cluster.nodes';
+  const away = nodes.flatMap((node) => ('error' in node ? [node.error] : []));
+  if (away.length === 0) return ok(check, `${nodes.length} answer`);
+  return failed(
+    check,
+    away.join('; '),
+    'Start the node, or promote its standby (docs/cluster.md, A lost worker or coordinator). Events of its spaces wait in the queue.',
+  );
+}
+
+function judgeVersions(nodes: readonly Reached[]): Finding {
+  const check = 'cluster.versions';
+  const describe = ({ report }: Reached) => `Postgres ${report.postgres}, Citus ${report.citus}`;
+  const [first] = nodes;
+  if (first === undefined || nodes.every((node) => describe(node) === describe(first)))
+    return ok(check, first === undefined ? 'no node answers' : describe(first));
+  return warning(
+    check,
+    nodes.map((node) => `${node.name}: ${describe(node)}`).join('; '),
+    'Finish the upgrade: the same versions on all nodes.',
+  );
+}
+
+function judgeDurability(nodes: readonly Reached[]): Finding {
+  const check = 'cluster.durability';
+  const names = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
+  const off = nodes.flatMap(({ name, report: { settings } }) =>
+    names.filter((one) => settings[one] === 'off').map((one) => `${name} has ${one}=off`),
+  );
+  if (off.length === 0) return ok(check, 'fsync, full_page_writes and synchronous_commit are on');
+  return failed(
+    check,
+    `${off.join(', ')}: a power cut loses or damages events that were answered with 202`,
+    'Turn the settings on in the configuration of these nodes.',
+  );
+}
+
+function judgeSettings(nodes: readonly Reached[]): Finding {
+  const check = 'cluster.settings';
+  const wrong = nodes.flatMap(({ name, report: { settings } }) => {
+    const [prepared, connections] = [settings.max_prepared_transactions, settings.max_connections];
+    return [
+      ...(Number(prepared) < Number(connections)
+        ? [`${name} has max_prepared_transactions=${prepared} for ${connections} connections: a store fails`]
+        : []),
+      ...(settings.wal_level === 'logical'
+        ? []
+        : [`${name} has wal_level=${settings.wal_level}: its shards cannot move while events are stored`]),
+    ];
+  });
+  if (wrong.length === 0)
+    return ok(check, 'max_prepared_transactions and wal_level are those of the documents');
+  return warning(
+    check,
+    wrong.join('; '),
+    'Change them, and restart the node (docs/cluster.md, Prepare the nodes).',
+  );
+}
+
+function judgeTransactions(nodes: readonly Reached[]): Finding {
+  const check = 'cluster.transactions';
+  const waiting = nodes.filter(({ report }) => report.inDoubt > 0);
+  if (waiting.length === 0) return ok(check, 'none is in doubt');
+  return failed(
+    check,
+    `${waiting.map(({ name, report }) => `${name} has ${report.inDoubt}`).join(', ')} prepared for more than ${preparedSecondsMax / 60} minutes: their locks block their spaces`,
+    'Run SELECT recover_prepared_transactions() on the coordinator (docs/cluster.md, In-doubt transactions).',
+  );
+}
