@@ -120,6 +120,10 @@ test('a replay begins at what the restored database lacks, or five minutes earli
       missing: { fromSequence: 4, toSequence: 6, messages: 3, from: position?.updatedAt, to: firstAt },
     },
   ]);
+  // Interrupted and called again, it names the same gap.
+  const [replay] = await startReplay(connection, database, soon);
+  expect(replay).toMatchObject({ missing: { fromSequence: 4, toSequence: 6 } });
+  expect(await startReplay(connection, database, soon)).toEqual([replay]);
   // Removed in front of a message that waited, because the stream was crowded.
   await publish(3);
   await manager.streams.deleteMessage(firstStream.name, 10, false);
@@ -129,6 +133,10 @@ test('a replay begins at what the restored database lacks, or five minutes earli
   // Another stream of the same name: its sequences say nothing about what is stored.
   await database.update(queuePositions).set({ createdAt: new Date(0) });
   expect(await planReplay(connection, database, new Date())).toMatchObject([
+    { fromSequence: 7, missing: { fromSequence: 1, toSequence: 10, messages: 7 } },
+  ]);
+  await startReplay(connection, database, new Date());
+  expect(await startReplay(connection, database, new Date())).toMatchObject([
     { fromSequence: 7, missing: { fromSequence: 1, toSequence: 10, messages: 7 } },
   ]);
 });

@@ -55,11 +55,10 @@ export async function startReplay(
   await skipCommitNumbers(database);
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   const plan = await planStreams(connection, database, restoredTo);
-  for (const { state, replay, windowMs } of plan) {
+  for (const { state, replay, completeUpTo } of plan) {
     const { fromSequence, stream } = replay;
     await retryUntilAvailable(connection, () => moveConsumer(manager, stream, fromSequence));
-    // Second, because it takes the place of the position from which a replay that is interrupted here would be planned again.
-    await keepReplay(database, state, { fromSequence, windowMs });
+    await keepReplay(database, state, completeUpTo);
   }
   return plan.map(({ replay }) => replay);
 }
@@ -73,11 +72,16 @@ export async function planReplay(
   return (await planStreams(connection, database, restoredTo)).map(({ replay }) => replay);
 }
 
+/** Up to where a database has everything of a stream. */
+interface CompleteUpTo {
+  readonly sequence: number;
+  readonly at: Date;
+}
+
 interface PlannedStream {
   readonly state: StreamState;
   readonly replay: StreamReplay;
-  /** Of the writers that ran before; 0 when it is not known. */
-  readonly windowMs: number;
+  readonly completeUpTo: CompleteUpTo;
 }
 
 async function planStreams(
@@ -88,26 +92,32 @@ async function planStreams(
   const manager = await retryUntilAvailable(connection, () => jetstreamManager(connection));
   const positions = await readStoredPositions(database);
   const states = await retryUntilAvailable(connection, () => readStreamStates(manager));
+  const since = new Date(restoredTo.getTime() - clockMarginMs);
   const kept = states.filter(({ stream }) => stream.keepsStored);
   return Promise.all(
     kept.map(async (state) => {
       const position = positions.find((one) => isOf(one, state));
-      const since = new Date(restoredTo.getTime() - clockMarginMs);
-      const bySequence = position === undefined ? state.lastSequence + 1 : position.storedUpTo + 1;
       const byTime = await retryUntilAvailable(connection, () => findSequence(manager, state, since));
-      const fromSequence = Math.max(1, state.firstSequence, Math.min(bySequence, byTime));
+      const completeUpTo =
+        position === undefined
+          ? { sequence: completeByTime(state, since, byTime), at: since }
+          : { sequence: position.storedUpTo, at: position.updatedAt };
+      const fromSequence = Math.max(1, state.firstSequence, Math.min(completeUpTo.sequence + 1, byTime));
       const replay = {
         stream: state.stream.name,
         fromSequence,
         toSequence: state.lastSequence,
         messages: Math.max(0, state.lastSequence - fromSequence + 1),
-        missing: await retryUntilAvailable(connection, () =>
-          findMissing(manager, state, { position, since }),
-        ),
+        missing: await retryUntilAvailable(connection, () => findMissing(manager, state, completeUpTo)),
       };
-      return { state, replay, windowMs: position?.windowMs ?? 0 };
+      return { state, replay, completeUpTo };
     }),
   );
+}
+
+/** Without a position: the messages before that time, if the stream reaches back to it. Otherwise any that was purged may be missing. */
+function completeByTime({ firstAt }: StreamState, since: Date, byTime: number): number {
+  return firstAt !== undefined && firstAt < since ? byTime - 1 : 0;
 }
 
 /** A stream that was created again has other messages under the same sequences. */
@@ -143,16 +153,12 @@ async function findSequence(
 async function findMissing(
   manager: JetStreamManager,
   state: StreamState,
-  { position, since }: { position: StoredPosition | undefined; since: Date },
+  { sequence: storedUpTo, at: from }: CompleteUpTo,
 ): Promise<MissingMessages | undefined> {
   const { firstSequence, lastSequence, firstAt, lastAt } = state;
-  // Without a position, every message that was purged may have been stored after the backup.
-  const storedUpTo =
-    position?.storedUpTo ?? (firstAt !== undefined && firstAt < since ? firstSequence - 1 : 0);
   const purged = Math.max(0, firstSequence - 1 - storedUpTo);
   const removed = (await readRemoved(manager, state)).filter((sequence) => sequence > storedUpTo);
   if (purged + removed.length === 0) return undefined;
-  const from = position?.updatedAt ?? since;
   return {
     fromSequence: purged > 0 ? storedUpTo + 1 : (removed[0] ?? lastSequence),
     toSequence: removed.at(-1) ?? firstSequence - 1,

@@ -1,4 +1,5 @@
-import { gt, type SQL, sql } from 'drizzle-orm';
+import { gt, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../db/database.ts';
 import { queuePositions } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
@@ -7,32 +8,55 @@ import type { StreamState } from './stream-state.ts';
 /** How far a stream was stored at the time to which this database was restored. */
 export type StoredPosition = typeof queuePositions.$inferSelect;
 
-type Values = typeof queuePositions.$inferInsert;
-
 /**
  * Records how far a stream is stored. A message is acknowledged after the COMMIT of its events, and the state was read before
  * this statement: so a database that has this row has the events of every message up to it.
  */
 export async function keepStoredPosition(
   database: Database,
-  { stream, createdAt, storedUpTo }: StreamState,
+  state: StreamState,
   windowMs: number,
 ): Promise<void> {
-  const { createdAt: keptCreatedAt, replayUpTo } = queuePositions;
-  const values = { stream: stream.name, createdAt, storedUpTo, windowMs: Math.round(windowMs) };
-  // Another stream of the same name has other messages under these sequences.
-  const isSame = sql`${keptCreatedAt} = excluded.${nameOf(keptCreatedAt)}`;
-  await keepPosition(database, values, sql`CASE WHEN ${isSame} THEN ${replayUpTo} ELSE 0 END`);
+  const { stream, createdAt } = state;
+  const { createdAt: keptCreatedAt, storedUpTo, windowMs: keptMs, replayUpTo, updatedAt } = queuePositions;
+  const excluded = (column: PgColumn) => sql`excluded.${nameOf(column)}`;
+  await database
+    .insert(queuePositions)
+    .values({
+      stream: stream.name,
+      createdAt,
+      storedUpTo: state.storedUpTo,
+      windowMs: Math.round(windowMs),
+      updatedAt: sql`clock_timestamp()`,
+    })
+    .onConflictDoUpdate({
+      target: queuePositions.stream,
+      set: {
+        createdAt: excluded(keptCreatedAt),
+        storedUpTo: excluded(storedUpTo),
+        windowMs: excluded(keptMs),
+        updatedAt: excluded(updatedAt),
+        // Another stream of the same name has other messages under these sequences.
+        replayUpTo: sql`CASE WHEN ${keptCreatedAt} = ${excluded(keptCreatedAt)} THEN ${replayUpTo} ELSE 0 END`,
+      },
+    });
 }
 
-/** Records that messages up to the last one of now are delivered again, from a sequence on. */
+/**
+ * Records that messages up to the last one of now are delivered again. The position stays that of the restored time, until a writer
+ * stores: a replay that was interrupted is planned again by it, and names the same gap.
+ *
+ * @param completeUpTo the position of a database that has none.
+ */
 export async function keepReplay(
   database: Database,
-  { stream, createdAt, lastSequence }: StreamState,
-  { fromSequence, windowMs }: { fromSequence: number; windowMs: number },
+  { stream, createdAt, lastSequence: replayUpTo }: StreamState,
+  { sequence: storedUpTo, at: updatedAt }: { sequence: number; at: Date },
 ): Promise<void> {
-  const values = { stream: stream.name, createdAt, storedUpTo: fromSequence - 1, windowMs };
-  await keepPosition(database, { ...values, replayUpTo: lastSequence }, sql`${lastSequence}`);
+  await database
+    .insert(queuePositions)
+    .values({ stream: stream.name, createdAt, storedUpTo, windowMs: 0, replayUpTo, updatedAt })
+    .onConflictDoUpdate({ target: queuePositions.stream, set: { replayUpTo } });
 }
 
 export async function readStoredPositions(database: Database): Promise<StoredPosition[]> {
@@ -48,23 +72,4 @@ export async function readReplays(database: Database): Promise<ReadonlyMap<strin
     .where(gt(replayUpTo, 0))
     .catch(() => []);
   return new Map(rows.map((row) => [row.stream, row.replayUpTo]));
-}
-
-async function keepPosition(
-  database: Database,
-  values: Omit<Values, 'updatedAt'>,
-  replayUpTo: SQL,
-): Promise<void> {
-  const { createdAt, storedUpTo, windowMs, updatedAt, stream } = queuePositions;
-  const written = Object.entries({ createdAt, storedUpTo, windowMs, updatedAt });
-  await database
-    .insert(queuePositions)
-    .values({ ...values, updatedAt: sql`clock_timestamp()` })
-    .onConflictDoUpdate({
-      target: stream,
-      set: {
-        ...Object.fromEntries(written.map(([name, column]) => [name, sql`excluded.${nameOf(column)}`])),
-        replayUpTo,
-      },
-    });
 }
