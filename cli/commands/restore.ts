@@ -73,7 +73,11 @@ async function followRestore(host: Host, file: string): Promise<void> {
     shown = journal.progress;
     if (journal.step === 'failed')
       throw new CommandError(`The restore failed: ${journal.failure}. The database of before is in use.`);
-    if (journal.step === 'done') return printJson(host, journal);
+    if (journal.step === 'done') {
+      await printJson(host, journal);
+      for (const line of journal.caughtUp?.lost ?? []) printMessage(host, `LOST: ${line}`);
+      return;
+    }
     if (!isWeirRunning(dirname(file)))
       throw new CommandError('Weir does not run any more: `npm start` goes on with the restore.');
     await sleep(restorePollMs);

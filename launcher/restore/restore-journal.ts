@@ -25,8 +25,8 @@ export interface RestoreJournal {
   readonly progress?: string;
   /** The last change that the restored database has, ISO 8601. */
   readonly restoredTo?: string;
-  /** What was applied and what is delivered again; for the operator. */
-  readonly caughtUp?: unknown;
+  /** What was applied, what is delivered again, and what is lost; for the operator. */
+  readonly caughtUp?: { readonly lost: readonly string[] };
   /** The old data directory. */
   readonly aside?: string;
   /** Why it failed. */

@@ -21,7 +21,10 @@ export interface RestoreSystem {
    *
    * @param url of the superuser.
    */
-  catchUp(url: string, restored: { to: Date; from: RecoveryOptions['backup'] }): Promise<unknown>;
+  catchUp(
+    url: string,
+    restored: { to: Date; from: RecoveryOptions['backup'] },
+  ): Promise<{ readonly lost: readonly string[] }>;
   report(line: string): void;
 }
 

@@ -54,6 +54,7 @@ export const loggedTables: readonly LoggedTable[] = [
   logged(schema.erasures, { ignored: [schema.erasures.unwritten] }),
   // A request names the user in clear, so only its end is logged, by its id. The audit log has that it was requested.
   logged(schema.erasureRequests, { operations: ['DELETE'] }),
+  logged(schema.queueCounts, { operations: ['INSERT'] }),
 ];
 
 const ofEvents = 'The queue delivers the events again, and an erasure logs the ids of erased ones.';

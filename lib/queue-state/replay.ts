@@ -5,6 +5,7 @@ import { retryUntilAvailable } from '../queue/availability.ts';
 import { consumerFrom, consumerName } from '../queue/settings.ts';
 import { findIfExists } from '../queue/stream.ts';
 import { skipCommitNumbers } from '../tail/skip-numbers.ts';
+import { countLost, type LostEvents } from './stored-counts.ts';
 import { keepReplay, readStoredPositions, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
@@ -30,6 +31,8 @@ export interface MissingMessages {
   readonly toSequence: number;
   /** How many messages they are. */
   readonly messages: number;
+  /** How many events they held that the database lacks. */
+  readonly events: LostEvents;
   /** The database is known to be complete up to here. */
   readonly from: Date;
   /** When the first message after them that is kept was accepted, or later; null when none is kept. */
@@ -103,12 +106,19 @@ async function planStreams(
           ? { sequence: completeByTime(state, since, byTime), at: since }
           : { sequence: position.storedUpTo, at: position.updatedAt };
       const fromSequence = Math.max(1, state.firstSequence, Math.min(completeUpTo.sequence + 1, byTime));
+      const missing = await retryUntilAvailable(connection, () => findMissing(manager, state, completeUpTo));
       const replay = {
         stream: state.stream.name,
         fromSequence,
         toSequence: state.lastSequence,
         messages: Math.max(0, state.lastSequence - fromSequence + 1),
-        missing: await retryUntilAvailable(connection, () => findMissing(manager, state, completeUpTo)),
+        missing: missing && {
+          ...missing,
+          events: await countLost(database, state, {
+            after: completeUpTo.sequence,
+            upTo: missing.toSequence,
+          }),
+        },
       };
       return { state, replay, completeUpTo };
     }),
@@ -154,7 +164,7 @@ async function findMissing(
   manager: JetStreamManager,
   state: StreamState,
   { sequence: storedUpTo, at: from }: CompleteUpTo,
-): Promise<MissingMessages | undefined> {
+): Promise<Omit<MissingMessages, 'events'> | undefined> {
   const { firstSequence, lastSequence, firstAt, lastAt } = state;
   const purged = Math.max(0, firstSequence - 1 - storedUpTo);
   const removed = (await readRemoved(manager, state)).filter((sequence) => sequence > storedUpTo);

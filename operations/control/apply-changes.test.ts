@@ -134,7 +134,9 @@ async function changeRow(sql: Sql, { table, operations, ignored }: LoggedTable):
   );
 }
 
-async function deleteRow(sql: Sql, { table }: LoggedTable): Promise<void> {
+async function deleteRow(sql: Sql, { table, operations }: LoggedTable): Promise<void> {
+  // Rows whose deletion is not logged come back.
+  if (!operations.includes('DELETE')) return;
   const name = getTableName(table);
   await sql.unsafe(
     `DELETE FROM ${name} WHERE ctid = (SELECT ctid FROM ${name} ORDER BY ctid OFFSET $1::float8 * (SELECT count(*) FROM ${name}) LIMIT 1)`,

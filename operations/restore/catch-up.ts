@@ -4,6 +4,7 @@ import type { ControlStart } from '../../lib/control/stream.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { retryUntilAvailable } from '../../lib/queue/availability.ts';
 import { type StreamReplay, startReplay } from '../../lib/queue-state/replay.ts';
+import type { LostEvents } from '../../lib/queue-state/stored-counts.ts';
 import { readStoredPositions } from '../../lib/queue-state/stored-positions.ts';
 import { readStreamStates } from '../../lib/queue-state/stream-state.ts';
 import { minuteMs } from '../../lib/time.ts';
@@ -52,11 +53,17 @@ export async function catchUp(
 
 function describeMissing({ stream, missing }: StreamReplay): string[] {
   if (missing === undefined) return [];
-  const { fromSequence, toSequence, from, to } = missing;
+  const { messages, fromSequence, toSequence, from, to, events } = missing;
   return [
-    `${stream} has no longer ${toSequence - fromSequence + 1} messages (${fromSequence} to ${toSequence}) that were accepted between ` +
-      `${from.toISOString()} and ${to?.toISOString() ?? 'now'}. Events of them that were stored after ${from.toISOString()} are lost.`,
+    `${stream} no longer has ${messages} messages (${fromSequence} to ${toSequence}) that were accepted between ` +
+      `${from.toISOString()} and ${to?.toISOString() ?? 'now'}. Events of them that were stored after ${from.toISOString()} are lost: ${describeEvents(events)}.`,
   ];
+}
+
+function describeEvents({ atLeast, atMost }: LostEvents): string {
+  if (atLeast === atMost) return `${atLeast} events`;
+  if (atMost !== null) return `between ${atLeast} and ${atMost} events`;
+  return atLeast === 0 ? 'how many is not known' : `at least ${atLeast} events`;
 }
 
 function describeGap({ gap, lostRequests }: AppliedChanges): string[] {

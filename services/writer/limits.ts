@@ -119,6 +119,9 @@ export const windowPurgeShare = 0.95;
 /** Interval of recording in Postgres how far a stream is stored: a replay after a restore repeats as much at most. */
 export const storedPositionMs = 10_000;
 
+/** Interval of counting the events that were stored: a restore names those of a gap with an uncertainty of as much. */
+export const storedCountMs = 60_000;
+
 /** A stream is removed when nothing was published to it for this time, and how often a writer looks whether there is one. */
 export const unusedStreamMs = 5 * 60_000;
 export const unusedLookMs = 60_000;

@@ -12,6 +12,7 @@ import { connectQueue } from '../../lib/queue/connect.ts';
 import { answerRollCall } from '../../lib/queue/roll-call.ts';
 import { allowMoreWaiting, ensureReadableStreams } from '../../lib/queue/stream.ts';
 import { openQueueFigures } from '../../lib/queue-state/queue-figures.ts';
+import { keepStoredCounts } from '../../lib/queue-state/stored-counts.ts';
 import { readReplays } from '../../lib/queue-state/stored-positions.ts';
 import { readWindowLimits } from '../../lib/queue-state/window-limits.ts';
 import { runService } from '../../lib/service.ts';
@@ -21,7 +22,7 @@ import { resolveReplayed } from '../../lib/traces/replayed-events.ts';
 import { openOwnSpans } from '../../lib/tracing/own-spans.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
-import { replayedPollMs, storeLockTimeoutMs } from './limits.ts';
+import { replayedPollMs, storedCountMs, storeLockTimeoutMs } from './limits.ts';
 import { registerStateMetrics } from './metrics.ts';
 import { keepPartitions } from './partition-upkeep.ts';
 import { type PeriodicWork, startPeriodicWork } from './periodic-work.ts';
@@ -74,6 +75,12 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const replays = await readReplays(database);
   const writer = resources.use(startWriter({ database, log, concurrency, onStored, replays }));
   const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
+  const counting: PeriodicWork = {
+    run: () => keepStoredCounts(database, manager, storedCountMs),
+    intervalMs: storedCountMs,
+    failure: 'stored events were not counted for the control stream; trying again later',
+  };
+  resources.use(startPeriodicWork(counting, log));
   // A failure here is not fatal: a service also starts while Postgres is away.
   if (await isDistributed(database).catch(() => false)) await allowMoreWaiting(manager);
   const limits = readWindowLimits(config);

@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
+import { relayControlChanges } from '../../lib/control/relay.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
 import { firstStream, firstWorkQueue } from '../../lib/queue/settings.ts';
 import { startReplay } from '../../lib/queue-state/replay.ts';
+import { keepStoredCounts } from '../../lib/queue-state/stored-counts.ts';
+import { keepStoredPosition, readStoredPositions } from '../../lib/queue-state/stored-positions.ts';
 import { readStreamState } from '../../lib/queue-state/stream-state.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { postEvents } from '../support/http.ts';
@@ -102,6 +105,60 @@ test('the window takes half of the bytes at most: ingest answers no 503 for it, 
     windowHoursMax: 25,
     windowFrom: expect.any(String),
   });
+});
+
+test('weir replay names the messages, the minutes and the number of events that neither the restored database nor the queue has, again and again', async () => {
+  const { database, sql } = pipeline;
+  await using nats = await connectQueue(pipeline.nats.url, 'test');
+  const manager = await jetstreamManager(nats);
+  const own = await pipeline.createTenant();
+  const send = async (events: number) => {
+    expect((await postEvents(pipeline, own, someEvents(events))).status).toBe(202);
+    await untilDrained(pipeline);
+  };
+  const readState = async () => {
+    const state = await readStreamState(manager, firstStream);
+    if (state === undefined) throw new Error('no stream');
+    return state;
+  };
+  await send(3);
+  await keepStoredCounts(database, manager, 0);
+  // Stored before the restored time, and not counted yet.
+  await send(2);
+  const restored = await readState();
+  const restoredTo = new Date().toISOString();
+  await send(5);
+  await send(7);
+  const { lastSequence } = await readState();
+  await keepStoredCounts(database, manager, 0);
+  await send(11);
+  await pipeline.writer.stop('SIGTERM');
+  await relayControlChanges(database, nats);
+  // What a database that is restored to that time lacks.
+  const isLater = sql`queue_stream = ${firstStream.name} AND queue_sequence > ${restored.lastSequence}`;
+  await sql`DELETE FROM event_ids WHERE id IN (SELECT e.id FROM events AS e JOIN segments AS s ON s.id = e.segment_id WHERE ${isLater})`;
+  await sql`DELETE FROM events WHERE segment_id IN (SELECT id FROM segments WHERE ${isLater})`;
+  await sql`DELETE FROM space_commits WHERE segment_ids && ARRAY(SELECT id FROM segments WHERE ${isLater})`;
+  await sql`DELETE FROM segments WHERE ${isLater}`;
+  await sql`DELETE FROM queue_counts WHERE stored_up_to > ${restored.lastSequence}`;
+  await keepStoredPosition(database, restored, 3_600_000);
+  await manager.streams.purge(firstStream.name, { seq: lastSequence + 1 });
+
+  const { updatedAt } = (await readStoredPositions(database))[0] ?? {};
+  const { firstAt } = await readState();
+  const lost =
+    `${firstStream.name} no longer has 2 messages (${lastSequence - 1} to ${lastSequence}) that were accepted between ` +
+    `${updatedAt?.toISOString()} and ${firstAt?.toISOString()}. Events of them that were stored after ${updatedAt?.toISOString()} are lost: 12 events.`;
+  // Called again after it was interrupted, it names the same.
+  for (let run = 0; run < 2; run++) {
+    const { exitCode, stdout, stderr } = await runWeir(['replay', '--since', restoredTo], pipeline.variables);
+    expect(stderr).toContain(`LOST: ${lost}\n`);
+    expect(JSON.parse(stdout).lost).toEqual([lost]);
+    expect(exitCode).toBe(0);
+  }
+  pipeline.writer = await startService('writer', pipeline.variables);
+  await untilDrained(pipeline);
+  expect(await countRows(pipeline, own.spaceId)).toBe(3 + 2 + 11);
 });
 
 test('a writer reads the streams that an ingest begins to use while it runs', async () => {

@@ -262,6 +262,18 @@ CREATE TABLE queue_positions (
   updated_at timestamptz NOT NULL
 );
 
+-- How many events were stored from ranges of messages (ADR 39).
+CREATE TABLE queue_counts (
+  stream text NOT NULL,
+  created_at timestamptz NOT NULL,
+  after_sequence bigint NOT NULL,
+  stored_up_to bigint NOT NULL,
+  last_sequence bigint NOT NULL,
+  events bigint,
+  counted_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT queue_counts_stream_created_at_after_sequence_pk PRIMARY KEY (stream, created_at, after_sequence)
+);
+
 -- Changes of administrative tables on their way to the control stream (ADR 32). `weir migrate` adds the triggers (lib/control/triggers.ts).
 
 CREATE TABLE control_changes (

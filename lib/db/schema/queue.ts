@@ -1,4 +1,5 @@
-import { bigint, pgTable, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { bigint, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns.ts';
 
 /**
@@ -17,3 +18,25 @@ export const queuePositions = pgTable('queue_positions', {
   replayUpTo: bigint('replay_up_to', { mode: 'number' }).notNull().default(0),
   updatedAt: instant('updated_at').notNull(),
 });
+
+/**
+ * How many events were stored from ranges of messages: each row begins where the row before it ends. They are in the control stream, so
+ * that a restore that finds a gap can name the events in it (ADR 39).
+ */
+export const queueCounts = pgTable(
+  'queue_counts',
+  {
+    stream: text('stream').notNull(),
+    /** When the stream was created. */
+    createdAt: instant('created_at').notNull(),
+    /** The range: messages after this sequence, up to `storedUpTo`. All of them were stored. */
+    afterSequence: bigint('after_sequence', { mode: 'number' }).notNull(),
+    storedUpTo: bigint('stored_up_to', { mode: 'number' }).notNull(),
+    /** The last sequence of the stream before `countedAt`: later messages were stored after it. */
+    lastSequence: bigint('last_sequence', { mode: 'number' }).notNull(),
+    /** Events that were new. Null when it would have taken too long to count them. */
+    events: bigint('events', { mode: 'number' }),
+    countedAt: instant('counted_at').notNull().default(sql`now()`),
+  },
+  (table) => [primaryKey({ columns: [table.stream, table.createdAt, table.afterSequence] })],
+);
