@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -8,12 +8,19 @@ import { buildOnce, buildTimeoutMs } from '../../harness/tools/build-cache.ts';
 import { runShell } from '../../harness/tools/shell.ts';
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { configSchema, secretNames } from '../../lib/config.ts';
+import { buildKustomize } from '../support/kubernetes/kustomize.ts';
+import { findDanglingReferences } from '../support/kubernetes/references.ts';
+import { buildGoProgram } from '../support/tools/go-program.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let copy = '';
 beforeAll(() => {
   copy = mkdtempSync(join(inject('runDirectory'), 'deploy-'));
   cpSync(join(root, 'deploy'), join(copy, 'deploy'), { recursive: true });
+  for (const name of ['secrets.env', 'nats-secrets.env']) {
+    const file = join(copy, 'deploy/kubernetes/overlays/example', name);
+    cpSync(`${file}.example`, file);
+  }
   cpSync(join(root, 'lib/db/roles/roles.sql'), join(copy, 'lib/db/roles/roles.sql'), { recursive: true });
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
@@ -28,19 +35,6 @@ async function run(script: string, variables: Record<string, string> = {}) {
   return stdout;
 }
 
-/** Go programs of a few lines: the tools' own commands need a newer Go. */
-function buildGo(name: string, packages: readonly string[], program: string): Promise<string> {
-  const commands = [
-    `go mod init ${name} 2>/dev/null`,
-    ...packages.map((one) => `go get ${one}`),
-    'go mod tidy',
-    'go build -o program .',
-  ];
-  const hash = createHash('sha256').update(`${commands.join()}${program}`).digest('hex').slice(0, 16);
-  const write = (directory: string) => writeFileSync(join(directory, 'main.go'), program);
-  return buildOnce({ name, hash, write, folder: '.', commands });
-}
-
 test('every variable in the files is one of the configuration', () => {
   const known = new Set([...Object.keys(configSchema.shape), ...secretNames.map((name) => `${name}_FILE`)]);
   const files = globSync('deploy/{compose/compose.yaml,kubernetes/**/*.yaml}', { cwd: root });
@@ -53,6 +47,17 @@ test('every variable in the files is one of the configuration', () => {
   const ofOthers = /^(?:POSTGRES|POD)_|^NATS_(?:PASSWORD|ROUTE_)/;
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((name) => !ofOthers.test(name) && !known.has(name))).toEqual([]);
+});
+
+test('the files name the image of this version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const file of globSync('deploy/{compose/compose,kubernetes/**/kustomization}.yaml', { cwd: root })) {
+    const named = readFileSync(join(root, file), 'utf8').matchAll(/(?:newTag: |WEIR_VERSION:-)([\w.-]+)/g);
+    expect(
+      [...named].filter(([, one]) => one !== version),
+      file,
+    ).toEqual([]);
+  }
 });
 
 test('nats-server accepts its configurations', async () => {
@@ -73,10 +78,11 @@ describe.skipIf(noGo !== undefined)(`with Go${noGo ? `: ${noGo}` : ''}`, () => {
   test(
     'compose.yaml follows the specification of Compose',
     async () => {
-      const directory = await buildGo(
+      const program = await buildGoProgram(
         'compose-check',
         ['github.com/compose-spec/compose-go/v2@v2.9.1'],
-        `package main
+        {
+          program: `package main
 
 import (
 	"context"
@@ -101,8 +107,9 @@ func main() {
 	}
 }
 `,
+        },
       );
-      expect((await run(`'${directory}/program' compose/compose.yaml`)).trim()).toBe('8');
+      expect((await run(`'${program}' compose/compose.yaml`)).trim()).toBe('8');
     },
     buildTimeoutMs,
   );
@@ -111,30 +118,7 @@ func main() {
   test.skipIf(noPython !== undefined)(
     `the overlays are valid Kubernetes objects${noPython ? `: ${noPython}` : ''}`,
     async () => {
-      const kustomize = await buildGo(
-        'kustomize',
-        ['sigs.k8s.io/kustomize/api@v0.20.1'],
-        `package main
-
-import (
-	"fmt"
-	"os"
-
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
-)
-
-func main() {
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), os.Args[1])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	text, _ := objects.AsYaml()
-	os.Stdout.Write(text)
-}
-`,
-      );
+      const kustomize = await buildKustomize();
       const commands = [
         'python3 -m venv .',
         'bin/pip install --quiet --disable-pip-version-check kubernetes-validate==1.33.1',
@@ -147,19 +131,38 @@ func main() {
         folder: '.',
         commands,
       });
-      await run(
-        'cd kubernetes/overlays/example && for f in *.example; do cp "$f" "$(basename "$f" .example)"; done',
-      );
-      for (const [overlay, count] of [
-        ['base', 20],
-        ['overlays/small', 19],
-        ['overlays/example', 22],
+      for (const [folder, count] of [
+        ['base', 21],
+        ['overlays/small', 20],
+        ['overlays/example', 23],
       ] as const) {
-        const file = `${overlay.replaceAll('/', '-')}.yaml`;
-        await run(`'${kustomize}/program' kubernetes/${overlay} > ${file}`);
-        expect(Number(await run(`grep -c '^kind:' ${file}`))).toBe(count);
-        await run(`'${validate}/bin/kubernetes-validate' --strict ${file}`);
+        const file = join(copy, `${basename(folder)}.yaml`);
+        const { yaml, objects } = await kustomize(join(copy, 'deploy/kubernetes', folder));
+        expect(objects, folder).toHaveLength(count);
+        writeFileSync(file, yaml);
+        await run(`'${validate}/bin/kubernetes-validate' --strict '${file}'`);
       }
+    },
+    buildTimeoutMs,
+  );
+
+  test(
+    'the objects of Kubernetes name only objects, keys, pods and ports that exist',
+    async () => {
+      const kustomize = await buildKustomize();
+      const render = async (folder: string) =>
+        (await kustomize(join(copy, 'deploy/kubernetes', folder))).objects;
+      const secrets = [
+        ['weir', 'Job migrate', 'Deployment ingest', 'Deployment writer', 'Deployment dashboard-api'],
+        ['weir', 'Deployment commands'],
+        ['weir-nats', 'StatefulSet nats'],
+      ].flatMap(([secret, ...users]) => users.map((user) => `${user}: no Secret ${secret}`));
+      for (const folder of ['base', 'overlays/small'])
+        expect(findDanglingReferences(await render(folder)).toSorted(), folder).toEqual(secrets.toSorted());
+      expect(findDanglingReferences(await render('overlays/example'))).toEqual([]);
+      // As the overlay `small` tells.
+      await run(`sed -i 's|../../base|../small|' kubernetes/overlays/example/kustomization.yaml`);
+      expect(findDanglingReferences(await render('overlays/example'))).toEqual([]);
     },
     buildTimeoutMs,
   );
