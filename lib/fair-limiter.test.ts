@@ -52,7 +52,7 @@ test('a task whose signal is aborted leaves the queue, and never runs', async ()
   const waiting = [gate.add(by('a', 'x', left.signal)), gate.add(by('a', 'x', left.signal))];
   await expect(gate.add(by('a', 'x'))).rejects.toThrow(QueueFullError);
   left.abort();
-  for (const task of waiting) await expect(task).rejects.toThrow(CallerAbortedError);
+  await Promise.all(waiting.map((task) => expect(task).rejects.toThrow(CallerAbortedError)));
   await expect(gate.add(by('b', 'y', left.signal))).rejects.toThrow(CallerAbortedError);
   void gate.add(by('a', 'x'));
   await gate.endOne();

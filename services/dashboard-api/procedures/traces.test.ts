@@ -179,10 +179,10 @@ test('a thread and a user have their first input, last state, models and cost, a
   expect(await list({ userId: 'noah' })).toEqual(['boats']);
   expect((await client.trpc.users.list.query({ search: 'no' })).items).toMatchObject([{ id: 'noah' }]);
   for (const missing of [
-    client.trpc.threads.get.query({ threadId: 'none' }),
-    other.client.trpc.users.get.query({ userId: 'noah' }),
+    () => client.trpc.threads.get.query({ threadId: 'none' }),
+    () => other.client.trpc.users.get.query({ userId: 'noah' }),
   ])
-    await expect(missing).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });
+    await expect(missing()).rejects.toMatchObject({ data: { code: 'NOT_FOUND' } });
 });
 
 test('the pages of a search show each thread once, also when only an old event of it matches', async () => {
