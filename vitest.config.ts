@@ -17,8 +17,11 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/run/global-setup.ts'],
     setupFiles: ['test/support/run/setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // For tests that hang. A machine that does other work as well needs ten times as long as an idle one.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    // Vitest's default is 1 s.
+    expect: { poll: { timeout: 60_000 } },
     // On two cores: the files share them with the servers that they start, and wait for half of their time.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

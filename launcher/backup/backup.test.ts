@@ -94,7 +94,7 @@ test('a backup of a running Postgres under load is verified, its secrets are apa
   expect(readdirSync(path).sort()).toEqual(['base', 'secrets', 'wal']);
   const recorded = await sql`SELECT label, location, verified_at IS NOT NULL AS verified FROM backups`;
   expect([...recorded]).toEqual([{ label: backup.label, location: path, verified: true }]);
-}, 120_000);
+});
 
 test('the state of the backups and of the archive can be watched', async () => {
   const database = openDatabase(sql);
@@ -109,7 +109,7 @@ test('the state of the backups and of the archive can be watched', async () => {
   await sql`SELECT pg_switch_wal()`;
   await until(async () => (await readArchiveState(database)).isFailing);
   renameSync(`${wal}-away`, wal);
-}, 60_000);
+});
 
 test('a backup with a changed file, and one without a segment of WAL, is not verified', async () => {
   const copy = join(directory, 'copy');
@@ -133,7 +133,7 @@ test('a backup with a changed file, and one without a segment of WAL, is not ver
   writeFileSync(file, bytes);
   await expect(tryIt()).rejects.toThrow(/the backup is damaged: .*is not what was written/);
   expect(readdirSync(copy).filter((name) => name.startsWith('trial-'))).toEqual([]);
-}, 120_000);
+});
 
 test('without room, or without an archive that Postgres can write, there is no new backup and nothing that looks like one', async () => {
   const before = listBackups(backupDirectory(options().otherwise));
@@ -171,7 +171,7 @@ test('a disk that gets full during the copy leaves no backup, and the archive of
   const { backup, failure } = await backUp(options());
   expect(failure).toBeUndefined();
   expect(backup.startedAt > (lastBackup?.startedAt ?? '')).toBe(true);
-}, 120_000);
+});
 
 test('pruning goes by age, and keeps the last verified backup and the WAL of all that stay', () => {
   const path = mkdtempSync(join(tmpdir(), 'weir-prune-'));

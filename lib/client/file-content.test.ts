@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openFileContent } from './file-content.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'weir-test-file-'));
@@ -35,7 +35,7 @@ test.runIf(process.platform === 'linux').each([
     expect(content.subarray(0, chunk.length)).toEqual(chunk);
     break;
   }
-  await vi.waitFor(() => expect(openFiles()).toEqual([]));
+  await expect.poll(openFiles).toEqual([]);
 });
 
 test('a truncated archive yields its content, then an error', async () => {

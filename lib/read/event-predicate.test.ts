@@ -88,4 +88,4 @@ test('a predicate matches exactly the rows that a list with the same filter show
   );
   // Guards against a vacuous property: many filters must match some events and not others.
   expect(shownByOne).toBeGreaterThan(50);
-}, 60_000);
+});

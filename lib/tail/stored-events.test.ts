@@ -348,7 +348,7 @@ test('concurrent readers get every event once and in order, whatever the sizes o
     expect(seen.toSorted()).toEqual(sent.get(spaceId)?.toSorted());
     expect(seen).toEqual((await readAll(spaceId, firstPosition)).ids);
   }
-}, 60_000);
+});
 
 /** Stores a part in a transaction that fails after it. */
 async function rollBack(part: Part): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { openClient, openDashboard } from '../../test/support/dashboard.ts';
 import { openPostgresProxy } from '../../test/support/postgres-proxy.ts';
+import { until } from '../../test/support/wait.ts';
 
 test('while Postgres is unreachable calls are SERVICE_UNAVAILABLE, and afterwards the session still works', async () => {
   await using postgres = await openPostgresProxy();
@@ -25,8 +26,8 @@ test('while Postgres is unreachable calls are SERVICE_UNAVAILABLE, and afterward
   expect(await status('/healthz')).toBe(200);
 
   await postgres.proxy.heal();
-  await vi.waitFor(() => client.trpc.usage.current.query(), { timeout: 10_000, interval: 100 });
-  await vi.waitFor(async () => expect(await status('/readyz')).toBe(200), { timeout: 10_000 });
+  await vi.waitFor(() => client.trpc.usage.current.query(), { timeout: 60_000, interval: 100 });
+  await until(async () => (await status('/readyz')) === 200);
   expect((await client.trpc.events.list.query()).events).toEqual([]);
 });
 

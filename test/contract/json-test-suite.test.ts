@@ -101,7 +101,7 @@ test('everything that is accepted is stored, and quarantine is empty', async () 
     expect((await postRaw(pipeline, key, embed(read(name)))).status).toBe(202);
   }
   const stored = () => pipeline.sql`SELECT id FROM events WHERE space_id = ${spaceId}`;
-  await expect.poll(stored, { timeout: 20_000 }).toHaveLength(accepted.length);
+  await expect.poll(stored).toHaveLength(accepted.length);
   expect(await pipeline.sql`SELECT id FROM quarantine`).toEqual([]);
 });
 

@@ -51,7 +51,7 @@ test('a writer killed during a deletion leaves no event without its segment, and
     (await database.select({ rows: count() }).from(table).where(eq(table.spaceId, spaceId)))[0]?.rows;
   expect(await stored(eventIds, short.spaceId)).toBe(3_000);
   expect(await stored(segments, forEver.spaceId)).toBe(75);
-}, 180_000);
+});
 
 test('an expired event that is sent again is accepted, but neither stored nor billed', async () => {
   await using pipeline = await startPipeline({ RETENTION_DAYS_MAX: '7' });

@@ -143,7 +143,7 @@ test('an erasure killed while it rewrites files resumes when run again, and no f
   await sql`VACUUM`;
   await sql`CHECKPOINT`;
   expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
-}, 180_000);
+});
 
 /** Stores events of the user among others, also in quarantine. @returns the number of them that have a row. */
 async function storeGone(database: Database, spaceId: string): Promise<number> {

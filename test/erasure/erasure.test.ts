@@ -63,7 +63,7 @@ test('events accepted before the command are erased, also from the queue; events
     ]),
   );
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(7);
-}, 120_000);
+});
 
 test('an erasure while the same user is written removes all earlier events and keeps all later ones', async () => {
   await using pipeline = await startPipeline();
@@ -106,7 +106,7 @@ test('an erasure while the same user is written removes all earlier events and k
   expect(events.length - left.size).toBe(accepted.length);
   expect(receipt.erased.events).toBe(accepted.length - left.size);
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(2 * accepted.length);
-}, 120_000);
+});
 
 test('a command killed half-way resumes when it is run again', async () => {
   await using pipeline = await startPipeline();
@@ -134,7 +134,7 @@ test('a command killed half-way resumes when it is run again', async () => {
   const receipt = await startErase(pipeline, tenant).receipt();
   expect(receipt.erased).toMatchObject({ events: segments, segmentsRewritten: segments, segmentsDeleted: 0 });
   expect(await usersOf(pipeline, tenant)).toEqual(new Map([['kept', segments]]));
-}, 180_000);
+});
 
 test('an erasure requested in the dashboard is run once by several writers, also after a crash, and leaves no name', async () => {
   await using pipeline = await startPipeline();
@@ -190,7 +190,7 @@ test('an erasure requested in the dashboard is run once by several writers, also
   const [samples] = await pipeline.sql`
     SELECT count(*)::integer AS count FROM pg_stats WHERE tablename = 'erasure_requests' AND attname = 'value'`;
   expect(samples?.count).toBe(0);
-}, 180_000);
+});
 
 test('events in quarantine are erased, the others stay replayable, and an erased event is never stored', async () => {
   await using pipeline = await startPipeline();
@@ -214,7 +214,7 @@ test('events in quarantine are erased, the others stay replayable, and an erased
     ]),
   );
   expect(await countUsage(pipeline, tenant.spaceId)).toBe(2);
-}, 120_000);
+});
 
 test('an erased event that is sent again with new ones stores no text', async () => {
   await using pipeline = await startPipeline();
@@ -247,4 +247,4 @@ test('an erased event that is sent again with new ones stores no text', async ()
   expect(days?.repeats).toBe(2);
   const receipt = await startErase(pipeline, tenant).receipt();
   expect(receipt.erased).toMatchObject({ events: 0, segmentsRewritten: 0 });
-}, 120_000);
+});

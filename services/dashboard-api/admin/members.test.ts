@@ -38,7 +38,7 @@ test.each([
       owners.map(({ user_id: userId }) => run(spaceId, { userId, actor: { id: userId, address: null } })),
     );
     await expect
-      .poll(async () => (await sql`SELECT 1 FROM pg_locks WHERE NOT granted`).length, { timeout: 10_000 })
+      .poll(async () => (await sql`SELECT 1 FROM pg_locks WHERE NOT granted`).length)
       .toBeGreaterThanOrEqual(2);
   });
   expect((await changes)?.toSorted()).toEqual(['changed', 'last_owner']);

@@ -405,4 +405,4 @@ test('a client that stops reading gets `skipped` when it reads again, and finds 
     expect(seen.length - before).toBeLessThanOrEqual(message.skipped.events ?? 0);
   }
   expect(seen).toEqual([...sent, String(last.id)]);
-}, 120_000);
+});

@@ -38,7 +38,7 @@ export async function openVisitor(
   await context.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
     globalThis.reportViolation('CSP ' + event.violatedDirective + ': ' + event.blockedURI + ' in ' + event.sourceFile));`);
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.on('pageerror', (error) => void errors.push(error.stack ?? error.message));
   page.on('console', (message) => {
     if (message.type() === 'error' && !requestFailed.test(message.text())) errors.push(message.text());

@@ -34,49 +34,60 @@ const untilAnswered = (apiKey: string, status: number) =>
 const apiKeys = () => space.client.trpc.apiKeys;
 const find = async (keyId: string) => (await apiKeys().list.query()).find(({ id }) => id === keyId);
 
-test('a key is shown once, listed by its first and last characters, and accepted until it is revoked', async () => {
-  const { keyId, apiKey } = await apiKeys().create.mutate({ name: ' production ' });
-  await untilAnswered(apiKey, 202);
-  const listed = await find(keyId);
-  expect(listed).toMatchObject({
-    name: 'production',
-    prefix: 'weir_',
-    lastFour: apiKey.slice(-4),
-    createdBy: space.email,
-    expiresAt: null,
-    revokedAt: null,
-    state: 'active',
-    replaces: null,
-    replacedBy: null,
-  });
-  expect(JSON.stringify(listed)).not.toContain(apiKey.slice(5, 20));
-  await apiKeys().revoke.mutate({ keyId });
-  await untilAnswered(apiKey, 401);
-  await apiKeys().revoke.mutate({ keyId });
-  expect(await find(keyId)).toMatchObject({ state: 'revoked' });
-});
+/** On a busy machine a change may be noticed later than within a second. */
+const mayBeLate = { retry: 2 };
 
-test('a key is rejected once it has expired', async () => {
-  const expiresAt = new Date(Date.now() + 1_500).toISOString();
+test(
+  'a key is shown once, listed by its first and last characters, and accepted until it is revoked',
+  mayBeLate,
+  async () => {
+    const { keyId, apiKey } = await apiKeys().create.mutate({ name: ' production ' });
+    await untilAnswered(apiKey, 202);
+    const listed = await find(keyId);
+    expect(listed).toMatchObject({
+      name: 'production',
+      prefix: 'weir_',
+      lastFour: apiKey.slice(-4),
+      createdBy: space.email,
+      expiresAt: null,
+      revokedAt: null,
+      state: 'active',
+      replaces: null,
+      replacedBy: null,
+    });
+    expect(JSON.stringify(listed)).not.toContain(apiKey.slice(5, 20));
+    await apiKeys().revoke.mutate({ keyId });
+    await untilAnswered(apiKey, 401);
+    await apiKeys().revoke.mutate({ keyId });
+    expect(await find(keyId)).toMatchObject({ state: 'revoked' });
+  },
+);
+
+test('a key is rejected once it has expired', mayBeLate, async () => {
+  const expiresAt = new Date(Date.now() + 2_000).toISOString();
   const { keyId, apiKey } = await apiKeys().create.mutate({ name: 'short', expiresAt });
   await untilAnswered(apiKey, 202);
-  await until(async () => (await send(apiKey)) === 401, 5_000);
+  await until(async () => (await send(apiKey)) === 401);
   expect(await find(keyId)).toMatchObject({ state: 'expired', expiresAt });
   await expect(
     apiKeys().create.mutate({ name: 'late', expiresAt: new Date(Date.now() - 1).toISOString() }),
   ).rejects.toMatchObject(code('BAD_REQUEST'));
 });
 
-test('a rolled key is accepted together with the new one during the overlap, and not afterwards', async () => {
-  const old = await apiKeys().create.mutate({ name: 'rolled' });
-  const rolled = await apiKeys().roll.mutate({ keyId: old.keyId, overlapHours: 2 / 3_600 });
-  expect(await send(old.apiKey)).toBe(202);
-  await untilAnswered(rolled.apiKey, 202);
-  await until(async () => (await send(old.apiKey)) === 401, 5_000);
-  expect(await send(rolled.apiKey)).toBe(202);
-  expect(await find(rolled.keyId)).toMatchObject({ name: 'rolled', replaces: old.keyId, expiresAt: null });
-  expect(await find(old.keyId)).toMatchObject({ replacedBy: rolled.keyId, state: 'expired' });
-});
+test(
+  'a rolled key is accepted together with the new one during the overlap, and not afterwards',
+  mayBeLate,
+  async () => {
+    const old = await apiKeys().create.mutate({ name: 'rolled' });
+    const rolled = await apiKeys().roll.mutate({ keyId: old.keyId, overlapHours: 2 / 3_600 });
+    expect(await send(old.apiKey)).toBe(202);
+    await untilAnswered(rolled.apiKey, 202);
+    await until(async () => (await send(old.apiKey)) === 401);
+    expect(await send(rolled.apiKey)).toBe(202);
+    expect(await find(rolled.keyId)).toMatchObject({ name: 'rolled', replaces: old.keyId, expiresAt: null });
+    expect(await find(old.keyId)).toMatchObject({ replacedBy: rolled.keyId, state: 'expired' });
+  },
+);
 
 test('of concurrent rolls of one key one succeeds', async () => {
   const { keyId } = await apiKeys().create.mutate({ name: 'race' });
