@@ -23,7 +23,7 @@ export default defineConfig({
     // Vitest's default is 1 s.
     expect: { poll: { timeout: 60_000 } },
     // On two cores: the files share them with the servers that they start, and wait for half of their time.
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     // Test files share a process, and so load each module once. The suite takes a third less CPU time.
     isolate: false,
