@@ -19,7 +19,7 @@ import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
  */
 
 const { id, segmentId, traceId, agentId } = events;
-const { reasoningTokens, mergedEventId } = traceNodes;
+const { reasoningTokens, mergedEventId, removedEventId } = traceNodes;
 
 const space = sql`${sql.placeholder('space')}::uuid`;
 const kept = (column: PgColumn) => sql`kept.${nameOf(column)}`;
@@ -92,7 +92,8 @@ function changeContexts(): SQL {
     ${nameOf(reasoningTokens)} = coalesce(${change(reasoningTokens)}, ${kept(reasoningTokens)}),
     ${nameOf(mergedEventId)} = CASE WHEN NOT coalesce(change.is_dropped, false)
       THEN coalesce(${change(mergedEventId)}, ${kept(mergedEventId)}) END,
-    ${nameOf(traceNodes.eventId)} = CASE WHEN NOT coalesce(change.is_removed, false) THEN ${kept(traceNodes.eventId)} END
+    ${nameOf(traceNodes.eventId)} = CASE WHEN NOT coalesce(change.is_removed, false) THEN ${kept(traceNodes.eventId)} END,
+    ${nameOf(removedEventId)} = CASE WHEN coalesce(change.is_removed, false) THEN ${kept(traceNodes.eventId)} ELSE ${kept(removedEventId)} END
   FROM ${rowsOf('nodes', columns.node)}
   WHERE ${kept(traceNodes.spaceId)} = ${space} AND ${kept(traceNodes.traceId)} = ${change(traceId)}
     AND ${kept(traceNodes.spanId)} = ${change(traceNodes.spanId)} AND ${isResolved}

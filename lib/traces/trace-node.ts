@@ -3,9 +3,14 @@ import { traceNodes } from '../db/schema.ts';
 import { asStored } from '../event/text.ts';
 
 /** A span as the queue carries it: a row of `trace_nodes` without its space and its time of receipt. */
-export type TraceNode = Omit<typeof traceNodes.$inferInsert, 'spaceId' | 'receivedAt'>;
+export type TraceNode = Omit<typeof traceNodes.$inferInsert, 'spaceId' | 'receivedAt' | 'removedEventId'>;
 
-const { spaceId: _space, receivedAt: _received, ...columns } = getTableColumns(traceNodes);
+const {
+  spaceId: _space,
+  receivedAt: _received,
+  removedEventId: _removed,
+  ...columns
+} = getTableColumns(traceNodes);
 
 /** The columns that the queue carries. */
 export const nodeColumns: { readonly [Name in keyof TraceNode]-?: (typeof columns)[Name] } = columns;

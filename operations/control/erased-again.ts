@@ -11,11 +11,17 @@ import {
   usageDays,
   usageMonths,
 } from '../../lib/db/schema.ts';
-import { listOf, nameOf, namesOf } from '../../lib/db/statement.ts';
-import { addTo, agentStatistics, nameStatistics } from '../../lib/write/statistics.ts';
+import { listOf, nameOf, namesOf, numberOf } from '../../lib/db/statement.ts';
+import {
+  addTo,
+  agentStatistics,
+  type CountedRows,
+  isByName,
+  nameStatistics,
+} from '../../lib/write/statistics.ts';
 import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
-import { countedColumns, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';
+import { countedColumns, countedRow, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';
 import { eraseRows } from '../erasure/erased-segments.ts';
 import { countErased } from '../erasure/erasure-row.ts';
 import { batchSegmentsMax } from '../erasure/limits.ts';
@@ -63,7 +69,9 @@ export async function eraseAgain(
 }
 
 /** Erases events that the restored database has: from segments, and from the quarantine. */
-async function eraseStored(database: Database, { spaceId, erasureId, ids }: ErasedRecord) {
+async function eraseStored(database: Database, { spaceId, erasureId, merged, ids: own }: ErasedRecord) {
+  const ids = [...own, ...merged];
+  const mergedIds = new Set(merged);
   const erasure = { spaceId, id: erasureId };
   const notReached: string[] = [];
   const { unreadable } = await wipeQuarantine(database, {
@@ -89,7 +97,13 @@ async function eraseStored(database: Database, { spaceId, erasureId, ids }: Eras
       {
         spaceId,
         matches,
-        note: (transaction, { unwritten }) => countErased(transaction, erasure, { unwritten }),
+        async note(transaction, { rows, unwritten }) {
+          // Here they were not merged yet: they are counted twice, alone and in the others.
+          const apart = rows.filter(({ id }) => mergedIds.has(id));
+          const counted = apart.map((row) => countedRow(row, row.apiKeyId));
+          if (counted.length > 0) await transaction.execute(countEvents(spaceId, counted, { sign: -1 }));
+          await countErased(transaction, erasure, { unwritten });
+        },
       },
       segmentIds.slice(from, from + batchSegmentsMax),
     );
@@ -105,23 +119,44 @@ async function eraseStored(database: Database, { spaceId, erasureId, ids }: Eras
  *
  * @returns how many were new.
  */
-async function addToLedger(database: Database, { spaceId, ids, counted }: ErasedRecord): Promise<number> {
-  const columns = [...Object.values(countedColumns), segments.apiKeyId];
-  const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
-  const [row] = await database.execute<{ added: number }>(sql`
-    WITH new_ids AS (
+async function addToLedger(
+  database: Database,
+  { spaceId, ids: own, merged, counted }: ErasedRecord,
+): Promise<number> {
+  const ids = `{${[...own, ...merged].join()}}`;
+  const newIds = sql`new_ids AS (
       INSERT INTO ${eventIds} (${namesOf([eventIds.spaceId, eventIds.id])})
-      SELECT ${spaceId}::uuid, id FROM unnest(${`{${ids.join()}}`}::uuid[]) AS id ORDER BY id
+      SELECT ${spaceId}::uuid, id FROM unnest(${ids}::uuid[]) AS id ORDER BY id
       ON CONFLICT DO NOTHING
       RETURNING ${nameOf(eventIds.id)}
-    ), new_events AS MATERIALIZED (
-      SELECT ${spaceId}::uuid AS ${nameOf(events.spaceId)}, counted.*, NULL::double precision AS ${nameOf(traceNodes.reasoningTokens)}
-      FROM json_to_recordset(${JSON.stringify(counted)}::json) AS counted(${types}) JOIN new_ids USING (${nameOf(events.id)})
+    )`;
+  const [row] = await database.execute<{ added: number }>(countEvents(spaceId, counted, { sign: 1, newIds }));
+  return row?.added ?? 0;
+}
+
+/**
+ * The statement that adds events to usage and statistics, or subtracts them.
+ *
+ * @param counted their counted columns. @param newIds a common table expression: only events with its ids are counted.
+ */
+function countEvents(
+  spaceId: string,
+  counted: ErasedRecord['counted'],
+  { sign, newIds }: { sign: 1 | -1; newIds?: SQL },
+): SQL {
+  const columns = [...Object.values(countedColumns), segments.apiKeyId];
+  const types = listOf(columns.map((column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`));
+  const rows: CountedRows = { from: 'counted_events', isSigned: true };
+  return sql`
+    WITH ${newIds === undefined ? sql`` : sql`${newIds}, `}counted_events AS MATERIALIZED (
+      SELECT ${spaceId}::uuid AS ${nameOf(events.spaceId)}, counted.*, NULL::double precision AS ${nameOf(traceNodes.reasoningTokens)},
+        ${numberOf(sign)} AS sign, true AS ${isByName}
+      FROM json_to_recordset(${JSON.stringify(counted)}::json) AS counted(${types})
+        ${newIds === undefined ? sql`` : sql`JOIN new_ids USING (${nameOf(events.id)})`}
     ), usage AS (${countUsage()}
     ), by_day AS (${countByDay()}
-    ), ${nameStatistics()}, ${agentStatistics()}
-    SELECT count(*)::integer AS added FROM new_ids`);
-  return row?.added ?? 0;
+    ), ${nameStatistics(rows)}, ${agentStatistics(rows)}
+    SELECT ${newIds === undefined ? sql`0` : sql`(SELECT count(*)::integer FROM new_ids)`} AS added`;
 }
 
 function countUsage(): SQL {
@@ -129,8 +164,8 @@ function countUsage(): SQL {
   const key = namesOf([spaceId, month]);
   return sql`
   INSERT INTO ${usageMonths} AS kept (${namesOf([spaceId, month, count])})
-  SELECT ${nameOf(spaceId)}, to_char(${nameOf(events.receivedAt)} AT TIME ZONE 'UTC', 'YYYY-MM') AS ${nameOf(month)}, count(*)
-  FROM new_events GROUP BY ${key}
+  SELECT ${nameOf(spaceId)}, to_char(${nameOf(events.receivedAt)} AT TIME ZONE 'UTC', 'YYYY-MM') AS ${nameOf(month)}, sum(sign)
+  FROM counted_events GROUP BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
 }
 
@@ -139,8 +174,8 @@ function countByDay(): SQL {
   const key = namesOf([spaceId, day, apiKeyId]);
   return sql`
   INSERT INTO ${usageDays} AS kept (${namesOf([spaceId, day, apiKeyId, count, repeats])})
-  SELECT ${nameOf(spaceId)}, (${nameOf(events.receivedAt)} AT TIME ZONE 'UTC')::date AS ${nameOf(day)}, ${nameOf(apiKeyId)}, count(*), 0
-  FROM new_events GROUP BY ${key}
+  SELECT ${nameOf(spaceId)}, (${nameOf(events.receivedAt)} AT TIME ZONE 'UTC')::date AS ${nameOf(day)}, ${nameOf(apiKeyId)}, sum(sign), 0
+  FROM counted_events GROUP BY ${key}
   ON CONFLICT (${key}) DO UPDATE SET ${addTo(count)}`;
 }
 

@@ -1,6 +1,6 @@
-import { and, asc, eq, getTableColumns, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { inBoundedTransaction } from '../../lib/db/bounded-transaction.ts';
-import type { Database } from '../../lib/db/database.ts';
+import type { Database, Transaction } from '../../lib/db/database.ts';
 import { traceNodes } from '../../lib/db/schema.ts';
 import { asStored } from '../../lib/event/text.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
@@ -41,11 +41,38 @@ export async function eraseNodes(database: Database, erasure: Erasure): Promise<
         .set({ name: null, agentId: null, threadId: null, userId: null })
         .where(and(eq(spaceId, erasure.spaceId), sql`${key} IN (${keys})`))
         .returning();
-      await recordErased(transaction, erasure, { nodes: cleared.map(nodeImage) });
+      // Those of merged ones are recorded with the event into which they were merged.
+      const merged = cleared.flatMap((node) =>
+        node.mergedEventId === null ? (node.removedEventId ?? []) : [],
+      );
+      await recordErased(transaction, erasure, { nodes: cleared.map(nodeImage), merged });
       await countErased(transaction, erasure, { unwritten: [nodesTable, statisticsTable] });
     });
     erased += found.length;
   }
+}
+
+/**
+ * The ids of events that were merged into these. Their messages are in the queue: after a restore to a time before the merge they would
+ * be stored again.
+ */
+export async function findMerged(
+  transaction: Transaction,
+  spaceId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { removedEventId } = traceNodes;
+  const found = await transaction
+    .select({ id: removedEventId })
+    .from(traceNodes)
+    .where(
+      and(
+        eq(traceNodes.spaceId, spaceId),
+        inArray(traceNodes.mergedEventId, [...ids]),
+        isNotNull(removedEventId),
+      ),
+    );
+  return found.flatMap(({ id }) => id ?? []);
 }
 
 /** The row by the names of its columns in the database. */

@@ -16,6 +16,8 @@ export const erasedRecord = z.object({
   ids: z.array(z.string()),
   /** The counted columns of those that were stored, by the names in the database. */
   counted: z.array(z.record(z.string(), z.unknown())),
+  /** Of events that had been merged into those, or removed as sums of them, and were taken out of usage and statistics then. */
+  merged: z.array(z.string()).default([]),
   /** Rows of `trace_nodes` after their texts were cleared. */
   nodes: z.array(z.record(z.string(), z.unknown())),
 });
@@ -51,6 +53,7 @@ export function countedRow(row: CountedRow, apiKeyId: string): Record<string, un
 interface Erased {
   readonly ids?: readonly string[];
   readonly counted?: ErasedRecord['counted'];
+  readonly merged?: readonly string[];
   readonly nodes?: ErasedRecord['nodes'];
 }
 
@@ -58,10 +61,10 @@ interface Erased {
 export async function recordErased(
   transaction: Transaction,
   { spaceId, id: erasureId }: Pick<Erasure, 'spaceId' | 'id'>,
-  { ids = [], counted = [], nodes = [] }: Erased,
+  { ids = [], counted = [], merged = [], nodes = [] }: Erased,
 ): Promise<void> {
   const countedById = new Map(counted.map((row) => [row.id, row]));
-  const length = Math.max(ids.length, nodes.length);
+  const length = Math.max(ids.length, merged.length, nodes.length);
   for (let from = 0; from < length; from += erasedIdsPerChange) {
     const own = ids.slice(from, from + erasedIdsPerChange);
     const record: ErasedRecord = {
@@ -69,6 +72,7 @@ export async function recordErased(
       erasureId,
       ids: own,
       counted: own.map((one) => countedById.get(one)).filter((row) => row !== undefined),
+      merged: merged.slice(from, from + erasedIdsPerChange),
       nodes: nodes.slice(from, from + erasedIdsPerChange),
     };
     await transaction.insert(controlChanges).values({

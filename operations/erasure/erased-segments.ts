@@ -8,6 +8,7 @@ import { inSpace, type TermColumn } from '../../lib/event/terms.ts';
 import { rebuildSegment } from '../../lib/segment/rebuilt-segment.ts';
 import type { Batch } from './candidates.ts';
 import { statisticsTable } from './cluster/cluster-files.ts';
+import { findMerged } from './erased-nodes.ts';
 import { countedColumns, countedRow, recordErased } from './erased-record.ts';
 import { countErased, type Erasure } from './erasure-row.ts';
 import { matchRows } from './subject.ts';
@@ -59,8 +60,12 @@ export function eraseBatch(database: Database, erasure: Erasure, ids: Batch): Pr
     await countErased(transaction, erasure, { events, segmentsRewritten, segmentsDeleted, unwritten });
     // After a restore a deleted space is deleted again.
     if (subject.kind === 'space') return;
+    const ids = rows.map(({ id }) => id);
     await recordErased(transaction, erasure, {
-      ids: rows.map(({ id }) => id),
+      ids,
+      merged: rows.every(({ traceId }) => traceId === null)
+        ? []
+        : await findMerged(transaction, spaceId, ids),
       counted: rows.map((row) => countedRow(row, row.apiKeyId)),
     });
   };

@@ -1,11 +1,13 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toProtobufLogs } from '../../harness/fixtures/logs.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
 import { createSpace } from '../../lib/accounts/spaces.ts';
 import { readUsage } from '../../lib/accounts/usage.ts';
+import { relayControlChanges } from '../../lib/control/relay.ts';
+import { ensureControlStream, readControlState } from '../../lib/control/stream.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import {
@@ -33,6 +35,7 @@ import { storeNodes } from '../../lib/traces/store-nodes.ts';
 import { quarantineEvent } from '../../lib/write/quarantine.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
 import { storeParts } from '../../lib/write/store.ts';
+import { applyControlChanges } from '../../operations/control/apply-changes.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
 import {
   type ExportedEvent,
@@ -82,10 +85,10 @@ function messageOf(spaceId: string, { parts, nodes }: SpanBatch) {
     sent,
     messages,
     /** @param isKilled whether the writer ends before it resolves the traces. */
-    async deliver(isKilled = false) {
-      await storeParts(database, sent);
-      const unresolved = await storeNodes(database, spaceId, messages);
-      if (!isKilled) await resolveTraces(database, spaceId, unresolved);
+    async deliver(isKilled = false, into = database) {
+      await storeParts(into, sent);
+      const unresolved = await storeNodes(into, spaceId, messages);
+      if (!isKilled) await resolveTraces(into, spaceId, unresolved);
     },
   };
 }
@@ -732,6 +735,76 @@ test('an erasure clears the names of spans, and a span that is sent again does n
   await call(3).deliver();
   const [later] = await database.select(contextColumns).from(events).where(eq(events.spaceId, spaceId));
   expect(later).toEqual({ agentId: null, threadId: null, userId: null });
+});
+
+test('events that were merged into erased ones do not come back after a restore to a time before, and are counted as they were', async () => {
+  const connection = resources.use(await connectQueue(nats.url, 'test'));
+  await ensureControlStream(connection, { NATS_REPLICAS: 1 });
+  await using source = await createDatabase();
+  const open = (url: string) =>
+    openDatabase(
+      openPostgres(url, { applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 60_000 }),
+    );
+  const copies: { url: string; name: string }[] = [];
+  const work = async <Result>(url: string, run: (own: Database) => Promise<Result>) => {
+    const own = open(url);
+    try {
+      return await run(own);
+    } finally {
+      await own.$client.end();
+    }
+  };
+  const copy = async (name: string) => {
+    const { url } = resources.use(await createDatabase({ template: new URL(source.url).pathname.slice(1) }));
+    copies.push({ url, name });
+  };
+  const spaceId = await work(source.url, async (own) => {
+    const { id } = await createSpace(own, 'test');
+    await relayControlChanges(own, connection);
+    return id;
+  });
+  const { lastSequence: afterSequence } = (await readControlState(connection)) ?? { lastSequence: 0 };
+  // The outer call is an event until the inner one arrives. The sum of two calls is one until both have arrived.
+  const llm = (number: number, parent?: number) =>
+    requestOf(spaceId, [
+      {
+        traceId,
+        spanId: idOf(number),
+        ...(parent !== undefined && { parentSpanId: idOf(parent) }),
+        attributes: { ...attributesOf('llm', number), 'user.id': 'gone' },
+      },
+    ]);
+  const [outer, inner, sum, first, second] = [llm(1), llm(2, 1), llm(3), llm(4, 3), llm(5, 3)];
+  const requests = [outer, sum, inner, first, second];
+  await copy('before all');
+  await work(source.url, async (own) => {
+    for (const one of [outer, sum]) await one.deliver(false, own);
+  });
+  await copy('before the inner calls');
+  await work(source.url, async (own) => {
+    for (const one of [inner, first, second]) await one.deliver(false, own);
+  });
+  await copy('after the merge');
+  const measure = async (own: Database) => {
+    const [stats] = await own
+      .select({ events: sql`sum(events)::integer`, input: sql`sum(input_tokens)::integer` })
+      .from(eventStats)
+      .where(eq(eventStats.spaceId, spaceId));
+    const stored = await own.$count(events, eq(events.spaceId, spaceId));
+    return { stored, usage: (await readUsage(own, spaceId))?.events, stats };
+  };
+  const lost = await work(source.url, async (own) => {
+    await eraseEvents(own, connection, spaceId, { subject: { kind: 'user', value: 'gone' } });
+    await relayControlChanges(own, connection);
+    return measure(own);
+  });
+  expect(lost).toMatchObject({ stored: 0, usage: 3 });
+  for (const { url, name } of copies)
+    await work(url, async (own) => {
+      await applyControlChanges(own, connection, { afterSequence });
+      for (const one of requests) await one.deliver(false, own);
+      expect(await measure(own), name).toEqual(lost);
+    });
 });
 
 test('spans expire with the retention of their space; those of traces without calls after a day', async () => {

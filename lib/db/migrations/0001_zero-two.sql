@@ -46,6 +46,7 @@ CREATE TABLE trace_nodes (
   user_id text,
   event_id uuid,
   merged_event_id uuid,
+  removed_event_id uuid,
   scope text,
   response_key uuid,
   usage_key uuid,
@@ -55,6 +56,7 @@ CREATE TABLE trace_nodes (
 );
 CREATE INDEX trace_nodes_by_time ON trace_nodes USING brin (received_at);
 CREATE INDEX trace_nodes_by_response ON trace_nodes (space_id, response_key, start_time_ms) WHERE response_key IS NOT NULL;
+CREATE INDEX trace_nodes_by_merged ON trace_nodes (space_id, merged_event_id) WHERE removed_event_id IS NOT NULL;
 
 CREATE TABLE traces (
   space_id uuid NOT NULL,

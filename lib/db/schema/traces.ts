@@ -41,6 +41,8 @@ export const traceNodes = pgTable(
     eventId: uuid('event_id'),
     /** The event of another span of the same call, into which this one was merged. */
     mergedEventId: uuid('merged_event_id'),
+    /** The event that the span had become, and that was removed because other spans tell of the same call. An erasure needs its id. */
+    removedEventId: uuid('removed_event_id'),
     /** The library that created an LLM span. */
     scope: text('scope'),
     /** Hashes of the provider's response id, and of the model and its usage: by them spans of several libraries are one call. */
@@ -58,6 +60,10 @@ export const traceNodes = pgTable(
     index('trace_nodes_by_response')
       .on(table.spaceId, table.responseKey, table.startTimeMs)
       .where(sql`${table.responseKey} IS NOT NULL`),
+    // For an erasure of the event into which it was merged.
+    index('trace_nodes_by_merged')
+      .on(table.spaceId, table.mergedEventId)
+      .where(sql`${table.removedEventId} IS NOT NULL`),
   ],
 );
 
