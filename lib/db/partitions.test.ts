@@ -147,3 +147,17 @@ test('a partition created later has the indexes and the storage settings of the 
   // The partitioned tables themselves are among them.
   expect([...kinds.keys()].sort()).toEqual(['events 3 null', expect.stringMatching(/^segments \d+ e$/)]);
 });
+
+test('partitions with the planner statistics of an older version get the present ones', async () => {
+  const frequencies = () => sql`SELECT DISTINCT most_common_elem_freqs::text AS all FROM pg_stats
+    WHERE tablename LIKE 'segments%' AND attname = 'terms' AND NOT inherited`;
+  const present = await frequencies();
+  expect(present).toHaveLength(1);
+  const [{ name } = { name: '' }] = await listPartitions(database, segments);
+  await sql`SELECT pg_restore_attribute_stats('schemaname', 'public', 'relname', ${name}::text, 'attname', 'terms',
+    'inherited', false, 'null_frac', 0::real, 'avg_width', 200, 'n_distinct', (-1)::real,
+    'most_common_elems', '{0}'::text, 'most_common_elem_freqs', '{0.0001,0.0001,0.0001,0}'::real[])`;
+  expect(await frequencies()).toHaveLength(2);
+  await ensurePartitions(database, nowMs);
+  expect(await frequencies()).toEqual(present);
+});

@@ -29,6 +29,12 @@ interface ColumnStatistics {
 const eventsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 10, more: inOrder() };
 const segmentsOfSpace: ColumnStatistics = { widthBytes: 16, distinct: 30 };
 
+/**
+ * The share of segments with a term, as the planner assumes it. So small that the thirty terms of a page of users are rarer together than
+ * a space: otherwise Postgres also reads the index entries of all segments of the space, to intersect both.
+ */
+const termFrequency = 0.000_01;
+
 const uniqueUuid: ColumnStatistics = { widthBytes: 16, distinct: -1, more: inOrder() };
 const uniqueTime: ColumnStatistics = { widthBytes: 8, distinct: -1, more: inOrder() };
 
@@ -56,7 +62,7 @@ const statistics = new Map<PgTable, ColumnList>([
         {
           widthBytes: 200,
           distinct: -1,
-          more: sql`'most_common_elems', '{0}'::text, 'most_common_elem_freqs', '{0.0001,0.0001,0.0001,0}'::real[]`,
+          more: sql`'most_common_elems', '{0}'::text, 'most_common_elem_freqs', array_replace('{1,1,1,0}'::real[], 1, ${numberOf(termFrequency)}::real)`,
         },
       ],
     ],
@@ -69,18 +75,22 @@ function inOrder(): SQL {
 }
 
 /**
- * Sets the statistics of each partition that does not have them yet. Does nothing on Citus, where each shard has its own statistics.
+ * Sets the statistics of each partition that does not have them yet, or has those of version 0.1.0. Does nothing on Citus, where each shard has its own statistics.
  *
  * @throws at a lock time-out. Call again later.
  */
 export async function setPlannerStatistics(database: Database): Promise<void> {
   if (await hasCitus(database)) return;
   for (const table of statistics.keys()) {
-    for (const partition of await listPartitions(database, table, sql`attstattarget IS DISTINCT FROM 0`)) {
+    for (const partition of await listPartitions(database, table, lacksStatistics)) {
       await database.execute(runAll(statisticsOf(table, partition)));
     }
   }
 }
+
+const lacksStatistics = sql`(attstattarget IS DISTINCT FROM 0 OR EXISTS (
+  SELECT FROM pg_stats WHERE schemaname = current_schema() AND tablename = relname AND attname = ${segments.terms.name}
+    AND most_common_elem_freqs[1] <> ${numberOf(termFrequency)}::real))`;
 
 /** Returns the statistics of all partitions to ANALYZE: shards inherit the columns' targets, but not the statistics. */
 export async function releasePlannerStatistics(database: Database): Promise<void> {

@@ -44,6 +44,7 @@ const anyLimits: fc.Arbitrary<ListLimits> = fc.record({
   eventsPerRead: fc.integer({ min: 1, max: 30 }),
   segmentsAtOnce: fc.integer({ min: 0, max: 12 }),
   segmentsListed: fc.integer({ min: 1, max: 10 }),
+  enoughRows: fc.constantFrom(1, 3, Number.POSITIVE_INFINITY),
 });
 
 /** Marks segments, in a column that these tests do not use otherwise. */

@@ -49,7 +49,7 @@ export async function readEventPage<Columns extends EventColumns>(
   if (walk.end === undefined || walk.rows.length === wanted) return toPage(walk.rows, limit);
   const rest = { after: walk.end, rowsMax: wanted - walk.rows.length };
   const found =
-    terms.length > 0
+    terms.length > 0 && walk.rows.length < limits.enoughRows
       ? await findInSegments(source, { ...rest, terms })
       : await walkEvents(source, rest.after, {
           rowsMax: rest.rowsMax,

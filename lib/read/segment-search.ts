@@ -23,11 +23,11 @@ export async function findInSegments<Columns extends EventColumns>(
   const few = await findInFewSegments(source, search);
   if (few !== undefined) return few;
   const { rowsMax, terms } = search;
-  // The first walk found too few events with all values; walking further rarely helps, so segments are read.
-  if (terms.length > 1) return readInOrder(source, search, listReads(source, search));
-  const { walkedEvents, firstWalkEvents } = source.limits;
+  const { walkedEvents, firstWalkEvents, enoughRows } = source.limits;
+  // The first walk found too few events with all values; walking further rarely fills a page, so segments are read.
+  if (terms.length > 1 && enoughRows > rowsMax) return readInOrder(source, search, listReads(source, search));
   const walk = await walkEvents(source, search.after, { rowsMax, eventsMax: walkedEvents - firstWalkEvents });
-  if (walk.end === undefined || walk.rows.length === rowsMax) return walk;
+  if (walk.end === undefined || walk.rows.length >= Math.min(rowsMax, enoughRows)) return walk;
   const rest = { ...search, after: walk.end, rowsMax: rowsMax - walk.rows.length };
   const found = await readInOrder(source, rest, listReads(source, rest));
   return { rows: [...walk.rows, ...found.rows], end: found.end };

@@ -7,10 +7,11 @@ import { type Database, openDatabase } from '../db/database.ts';
 import { listPartitions, partitionedTables } from '../db/partitions.ts';
 import { events } from '../db/schema.ts';
 import { hashTerm, inSpace } from '../event/terms.ts';
+import { summarizeActivity } from './activity-summary.ts';
 import { isEventStored } from './event-existence.ts';
 import type { EventFilter } from './event-filter.ts';
 import { readEventPage } from './event-page.ts';
-import { listLimits } from './limits.ts';
+import { listLimits, newestLimits } from './limits.ts';
 
 /**
  * Lists in a week that has just begun, at several sizes, when the planner has no statistics or only those of the first rows.
@@ -83,6 +84,20 @@ async function readOf(run: () => Promise<unknown>): Promise<number> {
 const list = (filter: EventFilter) => () =>
   readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 50 });
 
+/** Thousands of the newest events, as for the most expensive ones. */
+const newest = (filter: EventFilter) => () =>
+  readEventPage(database, spaceId, columns, { filter, after: undefined, limit: 50_000 }, newestLimits);
+
+const activeUsers = 30;
+const activity = () =>
+  summarizeActivity(database, spaceId, {
+    column: 'userId',
+    values: Array.from({ length: activeUsers }, (_, user) => `user-${user}`),
+    range: {},
+    position: undefined,
+    eventsMax: 20_000,
+  });
+
 const sizes = [300, 3_000, 12_000];
 const retiredUntil = 3_000;
 
@@ -105,6 +120,9 @@ test.each(sizes.map((to, place) => [to, sizes[place - 1] ?? 0]))(
       longAgo: await readOf(list({ name: 'retired' })),
       text: await readOf(list({ text: 'absent' })),
       one: await readOf(() => isEventStored(database, spaceId, id)),
+      newest: await readOf(newest({ name: 'current' })),
+      newestOfTwo: await readOf(newest({ name: 'current', source: 's' })),
+      activity: await readOf(activity),
     };
     // Postgres reads a partition of a few pages completely: index entries and rows.
     const few = 700;
@@ -118,5 +136,10 @@ test.each(sizes.map((to, place) => [to, sizes[place - 1] ?? 0]))(
       few + 2 * (listLimits.walkedEvents + 2 * retiredUntil + listLimits.eventsPerRead),
     );
     expect(read.one).toBeLessThan(10);
+    // A frequent value: no list of all its segments.
+    for (const reads of [read.newest, read.newestOfTwo])
+      expect(reads).toBeLessThan(few + 2 * (listLimits.firstWalkEvents + newestLimits.walkedEvents));
+    // The segments of these users, and their events.
+    expect(read.activity).toBeLessThan(few + 2 * activeUsers * ofUser);
   },
 );

@@ -171,12 +171,12 @@ export const eventsPageDefault = 50;
 export const eventsPageMax = 200;
 
 /**
- * Events compared for the slowest, largest or most expensive ones. No index has these orders: each event is read, 5 µs of CPU, half of
+ * Most events compared for the slowest, largest or most expensive ones. No index has these orders: each event is read, 5 µs of CPU, half of
  * it on the main thread.
  */
 export const topEventsCompared = 5_000;
 
-/** Errors counted by message, and messages shown. */
+/** Most errors counted by message, and messages shown. */
 export const errorEventsGrouped = 1_000;
 export const errorGroupsShown = 20;
 

@@ -3,6 +3,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
+import { newestLimits } from '../../../lib/read/limits.ts';
 import { errorEventsGrouped, errorGroupsShown } from '../limits.ts';
 
 /** Errors whose messages differ in numbers and ids only. */
@@ -46,11 +47,9 @@ export async function readErrorGroups(
   spaceId: string,
   filter: EventFilter,
 ): Promise<ErrorGroups> {
-  const page = await readEventPage(database, spaceId, columns, {
-    filter: { ...filter, state: 'error' },
-    after: undefined,
-    limit: errorEventsGrouped,
-  });
+  const errors = { ...filter, state: 'error' as const };
+  const query = { filter: errors, after: undefined, limit: errorEventsGrouped };
+  const page = await readEventPage(database, spaceId, columns, query, newestLimits);
   const byMessage = Map.groupBy(page.rows, ({ errorCode, errorMessage }) =>
     JSON.stringify([errorCode, withoutNumbers(errorMessage ?? '')]),
   );

@@ -4,6 +4,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
+import { newestLimits } from '../../../lib/read/limits.ts';
 import { costsOfEvents } from '../charts/event-costs.ts';
 import { topEventsCompared } from '../limits.ts';
 import { listedColumns, listedEvent, showEvents } from './listed-event.ts';
@@ -54,11 +55,8 @@ export async function readTopEvents(
   spaceId: string,
   { by, filter, limit }: TopQuery,
 ): Promise<TopEvents> {
-  const page = await readEventPage(database, spaceId, comparedColumns, {
-    filter,
-    after: undefined,
-    limit: topEventsCompared,
-  });
+  const query = { filter, after: undefined, limit: topEventsCompared };
+  const page = await readEventPage(database, spaceId, comparedColumns, query, newestLimits);
   const values = await measure(database, spaceId, by, page.rows);
   const top = page.rows
     .flatMap((row, place) => {

@@ -73,7 +73,7 @@ export function ErrorList({ from, to, range }: { from: number; to: number; range
           />
           {data.countedUntilMs !== null && (
             <p className="border-line border-t px-4 py-2 text-muted text-xs">
-              The newest 1,000 errors are counted, back to {formatTime(data.countedUntilMs, zone)}.
+              The newest errors are counted, back to {formatTime(data.countedUntilMs, zone)}.
             </p>
           )}
         </>
