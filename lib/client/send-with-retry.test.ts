@@ -22,7 +22,9 @@ const stayQuiet: Respond = () => {};
 async function sendTo(responses: Respond[], retryForMs = 10_000) {
   const requests: { path: string | undefined; authorization: string | undefined; body: Buffer }[] = [];
   const server = createServer(async (request, response) => {
-    const body = await buffer(request);
+    const body = await buffer(request).catch(() => undefined);
+    // The client gave up.
+    if (body === undefined) return;
     requests.push({ path: request.url, authorization: request.headers.authorization, body });
     (responses[requests.length - 1] ?? responses.at(-1) ?? accept)(response, request);
   });

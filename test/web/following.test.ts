@@ -68,7 +68,8 @@ test('without a stream the list and the overview poll', async () => {
 });
 
 test('the page of live events shows what later spans change, without a reload', async () => {
-  const { page, spaceId, apiKey } = await system.visit();
+  await using visitor = await system.visit();
+  const { page, spaceId, apiKey } = visitor;
   const opening = Promise.withResolvers<void>();
   await page.route(/live\.tail/, async (route) => {
     await opening.promise;

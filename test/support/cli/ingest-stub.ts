@@ -62,7 +62,10 @@ export class IngestStub {
     this.received = [];
     this.respond = accept;
     this.#server = createServer(async (request, response) => {
-      const body = (await buffer(request)).toString();
+      const bytes = await buffer(request).catch(() => undefined);
+      // The client gave up.
+      if (bytes === undefined) return;
+      const body = bytes.toString();
       this.respond(response, { number: this.received.push(body) - 1, body });
     });
     await once(this.#server.listen(0, '127.0.0.1'), 'listening');

@@ -55,7 +55,8 @@ export async function shakeHands(url: string, ALPNProtocols?: string[]): Promise
   const { hostname: host, port } = new URL(url);
   const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ALPNProtocols });
   await once(socket, 'secureConnect');
-  return socket;
+  // A service that ends may reset it.
+  return socket.on('error', () => {});
 }
 
 /** The fingerprint of the certificate that new connections get. */
