@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import postgres from 'postgres';
 import { idleInTransactionMs } from './limits.ts';
 import { socketOpener } from './socket.ts';
@@ -53,5 +54,32 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
     // An option of the library that its types lack.
     ...({ socket: socketOpener(silenceMsMax) } as object),
   });
-  return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) });
+  return Object.assign(sql, {
+    begin: rejectWhenClosed(sql.begin),
+    [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }),
+  });
+}
+
+/**
+ * Lets a transaction reject without a ROLLBACK when its connection was closed: Postgres rolls back by itself. The driver would write
+ * the ROLLBACK to a socket that it no longer has, and this error would end the process.
+ */
+function rejectWhenClosed(begin: Sql['begin']) {
+  return <T>(run: (transaction: postgres.TransactionSql) => Promise<T>) => {
+    let isClosed = false;
+    const ended = begin(async (transaction) => {
+      try {
+        return await run(transaction);
+      } catch (error) {
+        // When the connection was closed, `ended` rejects in this turn of the event loop.
+        await nextTurn();
+        if (isClosed) return new Promise<never>(() => {});
+        throw error;
+      }
+    });
+    ended.catch(() => {
+      isClosed = true;
+    });
+    return ended;
+  };
 }

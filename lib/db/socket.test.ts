@@ -3,8 +3,11 @@ import { nextTick } from 'node:process';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { openDatabaseOutage } from '../../test/support/database-outage.ts';
+import { openPostgresProxy } from '../../test/support/postgres-proxy.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
+import { openPostgres } from './connect.ts';
+import { openDatabase } from './database.ts';
 import { socketOpener } from './socket.ts';
 
 test('a query between the failure and the close of a connection fails, and later replies match their queries', async () => {
@@ -82,3 +85,38 @@ test('a connection that closes while a query waits to be written is used again',
   for (const number of [3, 4]) expect(await sql`SELECT ${number}::integer AS number`).toEqual([{ number }]);
   await sql.end({ timeout: 1 });
 });
+
+test.each(['the driver', 'Drizzle'])(
+  'a transaction of %s whose connection is closed rejects, and later ones work',
+  async (kind) => {
+    await using server = await createDatabase();
+    await using postgres = await openPostgresProxy();
+    const options = { applicationName: 'weir-test', connectionsMax: 1, statementTimeoutMs: 0 };
+    await using sql = openPostgres(postgres.through(server.url), options);
+    const database = openDatabase(sql);
+    const begin = (statement: string) =>
+      kind === 'Drizzle'
+        ? database.transaction((transaction) => transaction.execute(statement))
+        : sql.begin((transaction) => transaction.unsafe(statement));
+    await using other = openPostgres(server.url, options);
+    const isUnderway = () =>
+      other`SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = 'SELECT pg_sleep(60)'`;
+    const underway = expect(begin('SELECT pg_sleep(60)')).rejects.toThrow();
+    await until(async () => (await isUnderway()).length === 1);
+    await postgres.proxy.cut();
+    await underway;
+    await postgres.proxy.heal();
+    await until(() =>
+      sql`SELECT 1`.then(
+        () => true,
+        () => false,
+      ),
+    );
+    for (const number of [2, 3])
+      expect([...(await begin(`SELECT ${number} AS number`))]).toEqual([{ number }]);
+    // An error of a statement or of the code rolls back as before.
+    await expect(begin('SELECT 1 / 0')).rejects.toThrow();
+    await expect(sql.begin(() => Promise.reject(new Error('own')))).rejects.toThrow('own');
+    expect([...(await begin('SELECT 4 AS number'))]).toEqual([{ number: 4 }]);
+  },
+);

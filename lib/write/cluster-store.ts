@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import postgres, { type TransactionSql } from 'postgres';
 import type { Sql } from '../db/connect.ts';
 import { commitCounters, deletedSpaces } from '../db/schema.ts';
 import { arrayParameter, type CompiledStatement, compileStatement, namesOf } from '../db/statement.ts';
@@ -97,7 +96,7 @@ export async function storeOnCluster(
   const values = parameterValues(parts, repeated);
   const setPositions = (positions: Iterable<number>) => values.set(fresh, `{${[...positions].join()}}`);
   const placesById = placeIds(parts, new Set(repeated));
-  const stored = await inTransaction(client, async (transaction) => {
+  const stored = await client.begin(async (transaction) => {
     // The lock of this query, held until COMMIT, is the one that a deletion waits for when it begins.
     const gone = await transaction.unsafe<{ space_id: string }[]>(findDeleted, [
       `{${parts.map(({ spaceId }) => spaceId).join()}}`,
@@ -131,24 +130,6 @@ export async function storeOnCluster(
 const findDeleted = new PgDialect().sqlToQuery(
   sql`SELECT ${deletedSpaces.spaceId} FROM ${deletedSpaces} WHERE ${deletedSpaces.spaceId} = ANY (${sql.raw('$1')}::uuid[])`,
 ).sql;
-
-/**
- * Runs a transaction. When its connection is closed, the driver would wait for the answer to a ROLLBACK that nobody receives: then it
- * rejects at once, and Postgres rolls back by itself.
- */
-async function inTransaction<T>(client: Sql, run: (transaction: TransactionSql) => Promise<T>): Promise<T> {
-  const closed = Promise.withResolvers<never>();
-  const ended = client.begin(async (transaction) => {
-    try {
-      return { value: await run(transaction) };
-    } catch (error) {
-      if (!(error instanceof postgres.PostgresError)) closed.reject(error);
-      throw error;
-    }
-  });
-  ended.catch(() => {});
-  return (await Promise.race([ended, closed.promise])).value;
-}
 
 const keyOf = (spaceId: string, id: string) => `${spaceId} ${id}`;
 
