@@ -8,9 +8,18 @@ import { until } from '../../test/support/wait.ts';
 import { changeSpace, createSpace } from '../accounts/spaces.ts';
 import { ClocksDifferError } from '../db/clock.ts';
 import { openPostgres } from '../db/connect.ts';
-import { openDatabase } from '../db/database.ts';
+import { limitQueries, openDatabase } from '../db/database.ts';
 import { ensurePartitions, listPartitions } from '../db/partitions.ts';
-import { agentStats, eventIds, eventStats, events, quarantine, segments, usageMonths } from '../db/schema.ts';
+import {
+  agentStats,
+  eventIds,
+  eventStats,
+  events,
+  quarantine,
+  segments,
+  spaces,
+  usageMonths,
+} from '../db/schema.ts';
 import { encodePart, type Part } from '../queue/group.ts';
 import { insertParts } from '../write/store.ts';
 import { expireData } from './expire.ts';
@@ -154,6 +163,27 @@ test('quarantine entries expire with the retention of their space', async () => 
   expect(await store.expire()).toMatchObject({ quarantined: 450 });
   const left = await store.database.select({ spaceId: quarantine.spaceId }).from(quarantine);
   expect(left.map(({ spaceId }) => spaceId).sort()).toEqual([short, forEver].sort());
+});
+
+test('a pass takes as many statements with many spaces as with one', async () => {
+  await using store = await openStore();
+  const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
+  // The event that is kept for ever keeps its week, too.
+  await store.store([agedPart(short, someEvents(2), 8), agedPart(forEver, someEvents(1), 8)]);
+  await store.database
+    .insert(spaces)
+    .values(Array.from({ length: 500 }, (_, i) => ({ name: 'idle', retentionDays: 1 + (i % 60) })));
+  let statements = 0;
+  const session = openDatabase(store.session);
+  const counting = limitQueries(session, (query) => {
+    statements += 1;
+    return query();
+  });
+  const clock = new RetentionClock();
+  const result = await expireData(counting, { retentionDaysMax: undefined, nowMs: Date.now(), clock });
+  expect(result).toMatchObject({ events: 2 });
+  // A few for each partition and for the space with expired events.
+  expect(statements).toBeLessThan(100);
 });
 
 test('removing a retention stops the pass in progress, and the remaining rows stay', async () => {

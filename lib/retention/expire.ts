@@ -2,14 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expectSameTime, readServerClock } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
+import { quarantine, traceNodes } from '../db/schema.ts';
 import { deleteExpiredNodes, deleteTracesWithoutCalls } from './expired-nodes.ts';
 import { dropExpiredPartitions } from './expired-partitions.ts';
 import { deleteExpiredEntries } from './expired-quarantine.ts';
-import { deleteExpiredSegments, type SegmentPlace } from './expired-segments.ts';
+import {
+  deleteExpiredSegments,
+  listSpacesWithExpiredSegments,
+  type SegmentPlace,
+} from './expired-segments.ts';
 import { deletedEntriesMax } from './limits.ts';
 import { vacuumIfDead } from './partition-fill.ts';
 import { rewriteSparsePartitions } from './partition-rewrite.ts';
-import { type ExpiryRule, listSpaceExpiries } from './policy.ts';
+import { type ExpiryRule, latestCutoff, listSpaceExpiries, listSpacesWithExpired } from './policy.ts';
 import type { RetentionClock } from './retention-clock.ts';
 import { listWeekPartitions } from './week-partitions.ts';
 
@@ -72,22 +77,26 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
   const rule: ExpiryRule = { nowMs, retentionDaysMax: options.retentionDaysMax };
   await deleteTracesWithoutCalls(database, nowMs);
   const spaces = await listSpaceExpiries(database, rule);
-  const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity).map(({ spaceId }) => spaceId);
+  const expiring = spaces.filter(({ cutoffMs }) => cutoffMs > -Infinity);
   if (expiring.length === 0)
     return { dropped: [], locked: [], events: 0, quarantined: 0, rewritten: 0, lagMs };
   // First, because dropped partitions need no batch deletion.
-  const { dropped, locked } = await dropExpiredPartitions(database, rule);
+  const { dropped, locked } = await dropExpiredPartitions(database, {
+    rule,
+    latestCutoffMs: latestCutoff(expiring),
+  });
   const result = { dropped, locked, events: 0, quarantined: 0, rewritten: 0, lagMs };
   for (const place of ['weeks', 'default'] as const) {
-    result.events += await deleteInTurns(database, expiring, { rule, place, signal: options.signal });
+    const spaceIds = await listSpacesWithExpiredSegments(database, expiring, place);
+    result.events += await deleteInTurns(database, spaceIds, { rule, place, signal: options.signal });
   }
-  for (const spaceId of expiring) {
+  for (const spaceId of await listSpacesWithExpired(database, quarantine, expiring)) {
     for (let deleted = deletedEntriesMax; deleted === deletedEntriesMax; result.quarantined += deleted) {
       options.signal?.throwIfAborted();
       deleted = await deleteExpiredEntries(database, spaceId, rule);
     }
   }
-  for (const spaceId of expiring) {
+  for (const spaceId of await listSpacesWithExpired(database, traceNodes, expiring)) {
     while ((await deleteExpiredNodes(database, spaceId, rule)) > 0) options.signal?.throwIfAborted();
   }
   result.rewritten = await reclaimSpace(database, nowMs, options.signal);

@@ -4,7 +4,7 @@ import { hasCitus } from '../db/distribution.ts';
 import { segments, spaces } from '../db/schema.ts';
 import { isKept, isLockConflict, raiseKept } from './delete-expired.ts';
 import { segmentIdDelayMs } from './limits.ts';
-import { cutoffSql, type ExpiryRule, listSpaceExpiries } from './policy.ts';
+import { cutoffSql, type ExpiryRule } from './policy.ts';
 import { changePartitions, partitionNames } from './table-lock.ts';
 import { listWeekPartitions, type WeekPartitions } from './week-partitions.ts';
 
@@ -19,16 +19,17 @@ export interface DroppedPartitions {
  * Drops the partitions in which every row has expired. A partition with rows of a space with a longer retention is kept. The check
  * runs again before the drop, while nobody can write to the partition: a message queued for weeks may have stored a row meanwhile,
  * and a retention may have been lengthened.
+ *
+ * @param latestCutoffMs the latest cutoff of any space: later weeks are not looked at.
  */
 export async function dropExpiredPartitions(
   database: Database,
-  rule: ExpiryRule,
+  { rule, latestCutoffMs }: { rule: ExpiryRule; latestCutoffMs: number },
 ): Promise<DroppedPartitions> {
   const result: DroppedPartitions = { dropped: [], locked: [] };
   const onCitus = await hasCitus(database);
   for (const week of await listWeekPartitions(database)) {
-    const spaces = await listSpaceExpiries(database, rule);
-    if (!spaces.some(({ cutoffMs }) => cutoffMs >= week.range.toMs + segmentIdDelayMs)) continue;
+    if (latestCutoffMs < week.range.toMs + segmentIdDelayMs) continue;
     // Without its segments partition, the receipt times of the events are unknown.
     if (week.segments === undefined || (await hasKeptRows(database, week.segments, rule))) continue;
     const names = [week.events, week.segments].flatMap((name) => name ?? []);

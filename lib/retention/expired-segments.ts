@@ -1,5 +1,6 @@
 import { asc, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
+import { hasCitus } from '../db/distribution.ts';
 import { defaultSegments } from '../db/partitions.ts';
 import { events, segments } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
@@ -7,7 +8,7 @@ import { boundOf } from '../db/weeks.ts';
 import { deleteExpired } from './delete-expired.ts';
 import { deletedEventsMax, deletedSegmentsMax, segmentIdDelayMs } from './limits.ts';
 import { isAmong, uuidArray } from './literals.ts';
-import { type ExpiryRule, readCutoff } from './policy.ts';
+import { type ExpiryRule, readCutoff, type SpaceExpiry } from './policy.ts';
 
 /** Where to look for expired segments of a space: in the weekly partitions or in the default partition. */
 export type SegmentPlace = 'weeks' | 'default';
@@ -25,6 +26,32 @@ export interface DeletedBatch {
   readonly events: number;
   /** The last segment; the next batch begins after it. Undefined when no more have expired. */
   readonly last: string | undefined;
+}
+
+/**
+ * Those of these spaces that have expired segments, by one statement for all of them. On Citus, where such a join is not possible, all
+ * of them.
+ */
+export async function listSpacesWithExpiredSegments(
+  database: Database,
+  expiries: readonly SpaceExpiry[],
+  place: SegmentPlace,
+): Promise<string[]> {
+  if (await hasCitus(database)) return expiries.map(({ spaceId }) => spaceId);
+  const arrayOf = (element: (expiry: SpaceExpiry) => string) => `{${expiries.map(element).join(',')}}`;
+  const ids = arrayOf(({ spaceId }) => spaceId);
+  const cutoffs = arrayOf(({ cutoffMs }) => new Date(cutoffMs).toISOString());
+  const bounds = arrayOf(({ cutoffMs }) => boundOf(cutoffMs + segmentIdDelayMs));
+  const conditions: SQL[] = [
+    sql`${segments.spaceId} = space.id`,
+    sql`${segments.receivedAt} < space.cutoff`,
+    ...(place === 'weeks' ? [sql`${segments.id} < space.bound`] : []),
+  ];
+  // The limit keeps Postgres from reading all segments of all spaces for a join by hash.
+  const rows = await database.execute<{ id: string }>(sql`
+    SELECT space.id FROM unnest(${ids}::uuid[], ${cutoffs}::timestamptz[], ${bounds}::uuid[]) AS space(id, cutoff, bound)
+    CROSS JOIN LATERAL (SELECT FROM ${fromPlace(place)} WHERE ${sql.join(conditions, sql` AND `)} LIMIT 1) AS expired`);
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -57,7 +84,6 @@ async function findExpired(
   { spaceId, cutoffMs }: { spaceId: string; cutoffMs: number },
   { place, after }: { place: SegmentPlace; after: string | undefined },
 ): Promise<ExpiredSegment[]> {
-  const from = place === 'weeks' ? sql`${segments}` : sql`${sql.identifier(defaultSegments)} AS ${segments}`;
   const conditions: SQL[] = [
     sql`${segments.spaceId} = ${spaceId}`,
     sql`${segments.receivedAt} < ${new Date(cutoffMs).toISOString()}::timestamptz`,
@@ -68,8 +94,12 @@ async function findExpired(
   return database.execute<{ id: string; eventCount: number; receivedAtMs: number }>(sql`
     SELECT ${segments.id} AS id, ${segments.eventCount} AS "eventCount",
       extract(epoch FROM ${segments.receivedAt})::float8 * 1000 AS "receivedAtMs"
-    FROM ${from}
+    FROM ${fromPlace(place)}
     WHERE ${sql.join(conditions, sql` AND `)} ORDER BY ${asc(segments.id)} LIMIT ${deletedSegmentsMax}`);
+}
+
+function fromPlace(place: SegmentPlace): SQL {
+  return place === 'weeks' ? sql`${segments}` : sql`${sql.identifier(defaultSegments)} AS ${segments}`;
 }
 
 /** As many segments as one statement may delete, at least one. */
