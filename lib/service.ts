@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requiredOf, type ServiceName } from './config/variables.ts';
@@ -100,6 +101,8 @@ async function serve({ host, name, config, log, stopped }: Run, start: StartServ
   using _summaries = logSummaries(log);
   log.info(details, 'ready');
   host.send?.({ ready: true, ...details });
+  // It runs for months and may be killed: Node would write its cache only at a regular exit.
+  flushCompileCache();
   log.info({ reason: await stopped }, 'draining');
   port.setStopping();
   stopping.abort();

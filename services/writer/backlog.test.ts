@@ -50,6 +50,32 @@ test('there is no room while one full statement is waiting, and there is room ag
   await room;
 });
 
+test('there is no room while a full statement of events is waiting, however few bytes they have', async () => {
+  const backlog = new Backlog<string>(100, 1_000);
+  backlog.add('a', groupOf(60), 1);
+  await backlog.room();
+  backlog.add('b', groupOf(40), 1);
+  const room = backlog.room();
+  expect(await isSettled(room)).toBe(false);
+  await backlog.take();
+  await room;
+});
+
+test('room is for as many messages as fill a statement, by their events or their bytes', async () => {
+  const backlog = new Backlog<string>(100, 1_000);
+  const roomAfter = async (events: number, bytes: number) => {
+    for (let message = 0; message < 200; message++) {
+      backlog.add('a', groupOf(events), bytes);
+      await backlog.take();
+    }
+    return backlog.room();
+  };
+  expect(await backlog.room()).toBe(1);
+  expect(await roomAfter(10, 1)).toBeCloseTo(10, 2);
+  expect(await roomAfter(1, 500)).toBeCloseTo(2, 2);
+  expect(await roomAfter(400, 1)).toBe(1);
+});
+
 test('closing returns the messages that were not taken, and ends all waiting calls', async () => {
   const backlog = new Backlog<string>(100, 1_000);
   const waiting = backlog.take();

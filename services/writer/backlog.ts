@@ -12,15 +12,21 @@ interface WaitingEntry<Message> extends BacklogEntry<Message> {
   readonly bytes: number;
 }
 
+/** How fast the average share of a statement follows the messages: by this part of each one's difference. */
+const averagingShare = 1 / 16;
+
 /**
- * The messages that wait for a worker. No more are pulled while one full statement is waiting (`room`), so that memory stays
- * bounded while Postgres is slow or unreachable.
+ * The messages that wait for a worker. No more are pulled while one full statement is waiting (`room`), and then about as many as one
+ * statement holds for each worker, so that memory stays bounded while Postgres is slow or unreachable.
  */
 export class Backlog<Message> {
   readonly #eventsMax: number;
   readonly #bytesMax: number;
   #entries: WaitingEntry<Message>[] = [];
   #bytes = 0;
+  #events = 0;
+  /** The share of a statement that a message takes, on average. Until messages show it, each is expected to fill one. */
+  #shareMean = 1;
   #closed = false;
   #changed = Promise.withResolvers<void>();
 
@@ -30,15 +36,24 @@ export class Backlog<Message> {
     this.#bytesMax = bytesMax;
   }
 
-  /** Resolves when less than one full statement is waiting, or when the backlog is closed. */
-  async room(): Promise<void> {
-    while (this.#bytes >= this.#bytesMax && !this.#closed) await this.#changed.promise;
+  /**
+   * Waits until less than one full statement is waiting, or the backlog is closed.
+   *
+   * @returns how many messages fill a statement, on average: at least 1.
+   */
+  async room(): Promise<number> {
+    while ((this.#bytes >= this.#bytesMax || this.#events >= this.#eventsMax) && !this.#closed)
+      await this.#changed.promise;
+    return Math.max(1, 1 / this.#shareMean);
   }
 
   add(message: Message, { parts, traceNodes }: Pick<Group, 'parts' | 'traceNodes'>, bytes: number): void {
     const events = parts.reduce((sum, part) => sum + part.eventCount, 0);
     this.#entries.push({ message, parts, traceNodes, events, bytes });
     this.#bytes += bytes;
+    this.#events += events;
+    const share = Math.max(events / this.#eventsMax, bytes / this.#bytesMax);
+    this.#shareMean += (share - this.#shareMean) * averagingShare;
     this.#notify();
   }
 
@@ -57,6 +72,7 @@ export class Backlog<Message> {
     }
     const taken = this.#entries.splice(0, count);
     this.#bytes -= taken.reduce((sum, entry) => sum + entry.bytes, 0);
+    this.#events -= taken.reduce((sum, entry) => sum + entry.events, 0);
     this.#notify();
     return taken;
   }

@@ -21,7 +21,7 @@ test('a message is redelivered after a nak, not before its delay, and its delive
   const startedMs = Date.now();
   const again = Promise.withResolvers<void>();
   await using _ = startDelivery(connection, firstStream, {
-    room: async () => {},
+    room: async () => 10,
     receive(message) {
       arrivals.push(performance.now());
       deliveries.push(message.deliveries);

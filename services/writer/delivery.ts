@@ -6,8 +6,8 @@ import { pullBytesMax, pullExpiresMs, pullMessagesMax, pullRetryMs, pullSilenceM
 
 /** Receives the delivered messages. */
 export interface Receiver {
-  /** Resolves when the receiver can take another pull's worth of messages. */
-  room(): Promise<void>;
+  /** Resolves when the receiver can take another pull's worth of messages, with about how many. */
+  room(): Promise<number>;
   receive(message: Delivered): void;
 }
 
@@ -31,6 +31,7 @@ export function startDelivery(
   const stopping = new AbortController();
   let pull = Promise.withResolvers<PullEnd>();
   let received = 0;
+  let wanted = 0;
 
   const subscription = connection.subscribe(inbox, {
     callback: (error, message) => {
@@ -43,16 +44,19 @@ export function startDelivery(
       if (stopping.signal.aborted) return delivered.nak(0);
       receiver.receive(delivered);
       received += 1;
-      if (received === pullMessagesMax) pull.resolve('replied');
+      if (received === wanted) pull.resolve('replied');
     },
   });
 
-  const pullOnce = async (): Promise<PullEnd> => {
+  const pullOnce = async (messages: number): Promise<PullEnd> => {
     pull = Promise.withResolvers();
     received = 0;
-    connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream.name}.${consumerName}`, pullRequest, {
-      reply: inbox,
-    });
+    wanted = Math.min(pullMessagesMax, Math.ceil(messages));
+    connection.publish(
+      `$JS.API.CONSUMER.MSG.NEXT.${stream.name}.${consumerName}`,
+      JSON.stringify({ batch: wanted, max_bytes: pullBytesMax, expires: nanos(pullExpiresMs) }),
+      { reply: inbox },
+    );
     // The server ends a pull when it expires. A server that was restarted has lost the pull: end it with this timer.
     const timer = setTimeout(() => pull.resolve(received > 0 ? 'replied' : 'silence'), pullExpiresMs + 250);
     const end = await pull.promise;
@@ -64,10 +68,10 @@ export function startDelivery(
     let repliedAtMs = performance.now();
     while (!stopping.signal.aborted) {
       const waitedFromMs = performance.now();
-      await receiver.room();
+      const messages = await receiver.room();
       repliedAtMs += performance.now() - waitedFromMs;
       if (stopping.signal.aborted) return;
-      const end = await pullOnce();
+      const end = await pullOnce(messages);
       // Without a leader the server replies at once: delay the next pull.
       if (end === 'leaderless') await sleep(pullRetryMs, undefined, stopping).catch(() => {});
       if (end === 'replied') repliedAtMs = performance.now();
@@ -87,12 +91,6 @@ export function startDelivery(
     },
   };
 }
-
-const pullRequest = JSON.stringify({
-  batch: pullMessagesMax,
-  max_bytes: pullBytesMax,
-  expires: nanos(pullExpiresMs),
-});
 
 /** Status messages of the server have the inbox as subject; queue messages keep the subject that they were published on. */
 function isStatus(message: Msg, inbox: string): boolean {

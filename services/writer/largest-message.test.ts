@@ -25,7 +25,7 @@ test('the largest message that ingest publishes is delivered, even if the server
   await publish(payload, 'a');
   const delivered = Promise.withResolvers<number>();
   await using _ = startDelivery(connection, firstStream, {
-    room: async () => {},
+    room: async () => 10,
     receive(message) {
       message.ack();
       delivered.resolve(message.data.length);

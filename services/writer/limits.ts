@@ -7,7 +7,7 @@ import { messageBytesMax } from '../../lib/queue/limits.ts';
  */
 export const pullBytesMax = messageBytesMax + 1024 * 1024;
 
-/** Most messages that one pull requests: more than one statement stores. */
+/** Most messages that one pull requests, however small they are. */
 export const pullMessagesMax = 256;
 
 /** A pull that receives nothing expires after this time, and the next one starts. */

@@ -63,7 +63,7 @@ export function startWriter({
     get failedNodes() {
       return store.failedNodes;
     },
-    room: () => backlog.room(),
+    room: async () => concurrency * (await backlog.room()),
     receive(message) {
       store.hold(message);
       const group = tryDecode(message, replays.get(message.position.stream) ?? 0);
