@@ -12,14 +12,20 @@ export interface LoggedTable {
   readonly operations: readonly ('INSERT' | 'UPDATE' | 'DELETE')[];
   /** Columns whose changes alone are not logged: stamps of use, and states that are computed again. */
   readonly ignored: readonly PgColumn[];
+  /** Those of `ignored` that the stream must not have. */
+  readonly withheld: readonly PgColumn[];
 }
 
 const logged = (
   table: PgTable,
-  { operations = ['INSERT', 'UPDATE', 'DELETE'], ignored = [] }: Partial<Omit<LoggedTable, 'table'>> = {},
-): LoggedTable => ({ table, operations, ignored });
+  {
+    operations = ['INSERT', 'UPDATE', 'DELETE'],
+    ignored = [],
+    withheld = [],
+  }: Partial<Omit<LoggedTable, 'table'>> = {},
+): LoggedTable => ({ table, operations, ignored: [...ignored, ...withheld], withheld });
 
-const { alertRules, apiKeys, listPrices, passkeys, totpSecrets } = schema;
+const { alertRules, apiKeys, erasureRequests, listPrices, passkeys, totpSecrets } = schema;
 
 /** The tables whose changes are in the control stream. Referenced tables come before those that reference them. */
 export const loggedTables: readonly LoggedTable[] = [
@@ -52,8 +58,18 @@ export const loggedTables: readonly LoggedTable[] = [
   }),
   logged(schema.deletedSpaces),
   logged(schema.erasures, { ignored: [schema.erasures.unwritten] }),
-  // A request names the user in clear, so only its end is logged, by its id. The audit log has that it was requested.
-  logged(schema.erasureRequests, { operations: ['DELETE'] }),
+  // A request names the user in clear; its term is enough to take it up again. A writer changes what it does with it.
+  logged(erasureRequests, {
+    operations: ['INSERT', 'DELETE'],
+    ignored: [
+      erasureRequests.startedAt,
+      erasureRequests.expectedEvents,
+      erasureRequests.progress,
+      erasureRequests.failure,
+      erasureRequests.attemptAt,
+    ],
+    withheld: [erasureRequests.value],
+  }),
   logged(schema.queueCounts, { operations: ['INSERT'] }),
 ];
 

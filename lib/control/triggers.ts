@@ -30,9 +30,9 @@ export async function planTriggers(database: Database): Promise<string[]> {
 }
 
 /** The last one is for {@link planTriggers} only, which compares it. */
-function argumentsOf({ table, ignored, operations }: LoggedTable): string[] {
+function argumentsOf({ table, ignored, withheld, operations }: LoggedTable): string[] {
   const namesOf = (columns: readonly { name: string }[]) => columns.map(({ name }) => name).join();
-  return [namesOf(keyOf(table)), namesOf(ignored), operations.join()];
+  return [namesOf(keyOf(table)), namesOf(ignored), namesOf(withheld), operations.join()];
 }
 
 async function findDistributed(database: Database): Promise<Set<string>> {

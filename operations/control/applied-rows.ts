@@ -6,7 +6,7 @@ import { isOfKey, keyOf, type LoggedTable, loggedTables } from '../../lib/contro
 import { type ControlStart, readControlStream } from '../../lib/control/stream.ts';
 import { triggerName } from '../../lib/control/triggers.ts';
 import type { Database, Transaction } from '../../lib/db/database.ts';
-import { auditLog, controlChanges, erasureRequests, users } from '../../lib/db/schema.ts';
+import { controlChanges, users } from '../../lib/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../lib/db/statement.ts';
 
 /** What was applied to administrative tables. */
@@ -17,13 +17,6 @@ export interface AppliedRows {
   readonly tables: readonly string[];
   /** Rows whose parent is missing, such as the key of an unknown space: only after a gap. */
   readonly skipped: number;
-  /** Requests of erasures that were made since and are lost, since nobody had completed them: make them again. */
-  readonly lostRequests: readonly {
-    readonly spaceId: string;
-    readonly id: string;
-    readonly requestedBy: string;
-    readonly at: string;
-  }[];
 }
 
 /**
@@ -47,9 +40,8 @@ export function applyRows(
     for (const logged of touched.toReversed()) await removeRows(transaction, logged);
     let skipped = 0;
     for (const logged of touched) skipped += await addRows(transaction, logged);
-    const lostRequests = await findLostRequests(transaction);
     await silenceTriggers(transaction, touched, 'ENABLE');
-    return { changes, tables: [...names], skipped, lostRequests };
+    return { changes, tables: [...names], skipped };
   });
 }
 
@@ -172,16 +164,4 @@ async function addRows(transaction: Transaction, { table }: LoggedTable): Promis
   const [wanted] = await transaction.execute<{ rows: number }>(sql`
     SELECT count(*)::integer AS rows FROM last_states WHERE relation = ${name} AND operation = 'upsert'`);
   return (wanted?.rows ?? 0) - added;
-}
-
-/** A request names its user, so the stream has only that it was made, in the audit log, and that it was completed. */
-async function findLostRequests(transaction: Transaction): Promise<AppliedRows['lostRequests']> {
-  const { spaceId, target, actor, action } = auditLog;
-  return transaction.execute<AppliedRows['lostRequests'][number] & Record<string, unknown>>(sql`
-    SELECT DISTINCT image ->> ${spaceId.name} AS "spaceId", image ->> ${target.name} AS id, image ->> ${actor.name} AS "requestedBy", at
-    FROM applied AS made
-    WHERE relation = ${getTableName(auditLog)} AND operation = 'upsert' AND image ->> ${action.name} = 'erasure.request'
-      AND NOT EXISTS (SELECT FROM ${erasureRequests} WHERE ${erasureRequests.id}::text = made.image ->> ${target.name})
-      AND NOT EXISTS (SELECT FROM applied AS done WHERE done.relation = ${getTableName(erasureRequests)}
-        AND done.image ->> ${erasureRequests.id.name} = made.image ->> ${target.name})`);
 }

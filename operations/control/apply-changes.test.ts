@@ -49,6 +49,8 @@ test('a restored copy has, after the changes are applied, the rows that were los
   await using restored = open(copy.url);
   const database = openDatabase(restored);
   const start = { afterSequence: backup?.lastSequence ?? 0 };
+  const [{ highest } = { highest: 0 }] = await restored<{ highest: number }[]>`
+    SELECT coalesce(max(number), 0)::float8 AS highest FROM control_changes`;
   const applied = await applyControlChanges(database, nats, start);
   expect(applied).toMatchObject({ skipped: 0, gap: undefined });
   // Deletions of spaces are requested again: of those that are marked, and of those that were deleted.
@@ -72,8 +74,6 @@ test('a restored copy has, after the changes are applied, the rows that were los
   }
   expect(changed).toBeGreaterThan(12);
   // Numbers are not given a second time, and the triggers are back.
-  const [{ highest } = { highest: 0 }] = await restored<{ highest: number }[]>`
-    SELECT coalesce(max(number), 0)::float8 AS highest FROM control_changes`;
   await restored`INSERT INTO spaces (name) VALUES ('later')`;
   const [{ number } = { number: 0 }] = await restored<{ number: number }[]>`
     SELECT max(number)::float8 AS number FROM control_changes`;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { issueApiKey, revokeApiKey } from '../../lib/accounts/api-keys.ts';
+import { operator } from '../../lib/accounts/audit/audit.ts';
 import { createSpace } from '../../lib/accounts/spaces.ts';
 import { encodeChanges } from '../../lib/control/change.ts';
 import { hasPendingChanges, relayControlChanges } from '../../lib/control/relay.ts';
@@ -23,6 +24,9 @@ import { openDashboard } from '../../test/support/dashboard.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { eraseEvents } from '../erasure/erase.ts';
+import type { EventsSubject } from '../erasure/subject.ts';
+import { runRequest } from '../erasure-requests/request-run.ts';
+import { listRequests, requestErasure } from '../erasure-requests/requests.ts';
 import { applyControlChanges } from './apply-changes.ts';
 
 const resources = new AsyncDisposableStack();
@@ -80,6 +84,48 @@ test('what was erased after the restored time is erased again, never stored agai
   expect(row).toMatchObject({ events: 3, unwritten: [], completedAt: expect.any(Date) });
   await applyControlChanges(restored, nats, start);
   expect(await measure(restored, spaceId)).toEqual(lost);
+});
+
+test('an erasure that was requested and had not ended is carried out after a restore, and the stream does not name whom', async () => {
+  const source = await createDatabase();
+  let database = open(source.url);
+  const { id: spaceId } = await createSpace(database, 'a space');
+  const eventOf = (userId: string) => llmEvent({ context: { userId } });
+  const kept = eventOf('kept');
+  await insertParts(database, [partOf(spaceId, [eventOf('gone'), kept])]);
+  await relayControlChanges(database, nats);
+  const start = await readSequence();
+  await database.$client.end();
+  const copied = resources.use(await createDatabase({ template: new URL(source.url).pathname.slice(1) }));
+
+  database = open(source.url);
+  const request = (subject: EventsSubject) =>
+    requestErasure(database, spaceId, { subject, reason: undefined, actor: operator });
+  const id = (await request({ kind: 'user', value: 'gone' })) ?? '';
+  const ofNobody = (await request({ kind: 'thread', value: 'nowhere' })) ?? '';
+  const before = (await request({ kind: 'before', timeMs: 1 })) ?? '';
+  const done = (await request({ kind: 'user', value: 'done' })) ?? '';
+  await database.delete(schema.erasureRequests).where(eq(schema.erasureRequests.id, done));
+  await relayControlChanges(database, nats);
+  await database.$client.end();
+  await source[Symbol.asyncDispose]();
+  for await (const changes of readControlStream(nats, start))
+    expect(JSON.stringify(changes)).not.toMatch(/gone|nowhere|done/);
+
+  const [restored, erasing] = [open(copied.url), open(copied.url)];
+  await applyControlChanges(restored, nats, start);
+  const listed = () => listRequests(restored, spaceId);
+  expect((await listed()).map((one) => one.id)).toEqual([id, ofNobody, before]);
+  const run = (one: string) =>
+    runRequest(
+      { erasing, database: restored, connection: nats, backupRetentionDays: undefined },
+      { spaceId, id: one },
+    );
+  expect(await run(id)).toMatchObject({ subject: { user: 'gone' }, erased: { events: 1 } });
+  expect(await run(ofNobody)).toBeUndefined();
+  expect(await run(before)).toMatchObject({ erased: { events: 0 } });
+  expect(await listed()).toEqual([]);
+  expect((await measure(restored, spaceId)).events).toEqual([kept.id]);
 });
 
 /** What a space has, and what is counted of it. */

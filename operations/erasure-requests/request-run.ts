@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { and, eq, getTableName, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
-import { erasureRequests, erasures } from '../../lib/db/schema.ts';
+import { auditLog, erasureRequests, erasures } from '../../lib/db/schema.ts';
 import { StatementsRunningError } from '../../lib/retention/older-snapshots.ts';
 import { ErasureRunningError, eraseEvents } from '../erasure/erase.ts';
 import { previewErasure } from '../erasure/preview.ts';
@@ -9,6 +9,7 @@ import { QueueStuckError } from '../erasure/queue-drain.ts';
 import type { Receipt } from '../erasure/receipt.ts';
 import { vacuumFull } from '../erasure/rewritten-files.ts';
 import type { EventsSubject, Subject } from '../erasure/subject.ts';
+import { findSubject } from './found-subject.ts';
 import { requestRetryMs } from './limits.ts';
 import type { RequestWork } from './requests.ts';
 import { beginDeletion } from './space-deletion.ts';
@@ -57,15 +58,17 @@ async function runLocked(
   { spaceId, id }: { spaceId: string; id: string },
 ): Promise<Receipt | undefined> {
   const isRow = and(eq(erasureRequests.spaceId, spaceId), eq(erasureRequests.id, id));
-  const [row, subject] = (await beginRequest(erasing, isRow)) ?? [];
+  const [row, known] = (await beginRequest(erasing, isRow)) ?? [];
   // Another writer has completed it since it was listed, or the deletion of a space was taken back.
-  if (row === undefined || subject === undefined) return undefined;
+  if (row === undefined) return undefined;
   const change = (values: Partial<typeof erasureRequests.$inferInsert>) =>
     database.update(erasureRequests).set(values).where(isRow);
   const progress = openProgress(async (text) => {
     await change({ progress: text });
   });
   try {
+    const subject = known ?? (await findSubject(erasing, connection, row, progress.report));
+    if (subject === undefined) return await endRequest(erasing, row);
     if (row.expectedEvents === null) {
       const { events, quarantineEvents } = await previewErasure(erasing, spaceId, subject);
       await change({ expectedEvents: events + quarantineEvents });
@@ -109,6 +112,22 @@ async function beginRequest(erasing: Database, isRow: SQL | undefined) {
         ? { kind: 'space', name: (await beginDeletion(transaction, row.spaceId, row)).name }
         : subjectOf({ ...row, subject: row.subject });
     return [row, subject] as const;
+  });
+}
+
+/** Ends a request that a restore took up again, and whose user or thread has nothing: it was erased before, or deleted by retention. */
+async function endRequest(
+  erasing: Database,
+  { spaceId, id, subject, requestedBy }: typeof erasureRequests.$inferSelect,
+): Promise<undefined> {
+  await erasing.transaction(async (transaction) => {
+    await transaction
+      .delete(erasureRequests)
+      .where(and(eq(erasureRequests.spaceId, spaceId), eq(erasureRequests.id, id)));
+    const details = { subject, events: 0 };
+    await transaction
+      .insert(auditLog)
+      .values({ spaceId, actor: requestedBy, action: 'erasure.complete', target: id, details });
   });
 }
 

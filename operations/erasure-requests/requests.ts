@@ -2,7 +2,7 @@ import { and, asc, desc, eq, getTableName, lte, sql } from 'drizzle-orm';
 import { type Actor, runAudited, userIdOf } from '../../lib/accounts/audit/audit.ts';
 import type { Database } from '../../lib/db/database.ts';
 import { erasureRequests, erasures, users } from '../../lib/db/schema.ts';
-import type { EventsSubject, Subject } from '../erasure/subject.ts';
+import { type EventsSubject, type Subject, termOf } from '../erasure/subject.ts';
 import { erasuresListed, openRequestsMax } from './limits.ts';
 
 /** An erasure that was requested in the dashboard and is not completed. It does not name the user or thread. */
@@ -61,6 +61,7 @@ export async function requestErasure(
         spaceId,
         subject: subject.kind,
         value: subject.kind === 'before' ? null : subject.value,
+        term: termOf(spaceId, subject) ?? null,
         beforeMs: subject.kind === 'before' ? subject.timeMs : null,
         reason: reason ?? null,
         requestedBy: actor.id,

@@ -113,7 +113,7 @@ export async function beginDeletion(
 
 /**
  * Requests the deletions again that a restored database has lost: of spaces in their grace, and of those that were deleted since, whose
- * rows the restored database has. To be called after the control stream was applied (ADR 32), which has no requests.
+ * rows the restored database has. To be called after the control stream was applied (ADR 32).
  */
 export async function requestLostDeletions(database: Database): Promise<void> {
   const { spaceId, id, subject, requestedBy, attemptAt } = erasureRequests;

@@ -66,18 +66,15 @@ function describeEvents({ atLeast, atMost }: LostEvents): string {
   return atLeast === 0 ? 'how many is not known' : `at least ${atLeast} events`;
 }
 
-function describeGap({ gap, lostRequests }: AppliedChanges): string[] {
-  const changes =
-    gap === undefined
-      ? []
-      : [
-          `Changes of keys, spaces and users are lost: those ${'until' in gap ? `before ${gap.until.toISOString()}` : `with the sequences ${gap.fromSequence} to ${gap.throughSequence}`}. Check which keys are revoked.`,
-        ];
-  const requests = lostRequests.map(
-    ({ spaceId, requestedBy, at }) =>
-      `The erasure that ${requestedBy} requested at ${at} in space ${spaceId} was not complete: request it again.`,
-  );
-  return [...changes, ...requests];
+function describeGap({ gap }: AppliedChanges): string[] {
+  if (gap === undefined) return [];
+  const lost =
+    'until' in gap
+      ? `before ${gap.until.toISOString()}`
+      : `with the sequences ${gap.fromSequence} to ${gap.throughSequence}`;
+  return [
+    `Changes of keys, spaces and users, and erasures, are lost: those ${lost}. Check which keys are revoked, and erase again what was erased.`,
+  ];
 }
 
 /** Streams that have nothing to deliver again: those of a work queue, and those that were replaced. */

@@ -101,6 +101,7 @@ CREATE TABLE erasure_requests (
   id uuid NOT NULL DEFAULT uuidv7(),
   subject text NOT NULL,
   value text,
+  term bigint,
   before_ms double precision,
   reason text,
   requested_by text NOT NULL,
@@ -287,11 +288,11 @@ CREATE TABLE control_changes (
 );
 
 -- SECURITY DEFINER: a role that may change a row of these tables needs no right on the log, and cannot change a row without an entry in it.
--- The arguments of a trigger are the columns of the primary key, and the columns whose changes are not logged.
+-- The arguments of a trigger are the columns of the primary key, the columns whose changes are not logged, and those that are left out.
 CREATE FUNCTION log_control_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
   before jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
-  after jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
+  after jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) - string_to_array(TG_ARGV[2], ',') END;
   before_key jsonb;
 BEGIN
   IF TG_OP <> 'INSERT' THEN

@@ -51,6 +51,8 @@ export const erasureRequests = pgTable(
     subject: subject(),
     /** The user or thread. The planner keeps no samples of it (SET STATISTICS 0 in the migration). */
     value: text('value'),
+    /** Its term. The control stream has only this: a request that a restore takes up again finds its value by it. */
+    term: bigint('term', { mode: 'bigint' }),
     beforeMs: doublePrecision('before_ms'),
     reason: text('reason'),
     /** A user's id, or `operator`, as in the audit log. */
