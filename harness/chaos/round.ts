@@ -164,5 +164,5 @@ function judge(fault: Fault, found: Discrepancies, violations: string[]): string
 
 /** Checked events are deleted, so that a long run does not fill the disk. */
 async function truncateEvents({ sql }: System): Promise<void> {
-  await retry(() => sql`TRUNCATE events, segments, event_stats, usage_months, quarantine`);
+  await retry(() => sql`TRUNCATE events, segments, statistic_deltas, event_stats, usage_months, quarantine`);
 }

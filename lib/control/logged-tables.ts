@@ -89,6 +89,7 @@ export const unloggedTables: ReadonlyMap<PgTable, string> = new Map<PgTable, str
   [schema.agentStats, ofEvents],
   [schema.eventStatsRollups, ofEvents],
   [schema.agentStatsRollups, ofEvents],
+  [schema.statisticDeltas, ofEvents],
   [schema.storeDelays, ofEvents],
   [schema.storeDelayPositions, ofEvents],
   [schema.usageMonths, ofEvents],

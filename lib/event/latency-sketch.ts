@@ -14,7 +14,7 @@ export class LatencySketch {
   /** Adds an element of a stored sketch: a whole number below 2^53, which a double holds. */
   add(element: number): void {
     const bucket = Math.floor(element / 2 ** countBits);
-    this.#addTo(bucket, element - bucket * 2 ** countBits);
+    this.#addTo(bucket, signed(element - bucket * 2 ** countBits));
   }
 
   /**
@@ -30,7 +30,7 @@ export class LatencySketch {
       for (const end = at + length * elementBytes; at < end; at += elementBytes) {
         const high = view.getUint32(at + lengthBytes);
         const low = view.getUint32(at + lengthBytes + 4);
-        this.#addTo(high >>> highCountBits, (high & highCountMask) * 2 ** 32 + low);
+        this.#addTo(high >>> highCountBits, signed((high & highCountMask) * 2 ** 32 + low));
       }
     }
   }
@@ -39,7 +39,7 @@ export class LatencySketch {
   merge(other: LatencySketch): void {
     for (let bucket = other.#first; bucket < other.#end; bucket++) {
       const count = other.#counts[bucket] ?? 0;
-      if (count > 0) this.#addTo(bucket, count);
+      if (count !== 0) this.#addTo(bucket, count);
     }
   }
 
@@ -76,6 +76,11 @@ export class LatencySketch {
     if (bucket < this.#first) this.#first = bucket;
     if (bucket >= this.#end) this.#end = bucket + 1;
   }
+}
+
+/** Counts wrap around: an event may be subtracted in one row before the row that counts it is folded into it (ADR 0040). */
+function signed(count: number): number {
+  return count < 2 ** (countBits - 1) ? count : count - 2 ** countBits;
 }
 
 /** An array starts with the number of dimensions, flags and the element type; then the length and lower bound of each dimension. */

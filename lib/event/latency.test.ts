@@ -32,6 +32,20 @@ test('quantiles of merged sketches are those of all durations together, within 5
   expect(latencyQuantile([[]], 0.5)).toBeUndefined();
 });
 
+test('a sketch may subtract an event that another one counts', () => {
+  const subtracted = sketchOf([5_000]).map((element) => element | (2n ** BigInt(countBits) - 1n));
+  for (const sketches of [
+    [sketchOf([20, 20, 5_000]), subtracted],
+    [subtracted, sketchOf([5_000, 20, 20])],
+  ]) {
+    const estimate = latencyQuantile(sketches, 1) ?? Number.NaN;
+    expect(Math.abs(estimate - 20) / 20).toBeLessThanOrEqual(latencyAccuracy + 1e-9);
+    const sketch = new LatencySketch();
+    for (const elements of sketches) sketch.addBinary(binaryOf(elements));
+    expect(sketch.quantiles([1])).toEqual([estimate]);
+  }
+});
+
 test('a sketch has a bucket for the largest duration', () => {
   expect(latencyBucketOf(timeMsMax)).toBeLessThan(latencyBuckets);
   expect(latencyQuantile([sketchOf([timeMsMax])], 1)).toBeDefined();

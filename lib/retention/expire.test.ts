@@ -21,6 +21,7 @@ import {
   usageMonths,
 } from '../db/schema.ts';
 import { encodePart, type Part } from '../queue/group.ts';
+import { foldStatistics } from '../write/statistics/deltas.ts';
 import { insertParts } from '../write/store.ts';
 import { expireData } from './expire.ts';
 import { deletedSegmentsMax } from './limits.ts';
@@ -85,6 +86,7 @@ test('fully expired partitions are dropped; ledger, usage and statistics stay', 
   expect(await store.stored(long)).toEqual([4, 1]);
 
   expect(await store.countIn(eventIds, short)).toBe(7);
+  await foldStatistics(store.database);
   expect(await store.countIn(agentStats, short)).toBeGreaterThan(0);
   const stats = await store.database.select().from(eventStats).where(eq(eventStats.spaceId, short));
   expect(stats.reduce((sum, row) => sum + row.events, 0)).toBe(7);

@@ -11,7 +11,7 @@ import {
   usageMonths,
 } from '../db/schema.ts';
 import { compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
-import { agentStatistics, type CountedRows, nameStatistics } from '../write/statistics.ts';
+import { agentStatistics, type CountedRows, nameStatistics } from '../write/statistics/statistics.ts';
 import { columns, context, ofEvent, rowsOf } from './change-parameters.ts';
 
 /**

@@ -22,7 +22,7 @@ import {
   unfoldIncoming,
   unfoldParts,
 } from './statement-parts.ts';
-import { countByAgent, countByName } from './statistics.ts';
+import { countByAgent, countByName } from './statistics/statistics.ts';
 
 /**
  * Stores parts on a Citus cluster as the store statement does (statement.ts), in one transaction of several statements (ADR 35). In one

@@ -19,7 +19,7 @@ import {
 } from '../event/columns.ts';
 import { delayElement } from './latency-sketch.ts';
 import { parameterNames, partColumns, replayedColumn } from './parameters.ts';
-import { addTo } from './statistics.ts';
+import { addTo } from './statistics/statistics.ts';
 
 /**
  * The parts of the statement that stores events (statement.ts). Each INSERT reads from the common table expressions that it names:

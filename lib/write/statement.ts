@@ -20,7 +20,8 @@ import {
   unfoldIncoming,
   unfoldParts,
 } from './statement-parts.ts';
-import { agentStatistics, nameStatistics } from './statistics.ts';
+import { keepDeltas } from './statistics/deltas.ts';
+import { agentStatistics, nameStatistics } from './statistics/statistics.ts';
 
 /**
  * The one statement that stores events (ADR 0004). A statement is its own transaction: ids, rows, usage counter,
@@ -104,7 +105,12 @@ ${
 `
 }), usage AS (${countUsage()}
 ), by_day AS (${countByDay()}
-), ${nameStatistics()}, ${agentStatistics()}, segment AS (${keepSegments()}
+), ${
+    removal === undefined
+      ? sql`deltas AS (${keepDeltas()}
+)`
+      : sql`${nameStatistics()}, ${agentStatistics()}`
+  }, segment AS (${keepSegments()}
 )
 -- Reads from the INSERT, so that rows and indexes are written before the counters are locked, which all statements of a space need.
 SELECT count(*)::integer AS inserted${removal === undefined ? sql`` : sql`, (SELECT count(*)::integer FROM removed) AS removed`} FROM inserted`;

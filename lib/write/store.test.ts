@@ -8,12 +8,14 @@ import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import {
+  deletedSpaces,
   eventIds,
   eventStats,
   eventStatsRollups,
   events,
   quarantine,
   segments,
+  statisticDeltas,
   usageDays,
   usageMonths,
 } from '../db/schema.ts';
@@ -21,6 +23,7 @@ import { countBits, countsPerMerge, latencyBucketOf } from '../event/latency.ts'
 import { quarantineEvent } from './quarantine.ts';
 import { replayQuarantined } from './replay.ts';
 import { slicePart } from './slice.ts';
+import { foldStatistics } from './statistics/deltas.ts';
 import { insertParts, replayPart, storeParts } from './store.ts';
 
 const resources = new AsyncDisposableStack();
@@ -152,6 +155,7 @@ test('overlapping statements, concurrent and in any order, store and bill each e
   });
   const inserted = await Promise.all(statements.map((parts) => insertParts(database, parts)));
   expect(inserted.reduce((sum, rows) => sum + rows)).toBe(400);
+  await Promise.all([foldStatistics(database), foldStatistics(database)]);
   for (const spaceId of spaceIds) {
     expect(await counts(spaceId)).toEqual({ stored: 200, billed: 200, ids: 200 });
     const stats = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
@@ -166,6 +170,8 @@ test('a sketch counts each event once and stays short, in any batching of its ev
   // One by one, then more at once than are counted between two merges.
   for (const event of sent.slice(0, 100)) await insertParts(database, [partOf(spaceId, [event])]);
   await insertParts(database, [partOf(spaceId, sent.slice(100, 200)), partOf(spaceId, sent.slice(200))]);
+  await foldStatistics(database);
+  expect(await database.$count(statisticDeltas, eq(statisticDeltas.spaceId, spaceId))).toBe(0);
   expect(await database.$count(eventStatsRollups, eq(eventStatsRollups.spaceId, spaceId))).toBe(2);
   for (const table of [eventStats, eventStatsRollups]) {
     for (const { events: counted, latency } of await database
@@ -182,6 +188,17 @@ test('a sketch counts each event once and stays short, in any batching of its ev
       expect(counts).toEqual(new Map([1, 1_001, 2_001].map((ms) => [latencyBucketOf(ms), 100])));
     }
   }
+});
+
+test('deltas of a space whose deletion has begun are deleted, and not counted', async () => {
+  const [spaceId, other] = [randomUUIDv7(), randomUUIDv7()];
+  await insertParts(database, [partOf(spaceId, someEvents(2)), partOf(other, someEvents(3))]);
+  const row = { spaceId, name: 'deleted', requestedAt: new Date(), requestedBy: 'operator' };
+  await database.insert(deletedSpaces).values(row);
+  expect(await foldStatistics(database)).toBeGreaterThanOrEqual(2);
+  expect(await foldStatistics(database)).toBe(0);
+  expect(await database.$count(eventStats, eq(eventStats.spaceId, spaceId))).toBe(0);
+  expect(await database.$count(eventStats, eq(eventStats.spaceId, other))).toBeGreaterThan(0);
 });
 
 test('a part of an older ingest, without later fields, is stored', async () => {

@@ -16,6 +16,7 @@ import {
   storeStatement,
 } from './statement.ts';
 import { partlyKnownState } from './statement-parts.ts';
+import { foldStatistics } from './statistics/deltas.ts';
 
 export interface StoreResult {
   /** Rows that were new. The other events were stored before. */
@@ -93,6 +94,18 @@ async function storesOnCluster(database: Database): Promise<boolean> {
   const found = await isDistributed(database);
   plainSinceMs.set(client, found ? undefined : performance.now());
   return found;
+}
+
+/** Pools whose database had no deltas left after its tables were distributed: statements on a cluster write none. */
+const foldedOnCluster = new WeakSet<Sql>();
+
+/** Adds the deltas of all statements to the statistics (ADR 0040). */
+export async function foldStored(database: Database): Promise<void> {
+  const { $client: client } = database;
+  const isOnCluster = await storesOnCluster(database);
+  if (foldedOnCluster.has(client)) return;
+  const folded = await foldStatistics(database);
+  if (isOnCluster && folded === 0) foldedOnCluster.add(client);
 }
 
 async function runOnCluster(client: Sql, parts: readonly Part[]): Promise<number> {

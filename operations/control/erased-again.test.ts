@@ -19,6 +19,7 @@ import { openPostgres } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
 import * as schema from '../../lib/db/schema.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
+import { foldStatistics } from '../../lib/write/statistics/deltas.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { openDashboard } from '../../test/support/dashboard.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
@@ -131,6 +132,7 @@ test('an erasure that was requested and had not ended is carried out after a res
 /** What a space has, and what is counted of it. */
 async function measure(database: Database, spaceId: string) {
   const { events, usageMonths, usageDays, eventStats, eventStatsRollups, agentStats, segments } = schema;
+  await foldStatistics(database);
   const stats = [eventStats, eventStatsRollups, agentStats] as const;
   const sums = [];
   for (const table of stats)

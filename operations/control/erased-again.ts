@@ -18,7 +18,7 @@ import {
   type CountedRows,
   isByName,
   nameStatistics,
-} from '../../lib/write/statistics.ts';
+} from '../../lib/write/statistics/statistics.ts';
 import { statisticsTable } from '../erasure/cluster/cluster-files.ts';
 import { quarantineTables, wipeQuarantine } from '../erasure/erased-quarantine.ts';
 import { countedColumns, countedRow, type ErasedRecord, erasedRecord } from '../erasure/erased-record.ts';

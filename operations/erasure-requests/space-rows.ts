@@ -27,9 +27,9 @@ const keptTables: readonly PgTable[] = [
 
 /**
  * Tables from which statements of writers derive rows of others, in this order: of traces, changes of events with their numbers and
- * statistics; of numbers, delays.
+ * statistics; of deltas, statistics; of numbers, delays.
  */
-const sources: readonly PgTable[] = [schema.traces, schema.commitCounters];
+const sources: readonly PgTable[] = [schema.traces, schema.statisticDeltas, schema.commitCounters];
 
 const spaceTables: readonly SpaceTable[] = Object.values(schema)
   .filter((one) => is(one, PgTable))

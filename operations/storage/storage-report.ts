@@ -11,6 +11,7 @@ import {
   quarantine,
   segments,
   spaces,
+  statisticDeltas,
   storeDelays,
   usageMonths,
 } from '../../lib/db/schema.ts';
@@ -76,7 +77,10 @@ export async function reportStorage(
   };
   const [ledgerBytes, statisticsBytes, quarantineBytes] = [
     await bytesOf([eventIds]),
-    await bytesOf([eventStats, agentStats, eventStatsRollups, agentStatsRollups, storeDelays, usageMonths]),
+    await bytesOf([
+      ...[eventStats, agentStats, eventStatsRollups, agentStatsRollups, statisticDeltas],
+      ...[storeDelays, usageMonths],
+    ]),
     await bytesOf([quarantine]),
   ];
   const defaultPartition = {

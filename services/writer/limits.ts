@@ -128,3 +128,9 @@ export const unusedLookMs = 60_000;
 
 /** Interval of the look for streams that were created or removed. */
 export const streamLookMs = 2_000;
+
+/**
+ * Pause between two folds of statistics. The longer, the more statements share the work of changing rows, and the more deltas a chart
+ * reads: at full load some 10,000.
+ */
+export const statisticsFoldMs = 2_000;

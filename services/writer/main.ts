@@ -20,9 +20,10 @@ import { foldDelays } from '../../lib/store-delays/fold-delays.ts';
 import { foldIntervalMs } from '../../lib/store-delays/limits.ts';
 import { resolveReplayed } from '../../lib/traces/replayed-events.ts';
 import { openOwnSpans } from '../../lib/tracing/own-spans.ts';
+import { foldStored } from '../../lib/write/store.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
-import { replayedPollMs, storedCountMs, storeLockTimeoutMs } from './limits.ts';
+import { replayedPollMs, statisticsFoldMs, storedCountMs, storeLockTimeoutMs } from './limits.ts';
 import { registerStateMetrics } from './metrics.ts';
 import { keepPartitions } from './partition-upkeep.ts';
 import { type PeriodicWork, startPeriodicWork } from './periodic-work.ts';
@@ -59,6 +60,11 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
       run: () => foldDelays(database),
       intervalMs: foldIntervalMs,
       failure: 'delays of stored events were not counted; trying again later',
+    },
+    {
+      run: () => foldStored(database),
+      intervalMs: statisticsFoldMs,
+      failure: 'statistics were not folded; charts stay exact, and get slower',
     },
     {
       run: () => resolveReplayed(database),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { readEventTexts } from '../../lib/segment/read.ts';
+import { foldStatistics } from '../../lib/write/statistics/deltas.ts';
 import { postRaw } from '../support/http.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { untilDrained } from '../support/wait.ts';
@@ -106,6 +107,7 @@ test('extreme numbers are stored in the columns and clamped to 1e15 per event in
     output_tokens: -1.5,
     total_tokens: 5e-324,
   });
+  await foldStatistics(pipeline.database);
   const stats = await pipeline.sql`
     SELECT events::integer, input_tokens, output_tokens, total_tokens FROM event_stats
     WHERE space_id = ${tenant.spaceId} AND minute = ${Math.floor(-8.64e15 / 60_000)}`;

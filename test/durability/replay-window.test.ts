@@ -24,7 +24,9 @@ async function readCounts() {
     SELECT (SELECT count(*)::integer FROM events) AS events, (SELECT count(*)::integer FROM event_ids) AS ids,
       (SELECT count(*)::integer FROM segments) AS segments, (SELECT sum(events)::integer FROM usage_months) AS usage,
       (SELECT sum(events)::integer FROM usage_days) AS days, (SELECT sum(repeats)::integer FROM usage_days) AS repeats,
-      (SELECT sum(events)::integer FROM event_stats) AS stats,
+      (
+        SELECT sum(events)::integer FROM (SELECT events FROM event_stats UNION ALL SELECT events FROM statistic_deltas) AS counted
+      ) AS stats,
       (SELECT count(*)::integer FROM quarantine) AS quarantined`;
   return row;
 }

@@ -10,6 +10,7 @@ import { erasureRequests, eventIds } from '../../lib/db/schema.ts';
 import { recordSenders } from '../../lib/senders/senders.ts';
 import { storeNodes } from '../../lib/traces/store-nodes.ts';
 import { quarantineEvent } from '../../lib/write/quarantine.ts';
+import { foldStatistics } from '../../lib/write/statistics/deltas.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { batchSegmentsMax } from '../../operations/erasure/limits.ts';
 import { rowsPerBatch } from '../../operations/erasure-requests/limits.ts';
@@ -98,6 +99,7 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
   await trpc.erasures.request.mutate({ ...of, kind: 'user', value: 'nobody' });
   const { alertTargets, alertRules } = await addAlert(pipeline, spaceId);
   expect(alertTargets + alertRules).toBe(2);
+  await foldStatistics(pipeline.database);
   expect(await tablesWith(pipeline, spaceId)).toEqual(
     expect.arrayContaining([
       'agent_stats',

@@ -34,6 +34,7 @@ import { resolveTraces } from '../../lib/traces/resolve-traces.ts';
 import { storeNodes } from '../../lib/traces/store-nodes.ts';
 import { quarantineEvent } from '../../lib/write/quarantine.ts';
 import { replayQuarantined } from '../../lib/write/replay.ts';
+import { foldStatistics } from '../../lib/write/statistics/deltas.ts';
 import { storeParts } from '../../lib/write/store.ts';
 import { applyControlChanges } from '../../operations/control/apply-changes.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
@@ -478,6 +479,7 @@ test.each(['the empty span', 'the detailed span'])(
       eventIdOf(traceId, idOf(0)),
     );
     expect((await readUsage(database, spaceId))?.events).toBe(2);
+    await foldStatistics(database);
     const byName = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
     expect(byName.reduce((sum, row) => sum + row.events, 0)).toBe(2);
     expect(byName.reduce((sum, row) => sum + (row.inputTokens ?? 0), 0)).toBe(12);
@@ -617,6 +619,7 @@ test.each([
     const { llm } = JSON.parse(text ?? '').properties;
     expect(llm.output).toMatchObject({ response: 'Mild.', finishReason: 'stop' });
     expect((await readUsage(database, spaceId))?.events).toBe(1);
+    await foldStatistics(database);
     const byName = await database.select().from(eventStats).where(eq(eventStats.spaceId, spaceId));
     expect(byName.reduce((sum, row) => sum + row.events, 0)).toBe(1);
     const trace = await readTrace(database, spaceId, traceUuidOf(traceId));
@@ -643,6 +646,7 @@ async function expectFound(spaceId: string, expected: readonly ReturnType<typeof
 
 /** The statistics are the sums over the stored events. */
 async function expectStatistics(spaceId: string, cacheReadTokens = 2) {
+  await foldStatistics(database);
   const { agentId, inputTokens, type } = events;
   const rows = await database
     .select({ agentId, inputTokens, type })
@@ -664,7 +668,7 @@ async function expectStatistics(spaceId: string, cacheReadTokens = 2) {
       cacheReadTokens * own.filter((row) => row.type === 'llm').length,
     );
     const elements = counted.flatMap(({ latency }) => latency);
-    expect(elements.reduce((total, element) => total + Number(element & 0xff_ffff_ffffn), 0)).toBe(
+    expect(elements.reduce((total, element) => total + Number(BigInt.asIntN(40, element)), 0)).toBe(
       own.length,
     );
   }

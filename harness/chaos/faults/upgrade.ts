@@ -148,6 +148,7 @@ async function createUser({ dashboardUrl = '' }: System, { weir }: ReleasedSyste
 async function countLackingTokens({ sql }: System, spaceId: string): Promise<number> {
   const [row] = await sql<{ lacking: number }[]>`
     SELECT abs(coalesce((SELECT sum(cache_read_tokens) FROM event_stats WHERE space_id = ${spaceId}), 0)
+      + coalesce((SELECT sum(cache_read_tokens) FROM statistic_deltas WHERE space_id = ${spaceId}), 0)
       - coalesce((SELECT sum(cache_read_tokens) FROM events WHERE space_id = ${spaceId}), 0))::float8 AS lacking`;
   return row?.lacking ?? 0;
 }

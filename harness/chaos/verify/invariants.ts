@@ -51,7 +51,12 @@ async function readSpace({ sql }: Pick<System, 'sql'>, spaceId: string) {
           FROM events WHERE space_id = ${spaceId} GROUP BY 1
         ) AS stored USING (month)
       ), 0)::float8 AS "usageError",
-      coalesce((SELECT sum(events) FROM event_stats WHERE space_id = ${spaceId}), 0)::float8 AS stats,
+      coalesce((
+        SELECT sum(events) FROM (
+          SELECT events FROM event_stats WHERE space_id = ${spaceId}
+          UNION ALL SELECT events FROM statistic_deltas WHERE space_id = ${spaceId}
+        ) AS counted
+      ), 0)::float8 AS stats,
       -- Nothing expires and nothing is erased here: the ledger has the ids of the rows, and no others.
       (
         SELECT count(*) FROM (SELECT id FROM event_ids WHERE space_id = ${spaceId}) AS known

@@ -318,3 +318,26 @@ CREATE TABLE deleted_spaces (
   requested_by text NOT NULL,
   begun_at timestamptz NOT NULL DEFAULT now()
 );
+
+-- Sums of stored events before they are folded into the statistics (ADR 40).
+
+CREATE TABLE statistic_deltas (
+  space_id uuid NOT NULL,
+  number bigint GENERATED ALWAYS AS IDENTITY (CACHE 500) NOT NULL,
+  minute bigint NOT NULL,
+  type text NOT NULL,
+  name text NOT NULL,
+  source text NOT NULL,
+  agent_id text,
+  events bigint NOT NULL,
+  duration_ms double precision NOT NULL,
+  errors bigint,
+  input_tokens double precision,
+  output_tokens double precision,
+  total_tokens double precision,
+  cache_read_tokens double precision,
+  cache_write_tokens double precision,
+  reasoning_tokens double precision,
+  latency bigint[] NOT NULL,
+  CONSTRAINT statistic_deltas_space_id_number_pk PRIMARY KEY (space_id, number)
+);

@@ -42,6 +42,7 @@ const dashboardRights: readonly Right[] = [
   ...may('SELECT, INSERT, UPDATE', schema.commitCounters, usageDays, usageMonths),
   ...may('SELECT, INSERT, UPDATE', schema.eventStats, schema.eventStatsRollups),
   ...may('SELECT, INSERT, UPDATE', schema.agentStats, schema.agentStatsRollups),
+  ...may('SELECT', schema.statisticDeltas),
   ...may('SELECT, INSERT', schema.replayedEvents),
   ...may('SELECT', schema.traceNodes, schema.traces, schema.eventChanges),
   ...may('SELECT, INSERT, UPDATE', apiKeys, spaces, schema.users, schema.invitations),

@@ -93,6 +93,26 @@ export const agentStatsRollups = pgTable(
 );
 
 /**
+ * Sums that store statements have written and that are not yet in the four tables above (ADR 0040): each event is counted either
+ * here or there. A statement adds rows that nobody else changes; a writer folds them into the tables.
+ */
+export const statisticDeltas = pgTable(
+  'statistic_deltas',
+  {
+    spaceId: uuid('space_id').notNull(),
+    /** Only makes the key unique. */
+    number: bigint('number', { mode: 'number' }).generatedAlwaysAsIdentity({ cache: 500 }),
+    minute: bigint('minute', { mode: 'number' }).notNull(),
+    type: text('type', { enum: ['llm', 'tool'] }).notNull(),
+    name: text('name').notNull(),
+    source: text('source').notNull(),
+    agentId: text('agent_id'),
+    ...measures(),
+  },
+  (table) => [primaryKey({ columns: [table.spaceId, table.number] })],
+);
+
+/**
  * Times from the receipt of events until they were stored, by the time of storing. Writers add to it what `space_commits` recorded
  * (lib/store-delays). Rows of `noSpace` count the events of all spaces.
  */

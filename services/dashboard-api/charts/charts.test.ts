@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
 import { readEventPage } from '../../../lib/read/event-page.ts';
+import { foldStatistics } from '../../../lib/write/statistics/deltas.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 import { createDatabase } from '../../../test/support/test-servers.ts';
 import { type ChartQuery, readChart } from './chart.ts';
@@ -82,6 +83,8 @@ async function store(sent: readonly Sent[]): Promise<string> {
       database,
       requests.map((request) => partOf(spaceId, request)),
     );
+    // Charts read what is folded together with what is not.
+    if (from === 500) await foldStatistics(database);
   }
   return spaceId;
 }

@@ -1,8 +1,9 @@
 import { TRPCError } from '@trpc/server';
-import { and, asc, eq, gte } from 'drizzle-orm';
+import { and, asc, eq, gte, sql } from 'drizzle-orm';
+import { unionAll } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
-import { eventStatsRollups, events } from '../../../lib/db/schema.ts';
+import { eventStatsRollups, events, statisticDeltas } from '../../../lib/db/schema.ts';
 import { rollupSpansHours } from '../../../lib/event/limits.ts';
 import { asStored } from '../../../lib/event/text.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
@@ -89,17 +90,25 @@ export async function readHistogram(
 /** Five years. Limits the range, so that an event from a wrong clock does not squeeze all others into one bar. */
 const openDaysMax = 5 * 365;
 
-/** Finds the first hours with events by one look-up in the index of the roll-ups; without any, a day before `to`. */
+/** Finds the first hours with events by one look-up in the index of the roll-ups, and in the deltas; without any, a day before `to`. */
 async function findFirst(database: Database, spaceId: string, to: number): Promise<number> {
   const { spaceId: ofSpace, spanHours, startHour } = eventStatsRollups;
+  const { minute } = statisticDeltas;
   const earliest = Math.floor(to / hourMs) - openDaysMax * 24;
-  const [first] = await database
-    .select({ startHour })
+  const folded = database
+    .select({ hour: startHour })
     .from(eventStatsRollups)
     .where(and(eq(ofSpace, spaceId), eq(spanHours, rollupSpansHours[0]), gte(startHour, earliest)))
     .orderBy(asc(startHour))
     .limit(1);
-  const from = (first?.startHour ?? Number.POSITIVE_INFINITY) * hourMs;
+  const unfolded = database
+    .select({ hour: sql<number>`floor(min(${minute}) / 60.0)::bigint`.mapWith(startHour) })
+    .from(statisticDeltas)
+    .where(and(eq(statisticDeltas.spaceId, spaceId), gte(minute, earliest * 60)));
+  const found = await unionAll(folded, unfolded);
+  // The minimum of no rows is null.
+  const hours = found.flatMap(({ hour }) => hour ?? []);
+  const from = Math.min(...hours) * hourMs;
   return from < to ? from : to - 24 * hourMs;
 }
 

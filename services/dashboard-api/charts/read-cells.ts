@@ -1,8 +1,15 @@
-import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '../../../lib/db/database.ts';
-import { agentStats, agentStatsRollups, eventStats, eventStatsRollups } from '../../../lib/db/schema.ts';
+import {
+  agentStats,
+  agentStatsRollups,
+  eventStats,
+  eventStatsRollups,
+  statisticDeltas,
+} from '../../../lib/db/schema.ts';
 import { listOf, nameOf } from '../../../lib/db/statement.ts';
+import { minuteMs } from '../../../lib/time.ts';
 import { coverBuckets, type StatRange } from './stat-ranges.ts';
 
 /** The dimension by which a chart is split. */
@@ -97,7 +104,7 @@ function toCell(row: Record<string, unknown>): Cell {
   };
 }
 
-/** The rows of each bucket: a UNION branch for minutes, and one for each roll-up in use. */
+/** The rows of each bucket: a UNION branch for minutes, one for each roll-up in use, and one for what is not folded into these yet. */
 function selectSpans(
   spaceId: string,
   { group, filter }: CellQuery,
@@ -125,11 +132,36 @@ function selectSpans(
       isSpan,
       gte(place, sql`range.first`),
       lt(place, sql`range.last`),
-      ...conditions(table, group, filter),
+      ...conditions(table, byAgent, { group, filter }),
     )}
   ) AS stats`;
   });
-  return sql.join(spans, sql` UNION ALL `);
+  return sql.join(
+    [...spans, selectDeltas(spaceId, { byAgent, group, filter }, boundaries, columns)],
+    sql` UNION ALL `,
+  );
+}
+
+/** There are few deltas, so each is read once, whatever the number of buckets. */
+function selectDeltas(
+  spaceId: string,
+  { byAgent, group, filter }: Pick<CellQuery, 'group' | 'filter'> & { byAgent: boolean },
+  boundaries: readonly number[],
+  columns: readonly PgColumn[],
+): SQL {
+  const minutes = boundaries.map((ms) => ms / minuteMs);
+  const [first = 0, last = 0] = [minutes[0], minutes.at(-1)];
+  const { minute } = statisticDeltas;
+  return sql`
+  SELECT width_bucket(${minute}, ${`{${minutes.join(',')}}`}::bigint[]) - 1 AS bucket, ${groupOf(statisticDeltas, group)} AS grouped, ${listOf(columns.map(nameOf))}
+  FROM ${statisticDeltas}
+  WHERE ${and(
+    eq(statisticDeltas.spaceId, spaceId),
+    gte(minute, first),
+    lt(minute, last),
+    byAgent ? isNotNull(statisticDeltas.agentId) : undefined,
+    ...conditions(statisticDeltas, byAgent, { group, filter }),
+  )}`;
 }
 
 function unnestRanges(ranges: readonly StatRange[]): SQL {
@@ -138,17 +170,26 @@ function unnestRanges(ranges: readonly StatRange[]): SQL {
     ${list(({ to }) => to)}::bigint[]) AS range(bucket, first, last)`;
 }
 
-type StatTable = typeof eventStats | typeof eventStatsRollups | typeof agentStats | typeof agentStatsRollups;
+type NameTable = typeof eventStats | typeof eventStatsRollups | typeof statisticDeltas;
+type AgentTable = typeof agentStats | typeof agentStatsRollups | typeof statisticDeltas;
+type StatTable = NameTable | AgentTable;
+
+const hasAgent = (table: StatTable): table is AgentTable => 'agentId' in table;
+const hasName = (table: StatTable): table is NameTable => 'name' in table;
 
 function groupOf(table: StatTable, group: ChartGroup): SQL {
   if (group === 'none') return sql`''`;
-  if ('agentId' in table) return sql`${table.agentId}`;
+  if (hasAgent(table) && (group === 'agent' || !hasName(table))) return sql`${table.agentId}`;
   if (group === 'type') return sql`${table.type}`;
   return group === 'source' ? sql`${table.source}` : sql`${table.name}`;
 }
 
-function conditions(table: StatTable, group: ChartGroup, filter: ChartFilter): (SQL | undefined)[] {
-  if ('agentId' in table) {
+function conditions(
+  table: StatTable,
+  byAgent: boolean,
+  { group, filter }: Pick<CellQuery, 'group' | 'filter'>,
+): (SQL | undefined)[] {
+  if (hasAgent(table) && (byAgent || !hasName(table))) {
     return [filter.agentId === undefined ? undefined : eq(table.agentId, filter.agentId)];
   }
   const { type, name, source } = filter;

@@ -1,8 +1,8 @@
-import { and, eq, gte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
-import { agentStatsRollups, eventStatsRollups, events } from '../../../lib/db/schema.ts';
+import { agentStatsRollups, eventStatsRollups, events, statisticDeltas } from '../../../lib/db/schema.ts';
 import { rollupSpansHours } from '../../../lib/event/limits.ts';
 import { storableText } from '../../../lib/event/text.ts';
 import type { EventFilter } from '../../../lib/read/event-filter.ts';
@@ -66,11 +66,17 @@ function countedValues(spaceId: string, field: FieldValueQuery['field']): SQL | 
   const column = countedColumns[field];
   if (column === undefined) return undefined;
   const table = field === 'agentId' ? agentStatsRollups : eventStatsRollups;
+  const unfolded = statisticDeltas[field === 'agentId' || field === 'source' ? field : 'name'];
   const firstHour = Math.floor(Date.now() / hourMs) - fieldValueDays * 24;
   return sql`SELECT ${column} AS value, ${table.events} AS events FROM ${table} WHERE ${and(
     eq(table.spaceId, spaceId),
     eq(table.spanHours, Math.max(...rollupSpansHours)),
     gte(table.startHour, firstHour),
+  )}
+  UNION ALL SELECT ${unfolded}, ${statisticDeltas.events} FROM ${statisticDeltas} WHERE ${and(
+    eq(statisticDeltas.spaceId, spaceId),
+    isNotNull(unfolded),
+    gte(statisticDeltas.minute, firstHour * 60),
   )}`;
 }
 

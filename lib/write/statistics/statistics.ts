@@ -1,10 +1,10 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { agentStats, agentStatsRollups, eventStats, eventStatsRollups, events } from '../db/schema.ts';
-import { listOf, nameOf, namesOf, numberOf } from '../db/statement.ts';
-import { countsPerMerge } from '../event/latency.ts';
-import { rollupSpansHours } from '../event/limits.ts';
-import { mergedSketch, signedElement, sketchElement } from './latency-sketch.ts';
+import { agentStats, agentStatsRollups, eventStats, eventStatsRollups, events } from '../../db/schema.ts';
+import { listOf, nameOf, namesOf, numberOf } from '../../db/statement.ts';
+import { countsPerMerge } from '../../event/latency.ts';
+import { rollupSpansHours } from '../../event/limits.ts';
+import { mergedSketch, signedElement, sketchElement } from '../latency-sketch.ts';
 
 /**
  * The parts of the store statement that count its new events in the statistics (`new_events`): one aggregation counts them
@@ -14,7 +14,7 @@ import { mergedSketch, signedElement, sketchElement } from './latency-sketch.ts'
 /** The columns of all tables that are sums over events. */
 export const inMeasures = getTableColumns(eventStats);
 
-const tokens = [
+export const tokens = [
   inMeasures.inputTokens,
   inMeasures.outputTokens,
   inMeasures.totalTokens,
@@ -27,7 +27,7 @@ const sparse = [inMeasures.errors, ...tokens];
 const sums = [inMeasures.durationMs, ...tokens];
 
 /** Minutes since the epoch, a whole number. */
-const minuteOf = sql`floor(${nameOf(events.startTimeMs)} / 60000)`;
+export const minuteOf = sql`floor(${nameOf(events.startTimeMs)} / 60000)`;
 
 /** The first hour of the span. It is computed from the minute, so that roll-ups are exact sums of minutes. */
 const startHourOf = (span: number) =>
@@ -54,6 +54,12 @@ const newEvents: CountedRows = { from: 'new_events', isSigned: false };
 
 /** The column of signed rows that says whether they are counted by name, too. All are counted by agent. */
 export const isByName = sql`${sql.identifier('is_by_name')}`;
+
+/** The columns of counts that have the first hour of each roll-up. */
+export const hourNames = rollupSpansHours.map((span) => ({
+  span,
+  name: sql`${sql.identifier(`hour_of_${span}`)}`,
+}));
 
 /** @param counts the name that the statement gives to the counts. */
 export function countByName(counts: string, rows = newEvents): StatisticsParts {
@@ -118,7 +124,7 @@ function statisticsParts({ counts, rows, minutes, rollups, dimensions, where }: 
   const { spaceId, minute } = minutes;
   const { spanHours, startHour } = rollups;
   const names = namesOf(dimensions.map(([column]) => column));
-  const hours = rollupSpansHours.map((span) => ({ span, name: sql`${sql.identifier(`hour_of_${span}`)}` }));
+  const hours = hourNames;
   const times = [nameOf(minute), ...hours.map(({ name }) => name)];
   const counted = sql`${sql.identifier(counts)}`;
   const { isSigned } = rows;
@@ -196,7 +202,7 @@ function upsert(
 }
 
 /** Clamps each value before summing: clients may send any finite number, and sums must stay finite. */
-function clampedSum(column: PgColumn, isSigned: boolean): SQL {
+export function clampedSum(column: PgColumn, isSigned: boolean): SQL {
   const name = nameOf(column);
   const sign = isSigned ? sql`sign * ` : sql``;
   // greatest() and least() ignore a NULL.
