@@ -37,7 +37,7 @@ export function SortField({
       <SelectField
         label="Order"
         isLabelHidden
-        options={[{ value: unsorted, label: 'Usual order' }, ...options]}
+        options={[{ value: unsorted, label: 'Default order' }, ...options]}
         value={value}
         onChange={(chosen) => sort.onSort(chosen === unsorted ? undefined : chosen)}
         className="w-44"

@@ -24,7 +24,7 @@ export function RulePreview({ condition }: { condition: Condition }) {
   if (error !== null) return <p className={`${box} text-bad`}>{describeFailure(error).message}</p>;
   if (data === undefined) return <p className={`${box} text-muted`}>Reading the last week …</p>;
   const { fired, value, sinceMs } = data;
-  const now = `Now: ${formatAlertValue(condition.kind, value)}.`;
+  const now = value === null ? 'No value now.' : `Now: ${formatAlertValue(condition.kind, value)}.`;
   if (sinceMs === null) return <p className={box}>{now} There is no history of this value.</p>;
   const period = describePeriod(Date.now() - sinceMs);
   return (

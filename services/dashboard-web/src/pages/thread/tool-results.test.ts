@@ -22,6 +22,14 @@ test('elements of a JSON array that have an output are left out', () => {
   expect(splitToolResults(text, tools)).toEqual({ rest: '{"role":"user","content":"thanks"}', results: 1 });
 });
 
+test('a prompt that is a short output with a number is left out; one that a person may have written is kept', () => {
+  const countResults = (text: string, outputPreview: string) =>
+    splitToolResults(text, [{ name: 'calculate', outputPreview, errorMessage: null }]).results;
+  expect(countResults('957.0', '957.0')).toBe(1);
+  for (const answer of ['2', 'ok', 'yes']) expect(countResults(answer, answer)).toBe(0);
+  expect(countResults('Pay 957.0 then', '957.0')).toBe(0);
+});
+
 test('a prompt without results is kept as it is', () => {
   for (const text of ['', 'ok\n', 'Customer: hello\n\n', '[1]', '{"a":1}'])
     expect(splitToolResults(text, tools)).toEqual({ rest: text, results: 0 });

@@ -6,6 +6,9 @@ type ToolResult = Pick<ListedEvent, 'name' | 'outputPreview' | 'errorMessage'>;
 /** Shorter outputs also have to stand beside the tool's name: `ok` may be a part of any text. */
 const outputCharsMin = 16;
 
+/** A whole part such as `957.0`. People seldom answer so; they do answer `2` or `ok`. */
+const numberLike = /^(?=.*\d).{3,}$/;
+
 /**
  * Separates the results of tools from what is new in a prompt. Agents repeat the results in the next prompt, while the thread shows
  * them at the tools already.
@@ -31,6 +34,7 @@ function repeats(part: string, { name, outputPreview, errorMessage }: ToolResult
   return [outputPreview, errorMessage].some((text) => {
     const output = compact(text ?? '');
     if (output === '' || !compact(part).includes(output)) return false;
+    if (compact(part) === output && numberLike.test(output)) return true;
     return output.length >= outputCharsMin || (name !== null && part.includes(name));
   });
 }

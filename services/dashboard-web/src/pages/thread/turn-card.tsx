@@ -95,7 +95,7 @@ function TurnHeader({
   const cost = turn.events.reduce((sum, event) => sum + Number(event.cost ?? 0), 0);
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-sunken px-4 py-2 text-sm">
-      <Bot aria-hidden className="size-4 text-llm" />
+      <Bot aria-hidden className="size-4 text-llm max-md:hidden" />
       <h2 id={titleId} className="font-medium">
         {llm === undefined ? (
           'Tools'
@@ -126,7 +126,7 @@ function TurnHeader({
         {formatCount(turn.inputTokens)} in, {formatCount(turn.outputTokens)} out
         {cost > 0 && `, ${formatMoney(cost)}`}
       </span>
-      {llm !== undefined && <TickBox event={llm} />}
+      {llm !== undefined && <TickBox event={llm} className="max-md:order-first" />}
     </header>
   );
 }
