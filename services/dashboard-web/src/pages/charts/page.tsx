@@ -178,16 +178,20 @@ function Cards({
   );
   return cards.map(({ title, kind, unit, series }) => (
     <Card key={title} title={title}>
-      <TimeChart
-        name={title}
-        starts={chart.starts}
-        end={chart.end}
-        series={series}
-        kind={kind}
-        format={formats[unit]}
-        isWhole={unit !== 'duration'}
-        onZoom={onZoom}
-      />
+      {kind === 'bars' && series.every(({ values }) => values.every((value) => !value)) ? (
+        <p className="py-10 text-center text-muted text-sm">None in this range.</p>
+      ) : (
+        <TimeChart
+          name={title}
+          starts={chart.starts}
+          end={chart.end}
+          series={series}
+          kind={kind}
+          format={formats[unit]}
+          isWhole={unit !== 'duration'}
+          onZoom={onZoom}
+        />
+      )}
     </Card>
   ));
 }
