@@ -13,6 +13,9 @@ const external = [
   'test/deploy/**/*.test.ts',
 ];
 
+/** Builds a Kubernetes API server: some ten minutes of CPU time, too long for every run. */
+const kubernetes = ['test/deploy/kubernetes/*.test.ts'];
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/run/global-setup.ts'],
@@ -39,7 +42,12 @@ export default defineConfig({
           exclude: ['**/node_modules/**', ...external],
         },
       },
-      { extends: true, test: { name: 'external', include: external } },
+      {
+        extends: true,
+        test: { name: 'external', include: external, exclude: ['**/node_modules/**', ...kubernetes] },
+      },
+      // `npm run test:kubernetes`
+      { extends: true, test: { name: 'kubernetes', include: kubernetes } },
       // `npm run screenshots`
       { extends: true, test: { name: 'screenshots', include: ['test/web/screenshots/*.shots.ts'] } },
     ],
