@@ -36,12 +36,16 @@ const spaceTables: readonly SpaceTable[] = Object.values(schema)
   .filter((table) => !keptTables.includes(table))
   .flatMap(toSpaceTable);
 
-/** The tables that lost rows when the deletion began: `spaces`, and those with a foreign key to it. */
+/**
+ * The tables that lost rows before: `spaces` and those with a foreign key to it when the deletion began, and the table from which
+ * writers delete rows every two seconds.
+ */
 const tablesOfSpaces: readonly string[] = Object.values(schema)
   .filter((one) => is(one, PgTable))
   .filter(
     (table) =>
       table === schema.spaces ||
+      table === schema.statisticDeltas ||
       getTableConfig(table).foreignKeys.some((key) => key.reference().foreignTable === schema.spaces),
   )
   .map(getTableName);

@@ -204,7 +204,14 @@ test('a deleted space is refused at once, can be restored for a day, and leaves 
     erased: { quarantineEvents: 1 },
   });
   expect(receipt.rewrittenTables).toEqual(
-    expect.arrayContaining(['event_ids', 'invitations', 'pg_statistic', 'quarantine', 'trace_nodes']),
+    expect.arrayContaining([
+      'event_ids',
+      'invitations',
+      'pg_statistic',
+      'quarantine',
+      'statistic_deltas',
+      'trace_nodes',
+    ]),
   );
 
   // Its events in the queue are dropped, and nothing of it is stored any more. Others have theirs.
