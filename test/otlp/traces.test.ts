@@ -790,6 +790,7 @@ test('events that were merged into erased ones do not come back after a restore 
   });
   await copy('after the merge');
   const measure = async (own: Database) => {
+    await foldStatistics(own);
     const [stats] = await own
       .select({ events: sql`sum(events)::integer`, input: sql`sum(input_tokens)::integer` })
       .from(eventStats)
