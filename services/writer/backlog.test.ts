@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import { Backlog } from './backlog.ts';
 
@@ -39,6 +39,30 @@ test('take resolves with the first message, without waiting for a second one', a
   expect(await isSettled(taken)).toBe(false);
   backlog.add('a', groupOf(1), 1);
   expect(await messagesOf(taken)).toEqual(['a']);
+});
+
+test('with a time to gather, the first message is taken at once, those that follow together, and a full statement at once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const backlog = new Backlog<string>(100, 1_000, 250);
+  backlog.add('first', groupOf(1), 1);
+  expect(await messagesOf(backlog.take())).toEqual(['first']);
+  const taken = backlog.take();
+  backlog.add('a', groupOf(1), 1);
+  vi.advanceTimersByTime(249);
+  backlog.add('b', groupOf(1), 1);
+  expect(await isSettled(taken)).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(await messagesOf(taken)).toEqual(['a', 'b']);
+  backlog.add('many events', groupOf(100), 1);
+  expect(await messagesOf(backlog.take())).toEqual(['many events']);
+  backlog.add('many bytes', groupOf(1), 1_000);
+  expect(await messagesOf(backlog.take())).toEqual(['many bytes']);
+  const last = backlog.take();
+  backlog.add('c', groupOf(1), 1);
+  expect(backlog.close()).toEqual(['c']);
+  expect(await last).toBeUndefined();
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('there is no room while one full statement is waiting, and there is room again after it is taken', async () => {

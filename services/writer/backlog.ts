@@ -22,18 +22,25 @@ const averagingShare = 1 / 16;
 export class Backlog<Message> {
   readonly #eventsMax: number;
   readonly #bytesMax: number;
+  readonly #gatherMs: number;
   #entries: WaitingEntry<Message>[] = [];
   #bytes = 0;
   #events = 0;
   /** The share of a statement that a message takes, on average. Until messages show it, each is expected to fill one. */
   #shareMean = 1;
   #closed = false;
+  /** Runs for `gatherMs` after each take. */
+  #gathering: NodeJS.Timeout | undefined;
   #changed = Promise.withResolvers<void>();
 
-  /** The bounds of one statement. A single message beyond them gets its own statement. */
-  constructor(eventsMax: number, bytesMax: number) {
+  /**
+   * @param eventsMax with `bytesMax` the bounds of one statement. A single message beyond them gets its own statement.
+   * @param gatherMs least time between two statements that are not full; 0: a message never waits for others.
+   */
+  constructor(eventsMax: number, bytesMax: number, gatherMs = 0) {
     this.#eventsMax = eventsMax;
     this.#bytesMax = bytesMax;
+    this.#gatherMs = gatherMs;
   }
 
   /**
@@ -57,9 +64,13 @@ export class Backlog<Message> {
     this.#notify();
   }
 
-  /** Waits for the first message, then takes as many as one statement can hold. @returns undefined when the backlog is closed. */
+  /**
+   * Waits for the first message, and after another take for `gatherMs` or a full statement; then takes as many as one statement can hold.
+   *
+   * @returns undefined when the backlog is closed.
+   */
   async take(): Promise<readonly BacklogEntry<Message>[] | undefined> {
-    while (this.#entries.length === 0 && !this.#closed) await this.#changed.promise;
+    while (!this.#isReady() && !this.#closed) await this.#changed.promise;
     if (this.#closed) return undefined;
     let count = 0;
     let events = 0;
@@ -71,8 +82,9 @@ export class Backlog<Message> {
       count += 1;
     }
     const taken = this.#entries.splice(0, count);
-    this.#bytes -= taken.reduce((sum, entry) => sum + entry.bytes, 0);
     this.#events -= taken.reduce((sum, entry) => sum + entry.events, 0);
+    this.#bytes -= taken.reduce((sum, entry) => sum + entry.bytes, 0);
+    this.#gather();
     this.#notify();
     return taken;
   }
@@ -80,8 +92,23 @@ export class Backlog<Message> {
   /** Resolves all waiting calls. @returns the messages that were not taken. */
   close(): Message[] {
     this.#closed = true;
+    clearTimeout(this.#gathering);
     this.#notify();
     return this.#entries.splice(0).map((entry) => entry.message);
+  }
+
+  #isReady(): boolean {
+    const isFull = this.#events >= this.#eventsMax || this.#bytes >= this.#bytesMax;
+    return this.#entries.length > 0 && (this.#gathering === undefined || isFull);
+  }
+
+  #gather(): void {
+    if (this.#gatherMs === 0) return;
+    clearTimeout(this.#gathering);
+    this.#gathering = setTimeout(() => {
+      this.#gathering = undefined;
+      this.#notify();
+    }, this.#gatherMs);
   }
 
   #notify(): void {

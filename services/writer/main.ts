@@ -23,7 +23,13 @@ import { openOwnSpans } from '../../lib/tracing/own-spans.ts';
 import { foldStored } from '../../lib/write/store.ts';
 import { startErasures } from './deletion/erasures.ts';
 import { startRetention } from './deletion/retention.ts';
-import { replayedPollMs, statisticsFoldMs, storedCountMs, storeLockTimeoutMs } from './limits.ts';
+import {
+  clusterGatherMs,
+  replayedPollMs,
+  statisticsFoldMs,
+  storedCountMs,
+  storeLockTimeoutMs,
+} from './limits.ts';
 import { registerStateMetrics } from './metrics.ts';
 import { keepPartitions } from './partition-upkeep.ts';
 import { type PeriodicWork, startPeriodicWork } from './periodic-work.ts';
@@ -79,7 +85,10 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const ownSpans = await openOwnSpans('writer', config);
   if (ownSpans !== undefined) resources.use(ownSpans);
   const replays = await readReplays(database);
-  const writer = resources.use(startWriter({ database, log, concurrency, onStored, replays }));
+  // A failure here is not fatal: a service also starts while Postgres is away.
+  const onCluster = await isDistributed(database).catch(() => false);
+  const gatherMs = onCluster ? clusterGatherMs : 0;
+  const writer = resources.use(startWriter({ database, log, concurrency, onStored, gatherMs, replays }));
   const manager = await retryUntilAvailable(nats, () => jetstreamManager(nats));
   const counting: PeriodicWork = {
     run: () => keepStoredCounts(database, manager, storedCountMs),
@@ -87,8 +96,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
     failure: 'stored events were not counted for the control stream; trying again later',
   };
   resources.use(startPeriodicWork(counting, log));
-  // A failure here is not fatal: a service also starts while Postgres is away.
-  if (await isDistributed(database).catch(() => false)) await allowMoreWaiting(manager);
+  if (onCluster) await allowMoreWaiting(manager);
   const limits = readWindowLimits(config);
   resources.use(
     await followStreams({

@@ -18,6 +18,8 @@ export interface WriterDependencies {
   concurrency: number;
   /** Called after each COMMIT, with the spaces whose events it stored. */
   onStored: (spaceIds: Iterable<string>) => void;
+  /** Least time between two statements that are not full; default 0. */
+  gatherMs?: number;
   /** For each stream, the sequence up to which a replay delivers messages again. */
   replays?: ReadonlyMap<string, number>;
 }
@@ -32,7 +34,8 @@ export interface Writer extends Receiver, AsyncDisposable {
 
 /**
  * Moves messages from the queue into Postgres. While all workers are busy, arriving messages wait, and the next free worker
- * takes as many as fit into one statement: under load statements grow, otherwise a message is stored at once.
+ * takes as many as fit into one statement: under load statements grow, otherwise a message is stored at once, or on Citus a moment
+ * later, together with others (`clusterGatherMs`).
  *
  * A message is acknowledged only after its COMMIT. After a transient failure it is redelivered; events that Postgres refuses
  * permanently go to quarantine (storeParts). When quarantine refuses them, too, their message stays in the queue and is
@@ -45,9 +48,10 @@ export function startWriter({
   log,
   concurrency,
   onStored,
+  gatherMs = 0,
   replays = new Map(),
 }: WriterDependencies): Writer {
-  const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax);
+  const backlog = new Backlog<Delivered>(eventsPerStatementMax, statementBytesMax, gatherMs);
   const store = new MessageStore(database, log, onStored);
   const runWorker = async () => {
     for (let taken = await backlog.take(); taken !== undefined; taken = await backlog.take())
