@@ -63,3 +63,7 @@ export const retentionLagMsMax = 60 * 60_000;
 /** How long the deletion of a space waits for statements that began before it, such as a dump; then it is tried again later. */
 export const snapshotWaitMs = 60_000;
 export const snapshotPollMs = 50;
+
+/** How often an erasure tries to copy a table that others have locked or may still read, and the pause between two tries. */
+export const copyTries = 40;
+export const copyPauseMs = 200;

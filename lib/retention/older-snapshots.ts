@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
-import { snapshotPollMs, snapshotWaitMs } from './limits.ts';
+import { copyPauseMs, copyTries, snapshotPollMs, snapshotWaitMs } from './limits.ts';
 
 /** Statements that began before an erasure still run. */
 export class StatementsRunningError extends Error {
@@ -17,18 +17,65 @@ export async function readNextTransaction(database: Database): Promise<string> {
 }
 
 /**
- * Whether a session, a standby or a prepared transaction may still see rows deleted by transactions below this id. Postgres also keeps
- * these rows for a transaction that is older, but has no snapshot at the moment: one that has written, between two statements.
+ * What keeps rows that transactions below an id deleted, so that VACUUM FULL and CLUSTER would copy them: `writer` is a transaction with
+ * an older id, in any database of the server; `reader` is an older snapshot in this database, or of a standby.
  */
-export async function hasOlderSnapshots(database: Database, xid: string): Promise<boolean> {
-  return isTrue(
-    database,
-    sql`${hasOlderSessions(xid)}
-      OR EXISTS (SELECT FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${isOlder('backend_xid', xid)})
-      OR EXISTS (SELECT FROM pg_replication_slots WHERE ${isOlder('xmin', xid)} OR ${isOlder('catalog_xmin', xid)})
-      OR EXISTS (SELECT FROM pg_stat_replication WHERE ${isOlder('backend_xmin', xid)})`,
-  );
+export type Holder = 'writer' | 'reader' | 'nothing';
+
+export interface CopiedTable {
+  /** Whether it is a table of the catalog. A logical replication slot, as of a shard that moves, keeps only their rows. */
+  readonly isCatalog: boolean;
+}
+
+/**
+ * The query of the {@link Holder}. Every snapshot is as old as the oldest transaction that writes in **any** database, also a prepared
+ * one, and one between two statements. So is that of the command that copies, which no view shows beforehand.
+ */
+export function selectHolder(xid: string, { isCatalog }: CopiedTable): SQL {
+  const older = (xmin: string) => isOlder(xmin, xid);
+  return sql`SELECT CASE
+    WHEN pg_snapshot_xmin(pg_current_snapshot()) < ${sql.raw(`'${BigInt(xid)}'`)}::xid8 THEN 'writer'
+    WHEN ${hasOlderSessions(xid)}
+      OR EXISTS (SELECT FROM pg_replication_slots WHERE ${older('xmin')} OR (${sql.raw(String(isCatalog))} AND ${older('catalog_xmin')}))
+      OR EXISTS (SELECT FROM pg_stat_replication WHERE ${older('backend_xmin')}) THEN 'reader'
+    ELSE 'nothing' END AS holder`;
+}
+
+/** Finds what still keeps rows that transactions below this id deleted. */
+export async function findHolder(database: Database, xid: string, table: CopiedTable): Promise<Holder> {
+  const [row] = await database.execute<{ holder: Holder }>(selectHolder(xid, table));
+  return row?.holder ?? 'reader';
+}
+
+/** How long to wait for transactions that write, besides the tries: they may be of another database, and take long. */
+export interface WritersWait {
+  /** By `performance.now()`. */
+  readonly untilMs: number;
+  /** Called while it waits. */
+  readonly report: () => void;
+}
+
+export const noWait: WritersWait = { untilMs: 0, report: () => {} };
+
+/**
+ * Copies a table when nothing keeps its deleted rows any more, in a bounded number of tries.
+ *
+ * @param find called before each try.
+ * @param attempt the try. @returns false when the table is locked by others.
+ * @returns whether it was copied.
+ */
+export async function copyWhenUnseen(
+  find: () => Promise<Holder>,
+  attempt: () => Promise<boolean>,
+  wait: WritersWait,
+): Promise<boolean> {
+  for (let tries = 0; tries < copyTries; await sleep(copyPauseMs)) {
+    const holder = await find();
+    if (holder === 'nothing' && (await attempt())) return true;
+    if (holder === 'writer' && performance.now() < wait.untilMs) wait.report();
+    else tries += 1;
+  }
+  return false;
 }
 
 /**
@@ -52,8 +99,9 @@ function hasOlderSessions(xid: string): SQL {
       OR EXISTS (SELECT FROM pg_prepared_xacts WHERE ${isOlder('transaction', xid)}))`;
 }
 
+/** With a literal, since a node of a cluster is sent a text. */
 function isOlder(xmin: string, xid: string): SQL {
-  return sql`age(${sql.raw(xmin)}) > age(${xid}::xid8::xid)`;
+  return sql.raw(`age(${xmin}) > age('${BigInt(xid)}'::xid8::xid)`);
 }
 
 async function isTrue(database: Database, condition: SQL): Promise<boolean> {

@@ -3,6 +3,7 @@ import { and, eq, getTableName, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../lib/db/database.ts';
 import { auditLog, erasureRequests, erasures } from '../../lib/db/schema.ts';
 import { StatementsRunningError } from '../../lib/retention/older-snapshots.ts';
+import { TransactionInDoubtError } from '../erasure/cluster/in-doubt.ts';
 import { ErasureRunningError, eraseEvents } from '../erasure/erase.ts';
 import { previewErasure } from '../erasure/preview.ts';
 import { QueueStuckError } from '../erasure/queue-drain.ts';
@@ -88,7 +89,9 @@ async function runLocked(
         ? 'Events that were accepted before are still in the queue.'
         : error instanceof StatementsRunningError
           ? 'A statement that began before the deletion is still running.'
-          : 'The erasure failed. The log of the writer says why.';
+          : error instanceof TransactionInDoubtError
+            ? 'A transaction is in doubt on a node of the cluster.'
+            : 'The erasure failed. The log of the writer says why.';
     const attemptAt = sql`now() + ${requestRetryMs}::float8 * interval '1 millisecond'`;
     await database.update(erasureRequests).set({ failure, attemptAt }).where(isRow);
     throw error;

@@ -5,6 +5,7 @@ import { noSpace } from '../../lib/db/limits.ts';
 import { quarantine } from '../../lib/db/schema.ts';
 import { untilStatementsEnded } from '../../lib/retention/older-snapshots.ts';
 import { listBatches } from './candidates.ts';
+import { untilNoneInDoubt } from './cluster/in-doubt.ts';
 import { eraseNodes } from './erased-nodes.ts';
 import { eraseQuarantine } from './erased-quarantine.ts';
 import { eraseBatch } from './erased-segments.ts';
@@ -48,7 +49,7 @@ const eraseLock = 7_394_213;
  * be killed at any time; calling again with the same subject resumes the erasure.
  *
  * @param database with one connection and no short statement time-out.
- * @throws ErasureRunningError, QueueStuckError, or a driver error.
+ * @throws ErasureRunningError, QueueStuckError, TransactionInDoubtError, or a driver error.
  */
 export async function eraseEvents(
   database: Database,
@@ -93,6 +94,7 @@ async function eraseAll(
     ...(queueStuckMs !== undefined && { stuckMs: queueStuckMs }),
   });
   const drainedAtMs = Date.now();
+  await untilNoneInDoubt(database, spaceId, report);
   // Repeats until a pass finds nothing: messages queued at the start may have been stored after the last pass. Their number is finite.
   let pass = await erasePass(database, erasure, report);
   while (pass.found > 0) pass = await erasePass(database, erasure, report);

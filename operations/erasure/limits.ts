@@ -14,13 +14,14 @@ export const queuePollMs = 200;
 /** The erasure gives up when the queue has made no progress for this long. */
 export const queueStuckMs = 60_000;
 
-/**
- * VACUUM FULL of a small table: how long it waits for its lock (queries of the table queue behind it meanwhile), how often it is
- * tried, and the pause between tries. It is also retried while an older transaction may still see deleted rows.
- */
+/** How long VACUUM FULL of a small table waits for its lock in each try: queries of the table queue behind it meanwhile. */
 export const vacuumLockTimeoutMs = 200;
-export const vacuumLockTries = 40;
-export const vacuumLockPauseMs = 200;
+
+/**
+ * How long the copies of one erasure wait, together, for transactions that write and began before. Those of another program or database
+ * can take longer: then the receipt names the tables, and the next erasure of the space tries again.
+ */
+export const writersWaitMs = 60_000;
 
 /** How long to wait for a pass of retention, which may take hours, before files are rewritten. The next erasure of the space tries again. */
 export const retentionWaitMs = 60_000;
@@ -28,3 +29,7 @@ export const retentionPollMs = 200;
 
 /** Spans of traces that one transaction clears. */
 export const nodesPerBatch = 1_000;
+
+/** How long an erasure waits for transactions in doubt on a node of a cluster: longer than Citus takes to recover one by itself, a minute. */
+export const inDoubtWaitMs = 150_000;
+export const inDoubtPollMs = 200;

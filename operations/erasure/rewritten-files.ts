@@ -8,7 +8,13 @@ import * as schema from '../../lib/db/schema.ts';
 import { isLockConflict } from '../../lib/retention/delete-expired.ts';
 import { expireLock } from '../../lib/retention/expire.ts';
 import { rewrittenEventsMax } from '../../lib/retention/limits.ts';
-import { hasOlderSnapshots, readNextTransaction } from '../../lib/retention/older-snapshots.ts';
+import {
+  copyWhenUnseen,
+  findHolder,
+  noWait,
+  readNextTransaction,
+  type WritersWait,
+} from '../../lib/retention/older-snapshots.ts';
 import { readFill } from '../../lib/retention/partition-fill.ts';
 import { copyPartitions } from '../../lib/retention/partition-rewrite.ts';
 import { listWeekPartitions, type WeekPartitions } from '../../lib/retention/week-partitions.ts';
@@ -19,13 +25,7 @@ import {
   statisticsTable,
 } from './cluster/cluster-files.ts';
 import { type Erasure, noteWritten, readUnwritten } from './erasure-row.ts';
-import {
-  retentionPollMs,
-  retentionWaitMs,
-  vacuumLockPauseMs,
-  vacuumLockTimeoutMs,
-  vacuumLockTries,
-} from './limits.ts';
+import { retentionPollMs, retentionWaitMs, vacuumLockTimeoutMs, writersWaitMs } from './limits.ts';
 
 /** The table of the spans of traces. */
 export const nodesTable = getTableName(schema.traceNodes);
@@ -60,20 +60,22 @@ export async function rewriteFiles(
   if (tables.length === 0) return { rewritten, left };
   // Poll instead of waiting in a statement: that would hold a snapshot, and VACUUM could not remove anything newer.
   if (!(await untilLocked(database))) return { rewritten, left: await namesOfTables(database, tables) };
-  const onCluster = await isDistributed(database);
-  if (onCluster) left.push(...(await dropMovedShards(database)));
+  const untilMs = performance.now() + writersWaitMs;
   try {
+    const onCluster = await isDistributed(database);
+    if (onCluster) left.push(...(await dropMovedShards(database)));
     for (const table of tables) {
       report(table);
+      const wait: WritersWait = { untilMs, report: () => report(`${table}: waiting for older transactions`) };
       if (onCluster && !localTables.includes(table)) {
-        const files = await rewriteOnCluster(database, erasure.spaceId, table);
+        const files = await rewriteOnCluster(database, erasure.spaceId, table, wait);
         rewritten.push(...files.rewritten);
         left.push(...files.left);
         if (files.left.length === 0) await noteWritten(database, erasure, table);
         continue;
       }
       const names = await namesOfTable(database, table);
-      const isDone = await rewriteTable(database, table);
+      const isDone = await rewriteTable(database, table, wait);
       (isDone ? rewritten : left).push(...names);
       if (isDone) await noteWritten(database, erasure, table);
     }
@@ -110,15 +112,17 @@ async function namesOfTable(database: Database, table: string): Promise<string[]
 }
 
 /** @param table a partition of segments, a table without partitions, or the statistics. @returns whether its files no longer contain erased data. */
-async function rewriteTable(database: Database, table: string): Promise<boolean> {
+async function rewriteTable(database: Database, table: string, wait: WritersWait): Promise<boolean> {
   if (wholeTables.includes(table)) {
     await database.execute(sql`VACUUM (ANALYZE) ${sql.identifier(table)}`);
     if ((await readFill(database, table)).rows > rewrittenEventsMax) return false;
-    return vacuumFull(database, table);
+    return vacuumFull(database, table, wait);
   }
-  if (table === statisticsTable) return rewriteStatistics(database);
+  if (table === statisticsTable) return rewriteStatistics(database, wait);
   if (table === defaultSegments)
-    return (await vacuumFull(database, defaultEvents)) && (await vacuumFull(database, defaultSegments));
+    return (
+      (await vacuumFull(database, defaultEvents, wait)) && (await vacuumFull(database, defaultSegments, wait))
+    );
   const week = await findWeek(database, table);
   // Retention dropped or rewrote it meanwhile.
   if (week?.events === undefined || week.segments === undefined) return week === undefined;
@@ -134,7 +138,7 @@ async function findWeek(database: Database, table: string): Promise<WeekPartitio
 }
 
 /** Postgres stores the most frequent values of columns, also texts, as statistics of partitions and of the partitioned table. */
-async function rewriteStatistics(database: Database): Promise<boolean> {
+async function rewriteStatistics(database: Database, wait: WritersWait): Promise<boolean> {
   const tables = [getTableName(schema.events), getTableName(schema.segments)];
   const analyzed = await database.execute<{ name: string }>(sql`
     SELECT DISTINCT tablename AS name FROM pg_stats
@@ -148,7 +152,7 @@ async function rewriteStatistics(database: Database): Promise<boolean> {
   };
   const before = await fileOf();
   // Postgres only warns when the user lacks the permission, so the file is compared.
-  return (await vacuumFull(database, statisticsTable)) && (await fileOf()) !== before;
+  return (await vacuumFull(database, statisticsTable, wait)) && (await fileOf()) !== before;
 }
 
 /**
@@ -157,16 +161,15 @@ async function rewriteStatistics(database: Database): Promise<boolean> {
  * @returns false when the table stays locked by others, or when an older transaction may still see deleted rows: VACUUM would copy
  * them.
  */
-export async function vacuumFull(database: Database, table: string): Promise<boolean> {
+export async function vacuumFull(database: Database, table: string, wait = noWait): Promise<boolean> {
   const xid = await readNextTransaction(database);
   await database.execute(sql`SELECT set_config('lock_timeout', ${`${vacuumLockTimeoutMs}ms`}, false)`);
   try {
-    for (let attempt = 1; attempt <= vacuumLockTries; attempt++) {
-      const isSeen = await hasOlderSnapshots(database, xid);
-      if (!isSeen && (await tryVacuum(database, table))) return true;
-      await sleep(vacuumLockPauseMs);
-    }
-    return false;
+    return await copyWhenUnseen(
+      () => findHolder(database, xid, { isCatalog: table === statisticsTable }),
+      () => tryVacuum(database, table),
+      wait,
+    );
   } finally {
     await database.execute(sql`SELECT set_config('lock_timeout', '0', false)`);
   }

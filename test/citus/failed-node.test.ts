@@ -6,6 +6,7 @@ import { GroupSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { TcpProxy } from '../../harness/network/tcp-proxy.ts';
+import { citusUrl, createCitusDatabase, turnTimeoutMs } from '../../harness/system/citus-database.ts';
 import { readPlacements } from '../../lib/db/cluster-nodes.ts';
 import { openPostgres, type Sql } from '../../lib/db/connect.ts';
 import { type Database, openDatabase } from '../../lib/db/database.ts';
@@ -14,7 +15,6 @@ import { openLog } from '../../lib/log.ts';
 import type { Delivered } from '../../services/writer/delivered.ts';
 import { startWriter, type Writer } from '../../services/writer/writer.ts';
 import { until } from '../support/wait.ts';
-import { citusUrl, createCitusDatabase } from './citus-database.ts';
 
 /** A statement that hangs on a node ends after this time. */
 const statementTimeoutMs = 4_000;
@@ -61,7 +61,7 @@ describe.skipIf(!isLocal)(
       const groups = Map.groupBy(ids, (id) => placements?.get(id) === lostNode);
       spaces = { lost: groups.get(true) ?? [], kept: groups.get(false) ?? [] };
       expect([spaces.lost.length > 0, spaces.kept.length > 0]).toEqual([true, true]);
-    });
+    }, turnTimeoutMs);
     afterAll(() => resources.disposeAsync());
 
     const storedOf = async (spaceId: string) =>

@@ -1,9 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
 import { type ClusterNode, listNodes, nameOfNode, runOnNode } from '../../../lib/db/cluster-nodes.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { rewrittenEventsMax } from '../../../lib/retention/limits.ts';
-import { vacuumLockPauseMs, vacuumLockTimeoutMs, vacuumLockTries } from '../limits.ts';
+import {
+  copyWhenUnseen,
+  type Holder,
+  selectHolder,
+  type WritersWait,
+} from '../../../lib/retention/older-snapshots.ts';
+import { vacuumLockTimeoutMs } from '../limits.ts';
 
 /** The catalog in which the planner keeps sampled column values. */
 export const statisticsTable = 'pg_statistic';
@@ -29,16 +35,19 @@ export async function rewriteOnCluster(
   database: Database,
   spaceId: string,
   table: string,
+  wait: WritersWait,
 ): Promise<RewrittenFiles> {
   const rewritten: string[] = [];
   const left: string[] = [];
   if (table === statisticsTable) {
     for (const node of await listNodes(database))
-      ((await rewriteStatistics(database, node)) ? rewritten : left).push(`${table} on ${nameOfNode(node)}`);
+      ((await rewriteStatistics(database, node, wait)) ? rewritten : left).push(
+        `${table} on ${nameOfNode(node)}`,
+      );
     return { rewritten, left };
   }
   for (const shard of await findShards(database, spaceId, table))
-    ((await rewriteShard(database, shard)) ? rewritten : left).push(
+    ((await rewriteShard(database, shard, wait)) ? rewritten : left).push(
       `${shard.name} on ${nameOfNode(shard.node)}`,
     );
   return { rewritten, left };
@@ -81,7 +90,7 @@ async function findShards(database: Database, spaceId: string, table: string): P
  *
  * @returns false when it has too many rows, when it stays locked by others, or when an older transaction may still see deleted rows.
  */
-async function rewriteShard(database: Database, { name, node }: Shard): Promise<boolean> {
+async function rewriteShard(database: Database, { name, node }: Shard, wait: WritersWait): Promise<boolean> {
   await runOnNode(database, node, `ANALYZE ${name}`);
   const rows = await runOnNode(
     database,
@@ -89,14 +98,9 @@ async function rewriteShard(database: Database, { name, node }: Shard): Promise<
     `SELECT reltuples::bigint::text FROM pg_class WHERE oid = '${name}'::regclass`,
   );
   if (Number(rows) > rewrittenEventsMax) return false;
-  return whenUnseen(database, node, async () => {
-    try {
-      await runOnNode(database, node, rewriteCommand(name));
-      return true;
-    } catch (error) {
-      if (error instanceof Error && /lock timeout|deadlock/.test(error.message)) return false;
-      throw error;
-    }
+  return whenUnseen(database, { node, wait, isCatalog: false }, async () => {
+    await runOnNode(database, node, rewriteCommand(name));
+    return true;
   });
 }
 
@@ -123,39 +127,37 @@ BEGIN
 END $$`;
 
 /** A shard may have been on another node before, so the samples of its values are on all of them. */
-async function rewriteStatistics(database: Database, node: ClusterNode): Promise<boolean> {
+async function rewriteStatistics(database: Database, node: ClusterNode, wait: WritersWait): Promise<boolean> {
   const readFile = () =>
     runOnNode(database, node, `SELECT pg_relation_filenode('${statisticsTable}'::regclass)::text`);
   await runOnNode(database, node, analyzeParents);
   const before = await readFile();
-  return whenUnseen(database, node, async () => {
+  return whenUnseen(database, { node, wait, isCatalog: true }, async () => {
     await runOnNode(database, node, `VACUUM (FULL, ANALYZE) ${statisticsTable}`);
     // Postgres only warns when the user lacks the permission, so the file is compared.
     return (await readFile()) !== before;
   });
 }
 
-/** Tries until no transaction of the node is older than the call, and the attempt succeeds. */
+/** Copies as copyWhenUnseen does, when nothing on the node keeps rows that were deleted before the call. */
 async function whenUnseen(
   database: Database,
-  node: ClusterNode,
+  { node, wait, ...table }: { node: ClusterNode; wait: WritersWait; isCatalog: boolean },
   attempt: () => Promise<boolean>,
 ): Promise<boolean> {
   const xid = await runOnNode(database, node, 'SELECT pg_snapshot_xmax(pg_current_snapshot())::text');
-  for (let tries = 1; tries <= vacuumLockTries; tries++) {
-    const isSeen = (await runOnNode(database, node, olderSnapshots(xid))) !== 'f';
-    if (!isSeen && (await attempt())) return true;
-    await sleep(vacuumLockPauseMs);
-  }
-  return false;
-}
-
-/** As hasOlderSnapshots (older-snapshots.ts), on a node. A store is between two statements of its transaction most of the time. */
-function olderSnapshots(xid: string): string {
-  const isOlder = (xmin: string) => `age(${xmin}) > age('${xid}'::xid8::xid)`;
-  return `SELECT EXISTS (SELECT FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid() AND (${isOlder('backend_xmin')} OR ${isOlder('backend_xid')}))
-    OR EXISTS (SELECT FROM pg_replication_slots WHERE ${isOlder('xmin')} OR ${isOlder('catalog_xmin')})
-    OR EXISTS (SELECT FROM pg_stat_replication WHERE ${isOlder('backend_xmin')})
-    OR EXISTS (SELECT FROM pg_prepared_xacts WHERE ${isOlder('transaction')})`;
+  const { sql: query } = new PgDialect().sqlToQuery(selectHolder(xid, table));
+  const find = async (): Promise<Holder> => {
+    const holder = await runOnNode(database, node, query);
+    return holder === 'nothing' || holder === 'writer' ? holder : 'reader';
+  };
+  const tryOnce = async () => {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof Error && /lock timeout|deadlock/.test(error.message)) return false;
+      throw error;
+    }
+  };
+  return copyWhenUnseen(find, tryOnce, wait);
 }

@@ -10,6 +10,9 @@ const shards = 4;
 
 let databases = 0;
 
+/** How long a `beforeAll` may wait for the other test files of the cluster. */
+export const turnTimeoutMs = 1_200_000;
+
 export interface Node {
   host: string;
   port: number;
@@ -24,6 +27,33 @@ interface CitusOptions {
   through?: (worker: Node) => Promise<Node>;
 }
 
+/** The databases of this process that are not dropped, and the session that has the lock for them. */
+let open = 0;
+let turn: Promise<postgres.Sql> | undefined;
+
+/**
+ * Waits until no other process has databases in the cluster. A transaction of one test keeps rows that another one erases, on the whole
+ * node: one file moves shards for a minute, another leaves transactions in doubt.
+ */
+async function takeTurn(coordinatorUrl: string): Promise<AsyncDisposable> {
+  open += 1;
+  turn ??= (async () => {
+    const sql = postgres(coordinatorUrl, { max: 1, idle_timeout: 0, max_lifetime: null });
+    await sql`SELECT pg_advisory_lock(hashtext('weir test'))`;
+    return sql;
+  })();
+  await turn;
+  return {
+    async [Symbol.asyncDispose]() {
+      open -= 1;
+      if (open > 0) return;
+      const ended = turn;
+      turn = undefined;
+      await (await ended)?.end({ timeout: 5 });
+    },
+  };
+}
+
 /**
  * Creates a database for one test on all nodes of the cluster, migrated and distributed unless it is to be `empty`. Citus has
  * no template databases. Disposing drops it.
@@ -32,11 +62,17 @@ export async function createCitusDatabase(
   coordinatorUrl: string,
   { empty = false, withRoles = false, through = async (node) => node }: CitusOptions = {},
 ): Promise<{ url: string } & AsyncDisposable> {
+  await using resources = new AsyncDisposableStack();
+  resources.use(await takeTurn(coordinatorUrl));
   const name = `weir_test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
   const [coordinator, ...workers] = await listNodes(coordinatorUrl);
   if (coordinator === undefined) throw new Error('WEIR_TEST_CITUS_URL does not name a coordinator');
   const nodes = [coordinator, ...workers];
   const urlAt = (node: Node, database: string) => atNode(coordinatorUrl, node, database);
+  resources.defer(async () => {
+    for (const node of nodes)
+      await run(urlAt(node, 'postgres'), (sql) => sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`);
+  });
   for (const node of nodes) {
     await run(urlAt(node, 'postgres'), (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE template1`);
     // Before the extension, which would send the roles to the other nodes.
@@ -58,13 +94,8 @@ export async function createCitusDatabase(
     await migrateDatabase(owner);
     await distributeDatabase(owner, shards);
   }
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      for (const node of nodes)
-        await run(urlAt(node, 'postgres'), (sql) => sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`);
-    },
-  };
+  const owned = resources.move();
+  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** Lists the nodes, coordinator first. */
