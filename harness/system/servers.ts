@@ -6,6 +6,8 @@ import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import { watchNats } from '../../launcher/supervise/nats-watchdog.ts';
 import { watchPostgres } from '../../launcher/supervise/postgres-watchdog.ts';
 import type { ServiceName } from '../../launcher/supervise/service-process.ts';
+import { TcpProxy } from '../network/tcp-proxy.ts';
+import { createCitusDatabase } from './citus-database.ts';
 import { type ManagedProcess, startManagedProcess } from './managed-process.ts';
 import { openProxies, type ServiceProxies } from './service-proxies.ts';
 import type { SystemContext } from './system-options.ts';
@@ -23,6 +25,8 @@ export interface Servers {
   /** Connect to the nats-servers without a proxy, in the order of their names. */
   readonly natsUrls: readonly string[];
   readonly monitorUrls: readonly string[];
+  /** In front of each worker of a Citus cluster. */
+  readonly workers: readonly TcpProxy[];
   /** Undefined in a system without proxies. */
   readonly proxies: ServiceProxies | undefined;
   /** The configuration of services of a kind: the URLs of the servers, with the role of the kind. */
@@ -44,7 +48,13 @@ export async function startServers(context: SystemContext): Promise<Servers> {
     return { name: `nats-${i + 1}`, port, monitorPort, clusterPort };
   });
   const proxies = options.proxied ? await openProxies(postgresPort, members, stack) : undefined;
-  const postgres = await startManagedPostgres(context, postgresPort);
+  const workers: TcpProxy[] = [];
+  const postgres = options.citus
+    ? { processes: [], url: (await openCluster(context, workers)).url }
+    : {
+        processes: [await startManagedPostgres(context, postgresPort)],
+        url: `postgres://weir:${serverPassword}@127.0.0.1:${postgresPort}/weir`,
+      };
   const routePorts = (member: NatsMember) =>
     members
       .filter(({ name }) => name !== member.name)
@@ -53,17 +63,22 @@ export async function startServers(context: SystemContext): Promise<Servers> {
     members.map((member) => startManagedNats(context, member, routePorts(member))),
   );
   const proxiesOf = (kind: ServiceName) => (kind === 'dashboard-api' ? undefined : proxies?.[kind]);
-  const databaseUrlAt = (port: number) => `postgres://weir:${serverPassword}@127.0.0.1:${port}/weir`;
+  const databaseUrlOf = (kind: ServiceName) => {
+    const url = new URL(postgres.url);
+    url.port = String(proxiesOf(kind)?.postgres.port ?? url.port);
+    return urlOfRole(url.href, kind);
+  };
   const natsUrlAt = (port: number) => `nats://weir:${serverPassword}@127.0.0.1:${port}`;
   const monitorUrls = members.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`);
   return {
-    processes: [postgres, ...nats],
+    processes: [...postgres.processes, ...nats],
+    workers,
     proxies,
-    databaseUrl: databaseUrlAt(postgresPort),
+    databaseUrl: postgres.url,
     natsUrls: members.map(({ port }) => natsUrlAt(port)),
     monitorUrls,
     serviceEnv: (kind) => ({
-      DATABASE_URL: urlOfRole(databaseUrlAt(proxiesOf(kind)?.postgres.port ?? postgresPort), kind),
+      DATABASE_URL: databaseUrlOf(kind),
       DATABASE_ALLOW_UNSYNCED: String(options.postgresSettings?.fsync === 'off'),
       NATS_URL: members.map(({ port }, i) => natsUrlAt(proxiesOf(kind)?.nats[i]?.port ?? port)).join(','),
       NATS_MONITOR_URL: monitorUrls.join(','),
@@ -72,6 +87,20 @@ export async function startServers(context: SystemContext): Promise<Servers> {
       QUEUE_BYTES_MAX: String(options.streamBytesMax ?? natsFileBytesMax / 2),
     }),
   };
+}
+
+/** Makes a database on the nodes of the cluster of WEIR_TEST_CITUS_URL, which know its workers by the ports of proxies. */
+async function openCluster({ env, stack }: SystemContext, workers: TcpProxy[]) {
+  return stack.use(
+    await createCitusDatabase(env.WEIR_TEST_CITUS_URL ?? '', {
+      withRoles: true,
+      async through({ port }) {
+        const proxy = stack.use(await TcpProxy.open(port));
+        workers.push(proxy);
+        return { host: '127.0.0.1', port: proxy.port };
+      },
+    }),
+  );
 }
 
 async function startManagedPostgres(context: SystemContext, port: number): Promise<ManagedProcess> {

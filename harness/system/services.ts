@@ -7,6 +7,8 @@ import type { SystemContext } from './system-options.ts';
 /** The ports that the services listen on. */
 export interface ServicePorts {
   ingests: readonly number[];
+  /** Of the probes of the writers, in a system on Citus. */
+  writers: readonly number[];
   /** 0 in a system without a dashboard API. */
   dashboard: number;
 }
@@ -21,14 +23,14 @@ interface ServiceStart {
 export async function startServices(
   context: SystemContext,
   servers: Servers,
-  { ingests, dashboard }: ServicePorts,
+  { ingests, writers, dashboard }: ServicePorts,
 ): Promise<ManagedProcess[]> {
-  const { writers, ingestEnv } = context.options;
+  const { ingestEnv, citus } = context.options;
   const starts: ServiceStart[] = [
-    ...Array.from({ length: writers }, (_, i) => ({
+    ...writers.map((port, i) => ({
       kind: 'writer' as const,
       name: `writer-${i + 1}`,
-      env: {},
+      env: citus ? { METRICS_PORT: String(port) } : {},
     })),
     ...ingests.map((port, i) => ({
       kind: 'ingest' as const,

@@ -20,6 +20,11 @@ export interface SystemOptions {
   released?: boolean;
   /** Clients reach the ingests through a load balancer, which sends new connections to those that are ready. */
   balanced?: boolean;
+  /**
+   * Its database is in the Citus cluster of WEIR_TEST_CITUS_URL instead of a Postgres of its own, with a proxy in front of each worker. It has a
+   * dashboard API.
+   */
+  citus?: boolean;
   /** Whether the services connect to nats-server and Postgres through TCP proxies. */
   proxied: boolean;
   /**

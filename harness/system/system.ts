@@ -41,6 +41,8 @@ export interface System extends AsyncDisposable, Servers {
   readonly ingestUrls: readonly string[];
   /** The ports of ingest-1, ingest-2, …. */
   readonly ingestPorts: readonly number[];
+  /** The URLs of the probes of writer-1, writer-2, …, in a system on Citus. */
+  readonly probeUrls: readonly string[];
   /** Connects without a proxy. It reconnects after a restart of Postgres; statements that were running fail. */
   readonly sql: Sql;
   readonly database: Database;
@@ -90,9 +92,10 @@ export async function startSystem(
       }),
     );
   const [sql, database] = [openPool(), openDatabase(openPool())];
-  const [dashboardPort = 0, ...ports] = await chooseFreePorts(1 + options.ingests);
-  const dashboard = options.released ? dashboardPort : 0;
-  const services = await startServices(context, servers, { ingests: ports, dashboard });
+  const [dashboardPort = 0, ...free] = await chooseFreePorts(1 + options.ingests + options.writers);
+  const [ports, writers] = [free.slice(0, options.ingests), free.slice(options.ingests)];
+  const dashboard = options.released || options.citus ? dashboardPort : 0;
+  const services = await startServices(context, servers, { ingests: ports, writers, dashboard });
   const balancer = options.balanced ? stack.use(await openTcpBalancer(ports)) : undefined;
   const processes = [...servers.processes, ...services];
   const owned = stack.move();
@@ -107,6 +110,7 @@ export async function startSystem(
     },
     ingestUrls: (balancer ? [balancer.port] : ports).map(urlOnLoopback),
     ingestPorts: ports,
+    probeUrls: writers.map(urlOnLoopback),
     released,
     balancer,
     dashboardUrl: dashboard === 0 ? undefined : urlOnLoopback(dashboard),

@@ -1,5 +1,6 @@
 import type { Fault } from '../fault.ts';
 import { bitFlip, bitFlipCluster, tornTail } from './bit-flip.ts';
+import { citusWorker } from './citus-worker.ts';
 import { clockAhead, clockIngestBehind, clockJump } from './clock.ts';
 import {
   clusterCutLeader,
@@ -98,4 +99,5 @@ export const faults: readonly Fault[] = [
   upgrade,
   losePostgresOne,
   losePostgresCluster,
+  citusWorker,
 ];
