@@ -78,9 +78,16 @@ export function createWeirDirectory(): WeirDirectory {
     connection: () => readConnection(dataDir) ?? fail('the system is not ready: there is no connection.json'),
     launch: (variables = {}, command = startCommand) => launch(dataDir, variables, command),
     async [Symbol.asyncDispose]() {
-      for (const pid of pids()) kill(pid, 'SIGKILL');
+      for (const pid of pids()) {
+        try {
+          kill(pid, 'SIGKILL');
+        } catch {
+          // It has exited meanwhile, with the supervisor.
+        }
+      }
       await until(() => pids().length === 0);
-      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+      // Postgres' backends end a moment after it.
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -91,7 +91,9 @@ test('with the example configuration, two ingests and two writers continue when 
     }
   });
   await until(() => accepted.length > 200);
-  process.kill(pids[await findLeader(variables)] ?? 0, 'SIGKILL');
+  const leader = pids[await findLeader(variables)];
+  if (leader === undefined) throw new Error('the leader is no node of the cluster');
+  process.kill(leader, 'SIGKILL');
   const before = accepted.length;
   // `npm run chaos` measures how soon (cluster-kill-leader).
   await until(() => accepted.length > before + 500);
@@ -114,6 +116,10 @@ async function findLeader(variables: Record<string, string>): Promise<number> {
     Promise.all(
       queueStreams(config).map(async ({ name }) => (await manager.streams.info(name)).cluster?.leader),
     );
-  await until(async () => new Set(await leaders()).size === 2);
-  return Number((await leaders())[0]?.replace('nats-', '')) - 1;
+  let found: (string | undefined)[] = [];
+  await until(async () => {
+    found = await leaders();
+    return !found.includes(undefined) && new Set(found).size === 2;
+  });
+  return Number(found[0]?.replace('nats-', '')) - 1;
 }

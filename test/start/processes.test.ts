@@ -179,14 +179,18 @@ test('launcher/service.ts runs and restarts several processes of a service, and 
   const [stdout, stderr] = [text(group.stdout), text(group.stderr)];
   const exited = once(group, 'exit');
   const members = async () => (await reportsOf('ingest')).filter(({ pid }) => !own.includes(pid));
-  await until(async () => (await members()).length === 2, waitMs);
-  const pids = (await members()).map(({ pid }) => pid);
-  process.kill(pids[0] ?? 0, 'SIGKILL');
-  await until(async () => {
-    const now = await members();
-    return now.length === 2 && !now.some(({ pid }) => pid === pids[0]);
-  }, waitMs);
-  const last = (await members()).map(({ pid }) => pid);
+  const untilBoth = async (without?: number) => {
+    let pids: number[] = [];
+    await until(async () => {
+      pids = (await members()).map(({ pid }) => pid);
+      return pids.length === 2 && !pids.includes(without ?? 0);
+    }, waitMs);
+    return pids;
+  };
+  const [first] = await untilBoth();
+  if (first === undefined) throw new Error('no process was found');
+  process.kill(first, 'SIGKILL');
+  const last = await untilBoth(first);
   group.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
   expect(last.filter((pid) => readProcess(pid))).toEqual([]);
