@@ -1,83 +1,8 @@
-import type { QueryClient } from '@tanstack/react-query';
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  notFound,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router';
-import { WithConfirmation } from '../entry/confirmation-dialog.tsx';
+import { createRoute, notFound, redirect } from '@tanstack/react-router';
 import { Layout } from '../layout/layout.tsx';
-import { formatSearch, parseSearch, type Search } from '../url/search.ts';
-import { loadEnrolled, loadUser, type RouterContext } from './guards.ts';
-import { loadPage } from './missing-chunk.ts';
-import { PageFailure } from './page-failure.tsx';
-import { PageLoading } from './page-loading.tsx';
-import { PageMissing } from './page-missing.tsx';
-
-const root = createRootRouteWithContext<RouterContext>()({
-  // Addresses hold texts only, each page reads its own.
-  validateSearch: (search: Search): Search => search,
-  component: () => (
-    <WithConfirmation>
-      <Outlet />
-    </WithConfirmation>
-  ),
-});
-
-/** A page in a chunk of its own, by the name of its component there. */
-function page<Module extends Record<string, unknown>>(
-  load: () => Promise<Module>,
-  name: keyof Module & string,
-) {
-  return lazyRouteComponent(loadPage(load), name);
-}
-
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: '/sign-in',
-  component: page(() => import('../pages/sign-in/page.tsx'), 'SignInPage'),
-});
-
-const secondFactor = createRoute({
-  getParentRoute: () => root,
-  path: '/second-factor',
-  beforeLoad: async ({ context }) => {
-    const { user } = await loadUser(context, '/');
-    if (!user.mustEnrol) throw redirect({ to: '/' });
-  },
-  component: page(() => import('../pages/second-factor/page.tsx'), 'SecondFactorPage'),
-});
-
-const invitation = createRoute({
-  getParentRoute: () => root,
-  path: '/invitation',
-  component: page(() => import('../pages/invitation/page.tsx'), 'InvitationPage'),
-});
-
-const home = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  beforeLoad: async ({ context, location }) => {
-    const { spaces, user } = await loadEnrolled(context, location.href);
-    const space = spaces.find(({ deleteAt }) => deleteAt === null) ?? spaces[0];
-    if (space !== undefined) throw redirect({ to: '/s/$spaceId', params: { spaceId: space.id } });
-    if (user.isOperator) throw redirect({ to: '/installation' });
-  },
-  component: page(() => import('../pages/no-space/page.tsx'), 'NoSpacePage'),
-});
-
-const installation = createRoute({
-  getParentRoute: () => root,
-  path: '/installation',
-  beforeLoad: async ({ context, location }) => {
-    const { user } = await loadEnrolled(context, location.href);
-    if (!user.isOperator) throw notFound();
-  },
-  component: page(() => import('../pages/installation/page.tsx'), 'InstallationPage'),
-});
+import { loadEnrolled } from './guards.ts';
+import { page } from './lazy-page.ts';
+import { root } from './root.tsx';
 
 const space = createRoute({
   getParentRoute: () => root,
@@ -206,59 +131,28 @@ const profile = createRoute({
   component: page(() => import('../pages/profile/page.tsx'), 'ProfilePage'),
 });
 
-const routeTree = root.addChildren([
-  signIn,
-  secondFactor,
-  invitation,
-  home,
-  installation,
-  space.addChildren([
-    overview,
-    events,
-    event,
-    compare,
-    trace,
-    threads,
-    thread,
-    user,
-    users,
-    live,
-    charts,
-    usage,
-    apiKeys,
-    prices,
-    members,
-    senders,
-    audit,
-    quarantine,
-    spaceSettings,
-    deletedSpace,
-    alerts,
-    profile,
-  ]),
+/** The pages of a space. */
+export const spaceRoutes = space.addChildren([
+  overview,
+  events,
+  event,
+  compare,
+  trace,
+  threads,
+  thread,
+  user,
+  users,
+  live,
+  charts,
+  usage,
+  apiKeys,
+  prices,
+  members,
+  senders,
+  audit,
+  quarantine,
+  spaceSettings,
+  deletedSpace,
+  alerts,
+  profile,
 ]);
-
-/** A page that takes longer to load shows placeholders, in milliseconds. */
-const pendingMs = 400;
-
-export function openRouter(queryClient: QueryClient) {
-  return createRouter({
-    routeTree,
-    context: { queryClient },
-    parseSearch,
-    stringifySearch: formatSearch,
-    defaultPreload: 'intent',
-    defaultPreloadStaleTime: 0,
-    scrollRestoration: false,
-    defaultPendingComponent: PageLoading,
-    defaultPendingMs: pendingMs,
-    defaultErrorComponent: PageFailure,
-    defaultNotFoundComponent: PageMissing,
-  });
-}
-
-declare module '@tanstack/react-router' {
-  interface Register {
-    router: ReturnType<typeof openRouter>;
-  }
-}
