@@ -7,13 +7,9 @@ import { buildTimeoutMs, PackagesUnreachableError } from '../../harness/tools/bu
 import { findMissingTool } from '../../harness/tools/toolchain.ts';
 import { quarantine, traceNodes } from '../../lib/db/schema.ts';
 import { buildCollector, type Collector, startCollector } from '../support/otlp/collector.ts';
-import {
-  type ObservedSpan,
-  type ObservedTrace,
-  observeTrace,
-  traceKinds,
-} from '../support/otlp/observed-traces.ts';
+import type { ObservedSpan, ObservedTrace } from '../support/otlp/observed-trace.ts';
 import { findMismatches } from '../support/otlp/stored-traces.ts';
+import { observeTrace, traceKinds } from '../support/otlp/trace-observation.ts';
 import { usePipeline } from '../support/use-pipeline.ts';
 import { countUsage, until, untilDrained } from '../support/wait.ts';
 

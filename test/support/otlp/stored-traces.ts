@@ -3,7 +3,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { events } from '../../../lib/db/schema.ts';
 import { withParents } from '../../../lib/traces/parent-events.ts';
 import { eventIdOf, traceUuidOf } from '../../../services/ingest/otlp/mapping/ids.ts';
-import type { ExpectedEvent, ObservedSpan } from './observed-traces.ts';
+import type { ExpectedEvent, ObservedSpan } from './observed-trace.ts';
 
 const columns = {
   id: events.id,

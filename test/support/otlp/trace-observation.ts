@@ -1,46 +1,12 @@
-import type { SpanInit, Values } from '../../../harness/fixtures/spans.ts';
+import type { Values } from '../../../harness/fixtures/spans.ts';
 import type { Random } from '../../../harness/random.ts';
-
-/** A span, and the library that created it. */
-export interface ObservedSpan {
-  readonly span: SpanInit & { readonly traceId: string; readonly spanId: string };
-  readonly library: string;
-}
-
-/** An event that Weir must make of the spans of a trace. */
-export interface ExpectedEvent {
-  /** The span whose ids it has; of several, when this depends on their order. */
-  readonly spans: readonly ObservedSpan[];
-  /** The other spans of its call; undefined when equal calls make this depend on their order. */
-  readonly merged: readonly ObservedSpan[] | undefined;
-  /** The event of the nearest call above, by its span. */
-  readonly parent: ObservedSpan | undefined;
-  readonly type: 'llm' | 'tool';
-  readonly state: 'ok' | 'error';
-  readonly agentId: string | null;
-  readonly threadId: string;
-  readonly userId: string;
-  /** The texts of the call that only its detailed span has. */
-  readonly prompt: string | null;
-  readonly response: string | null;
-  readonly inputTokens: number | null;
-}
-
-export interface ObservedTrace {
-  readonly spans: readonly ObservedSpan[];
-  readonly events: readonly ExpectedEvent[];
-}
+import { agentOf, type Content, detailed, empty, usageOf } from './call-attributes.ts';
+import type { ExpectedEvent, ObservedSpan, ObservedTrace } from './observed-trace.ts';
 
 interface Place {
   readonly above: ObservedSpan;
   readonly agentId: string | null;
   readonly parent?: ObservedSpan;
-}
-
-interface Content {
-  readonly prompt: string;
-  readonly response: string;
-  readonly tokens: number;
 }
 
 const startNs = 1_760_000_000_000_000_000n;
@@ -250,27 +216,3 @@ class Observation {
     });
   }
 }
-
-const empty = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'claude' };
-
-const agentOf = (name: string, others: Values) => ({
-  'gen_ai.operation.name': 'invoke_agent',
-  'gen_ai.agent.name': name,
-  ...others,
-});
-
-const usageOf = ({ tokens }: Content) => ({
-  'gen_ai.usage.input_tokens': tokens,
-  'gen_ai.usage.output_tokens': 3,
-});
-
-const detailed = ({ prompt, response, tokens }: Content) => ({
-  'openinference.span.kind': 'LLM',
-  'llm.model_name': 'claude',
-  'llm.input_messages.0.message.role': 'user',
-  'llm.input_messages.0.message.content': prompt,
-  'llm.output_messages.0.message.role': 'assistant',
-  'llm.output_messages.0.message.content': response,
-  'llm.token_count.prompt': tokens,
-  'llm.token_count.completion': 3,
-});
