@@ -57,7 +57,7 @@ export interface RunningWeir extends AsyncDisposable {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const startCommand = [execPath, 'launcher/run.mjs', 'launcher/start.ts'] as const;
-const readyTimeoutMs = 60_000;
+const readyTimeoutMs = 180_000;
 
 export function createWeirDirectory(): WeirDirectory {
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-'));

@@ -20,8 +20,8 @@ import { runWeir } from '../support/cli/command-line.ts';
 import { until } from '../support/wait.ts';
 
 /** On a busy machine. */
-const timeout = 180_000;
-const waitMs = 60_000;
+const timeout = 400_000;
+const waitMs = 180_000;
 
 const serviceScript = fileURLToPath(new URL('../../launcher/service.ts', import.meta.url));
 const weir = createWeirDirectory();

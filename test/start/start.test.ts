@@ -9,7 +9,7 @@ import { openPostgres } from '../../lib/db/connect.ts';
 import { readConnection } from '../../lib/local-system.ts';
 
 /** For several starts, each of which may take a minute (harness/system/weir.ts) on a busy machine. */
-const timeout = 180_000;
+const timeout = 400_000;
 
 test('the printed curl command works, a second start is rejected, and SIGTERM leaves no process', async () => {
   await using weir = createWeirDirectory();
