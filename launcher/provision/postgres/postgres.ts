@@ -49,7 +49,8 @@ const predecessorWaitMs = 60_000;
 /** Recovery after a crash replays at most max_wal_size, which takes far less. */
 const startTimeoutMs = 300_000;
 
-const settings = {
+/** The settings of the embedded Postgres. */
+export const embeddedSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '100',
@@ -136,7 +137,7 @@ function spawnPostgres(
   user: PostgresUser,
 ): Promise<SpawnedProcess> {
   const args = ['-D', dataDir, '-p', String(port)];
-  for (const [name, value] of Object.entries({ ...settings, ...changes }))
+  for (const [name, value] of Object.entries({ ...embeddedSettings, ...changes }))
     args.push('-c', `${name}=${value}`);
   const spawn = env === undefined ? user.spawn : { ...user.spawn, env: { ...process.env, ...env } };
   return spawnServer(user.command(binary, args), { logFile, stopSignals, onSpawn, spawn });

@@ -7,7 +7,7 @@ import { killLeaks } from '../../../harness/system/pid-file.ts';
 import { cacheDirectory } from '../../../launcher/provision/cache-directory.ts';
 import { findNatsServer } from '../../../launcher/provision/nats/nats-sources.ts';
 import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
-import { startPostgres } from '../../../launcher/provision/postgres/postgres.ts';
+import { embeddedSettings, startPostgres } from '../../../launcher/provision/postgres/postgres.ts';
 import { ensureRoles, urlOfRole } from '../../../launcher/provision/postgres/roles.ts';
 import { migrateDatabase } from '../../../lib/migrate/migrate.ts';
 import { fillCompileCache } from './compile-cache.ts';
@@ -29,7 +29,19 @@ declare module 'vitest' {
  * No test kills this Postgres, so nothing needs to be on the disk: without fsync a database is dropped ten times as fast. Tests
  * of what survives a crash of Postgres start one of their own.
  */
-const settings = { fsync: 'off', full_page_writes: 'off' };
+const settings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  // Each of the files that run at the same time has some twenty connections.
+  max_connections: '300',
+  // In total as many as the embedded Postgres has: tests show that these are enough. Besides connections it has 26 processes.
+  max_locks_per_transaction: String(
+    Math.floor(
+      (Number(embeddedSettings.max_locks_per_transaction) * (Number(embeddedSettings.max_connections) + 26)) /
+        (300 + 26),
+    ),
+  ),
+};
 
 /**
  * Starts one Postgres for the whole run, outside the checkout. Each test creates a database of its own (test-servers.ts).
