@@ -45,6 +45,7 @@ export function UsageDays() {
             { title: 'Events', isNumber: true, cell: ({ events }) => formatCount(events) },
           ]}
         />
+        {months.data.length === 0 && <p className="px-4 py-3 text-muted text-sm">Nothing was stored yet.</p>}
       </Card>
     </div>
   );
