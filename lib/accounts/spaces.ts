@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { memberships, spaces } from '../db/schema.ts';
 import { namesOf } from '../db/statement.ts';
@@ -85,10 +85,11 @@ export async function spaceExists(database: Database, spaceId: string): Promise<
   return found.length > 0;
 }
 
-/** Whether a space is marked as deleted, or is deleted. */
-export async function isSpaceDeleted(database: Database, spaceId: string): Promise<boolean> {
-  const isKept = and(eq(spaces.id, spaceId), isNull(spaces.deleteAt));
-  return (await database.select({ id: spaces.id }).from(spaces).where(isKept)).length === 0;
+/** Those of these spaces that are neither deleted nor marked as deleted. */
+export async function listKeptSpaces(database: Database, spaceIds: string[]): Promise<Set<string>> {
+  const isKept = and(inArray(spaces.id, spaceIds), isNull(spaces.deleteAt));
+  const rows = await database.select({ id: spaces.id }).from(spaces).where(isKept);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** All spaces, the oldest first. */

@@ -57,7 +57,7 @@ export const notes: Record<keyof Config, VariableNote> = {
     readers: [...services, start, weir],
     values: '`nats:` or `tls:` URLs, separated by commas',
     otherwise: 'the embedded nats-server',
-    text: 'Your own NATS with JetStream, 2.11 or newer. Without it a dashboard API looks for new events once a second, and its page *Installation* has no queue.',
+    text: 'Your own NATS with JetStream, 2.11 or newer. Without it a dashboard API looks for new events twice a second, and its page *Installation* has no queue.',
   },
   NATS_MONITOR_URL: {
     readers: [...services, start, weir],

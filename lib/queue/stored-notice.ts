@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 
-/** A core NATS subject: notices need no durability, since dashboards also poll once a second. */
+/** A core NATS subject: notices need no durability, since dashboards also poll twice a second. */
 const subject = 'weir.stored';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

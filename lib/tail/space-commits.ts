@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { commitCounters, erasures, eventChanges, spaceCommits } from '../db/schema.ts';
 import { commitDays, commitsPerSpaceMax, lagEventsMax, segmentsPerRead } from './limits.ts';
@@ -70,6 +70,16 @@ export async function readEdge(database: Database, spaceId: string): Promise<Tai
     .orderBy(desc(number))
     .limit(1);
   return last === undefined ? firstPosition : { ...last, segmentIndex: lastIndex };
+}
+
+/** For each of these spaces that has any, the numbers of its last commit and of its last change, as one text. */
+export async function readLastNumbers(database: Database, spaceIds: string[]): Promise<Map<string, string>> {
+  const { spaceId, lastNumber, lastChange } = commitCounters;
+  const rows = await database
+    .select({ spaceId, lastNumber, lastChange })
+    .from(commitCounters)
+    .where(inArray(spaceId, spaceIds));
+  return new Map(rows.map((row) => [row.spaceId, `${row.lastNumber} ${row.lastChange}`]));
 }
 
 /** The events that a tail has not read yet. */

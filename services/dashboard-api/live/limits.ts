@@ -7,9 +7,6 @@ export const liveRecheckMs = 10_000;
 /** The same for a stream of a read key. A revoked key must end its streams within a second. */
 export const liveKeyRecheckMs = 700;
 
-/** How often it is looked up, once for all streams of a space, whether the space is deleted: then they end within a second. */
-export const liveDeletionLookMs = 500;
-
 /** Interval of pings on an idle live stream, and the silence after which a client reconnects. */
 export const livePingMs = 5_000;
 export const liveSilenceMsMax = 12_000;
@@ -33,8 +30,11 @@ export const liveMessageBytesMax = 64 * 1024;
 export const liveQueueBytesMax = 2 * 1024 ** 2;
 export const liveQueuedBytesMax = 32 * 1024 ** 2;
 
-/** How often a space with live streams is polled when no writer notifies. */
-export const livePollMs = 1_000;
+/**
+ * How often it is looked up, once for all spaces with live streams, which of them have stored events that no writer has notified, and
+ * which are deleted: their streams end within a second.
+ */
+export const liveLookMs = 500;
 
 /** Minimum interval between two reads of a space. */
 export const liveReadMs = 200;

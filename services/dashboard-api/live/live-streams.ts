@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listKeptSpaces } from '../../../lib/accounts/spaces.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { type Limiter, openLimiter } from '../../../lib/limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
@@ -6,8 +8,8 @@ import { createPredicate } from '../../../lib/read/event-predicate.ts';
 import { readLastChange } from '../../../lib/tail/event-changes.ts';
 import { lagEventsMax } from '../../../lib/tail/limits.ts';
 import { comparePositions, type TailPosition } from '../../../lib/tail/position.ts';
-import { isKnownPosition, readEdge, readLag } from '../../../lib/tail/space-commits.ts';
-import { liveCatchUpsMax, liveMessageEventsMax, livePositionMs, liveReadsMax } from './limits.ts';
+import { isKnownPosition, readEdge, readLag, readLastNumbers } from '../../../lib/tail/space-commits.ts';
+import { liveCatchUpsMax, liveLookMs, liveMessageEventsMax, livePositionMs, liveReadsMax } from './limits.ts';
 import { skippedMessage, type TrackedMessage, toTracked } from './live-message.ts';
 import { readMatching, toEventMessages } from './live-page.ts';
 import { SpaceFeed } from './space-feed.ts';
@@ -41,6 +43,7 @@ export class LiveStreams {
   readonly #reads: Limiter = openLimiter(liveReadsMax);
   readonly #catchUps: Limiter = openLimiter(liveCatchUpsMax);
   readonly #feeds = new Map<string, SpaceFeed>();
+  #isLooking = false;
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
@@ -144,6 +147,31 @@ export class LiveStreams {
     if (existing !== undefined) return existing;
     const feed = new SpaceFeed({ database: this.#database, reads: this.#reads, log: this.#log }, spaceId);
     this.#feeds.set(spaceId, feed);
+    if (!this.#isLooking) void this.#lookWhileOpen();
     return feed;
+  }
+
+  async #lookWhileOpen(): Promise<void> {
+    this.#isLooking = true;
+    while (this.#feeds.size > 0) {
+      await this.#look();
+      await sleep(liveLookMs, undefined, { ref: false });
+    }
+    this.#isLooking = false;
+  }
+
+  /** Looks up all spaces by two statements: with one for each, a thousand idle streams would keep two cores busy. */
+  async #look(): Promise<void> {
+    const feeds = [...this.#feeds];
+    const spaceIds = feeds.map(([spaceId]) => spaceId);
+    try {
+      const kept = await listKeptSpaces(this.#database, spaceIds);
+      const last = await readLastNumbers(this.#database, spaceIds);
+      for (const [spaceId, feed] of feeds)
+        feed.note({ last: last.get(spaceId), isDeleted: !kept.has(spaceId) });
+    } catch (error) {
+      this.#log.warn({ err: error, spaces: spaceIds.length }, 'live streams were not looked up; retrying');
+      for (const [, feed] of feeds) feed.noteFailure();
+    }
   }
 }

@@ -1,19 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSpaceDeleted } from '../../../lib/accounts/spaces.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import type { Limiter } from '../../../lib/limiter.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { eventsPerRead, lagEventsMax } from '../../../lib/tail/limits.ts';
 import type { TailPosition } from '../../../lib/tail/position.ts';
 import { readEdge, readLag, type TailLag } from '../../../lib/tail/space-commits.ts';
-import {
-  liveDeletionLookMs,
-  liveDeliveriesPerReadMax,
-  liveEventsPerReadMin,
-  liveLagMsMax,
-  livePollMs,
-  liveReadMs,
-} from './limits.ts';
+import { liveDeliveriesPerReadMax, liveEventsPerReadMin, liveLagMsMax, liveReadMs } from './limits.ts';
 import { readLiveChanges } from './live-changes.ts';
 import { readLivePage } from './live-page.ts';
 import type { StreamQueue } from './stream-queue.ts';
@@ -34,9 +26,10 @@ export class SpaceFeed {
   #position: TailPosition | undefined;
   #reading: Promise<void> | undefined;
   #woken = Promise.withResolvers<void>();
-  #isWatching = false;
-  /** Whether the space was marked as deleted when it was looked up last. */
-  isDeleted = false;
+  /** The numbers of the last commit and change when they were looked up last. */
+  #last: string | undefined;
+  #isFailing = false;
+  #isDeleted = false;
 
   constructor(dependencies: FeedDependencies, spaceId: string) {
     this.#dependencies = dependencies;
@@ -47,6 +40,11 @@ export class SpaceFeed {
     return this.#queues.size === 0;
   }
 
+  /** Whether the space was marked as deleted when it was looked up last. */
+  get isDeleted(): boolean {
+    return this.#isDeleted;
+  }
+
   /**
    * Adds a queue, which receives everything stored after the returned position.
    *
@@ -55,7 +53,6 @@ export class SpaceFeed {
    */
   async join(queue: StreamQueue, edge: TailPosition): Promise<TailPosition> {
     this.#queues.add(queue);
-    if (!this.#isWatching) void this.#watchDeletion();
     // A read in progress does not count for this queue: it may lack columns that its predicate needs.
     await this.#reading;
     if (this.#position === undefined) {
@@ -63,6 +60,8 @@ export class SpaceFeed {
       void this.#run();
     }
     queue.startAt(this.#position);
+    // A stream that resumes may have missed changes, which only a read brings.
+    this.wake();
     return this.#position;
   }
 
@@ -76,33 +75,37 @@ export class SpaceFeed {
     this.#woken.resolve();
   }
 
+  /** Called when the space was looked up. @param last changes with each commit and each change. */
+  note({ last, isDeleted }: { last: string | undefined; isDeleted: boolean }): void {
+    if (last !== this.#last || this.#isFailing) this.wake();
+    this.#last = last;
+    this.#isDeleted = isDeleted;
+    if (isDeleted) for (const queue of this.#queues) queue.notify();
+  }
+
+  /** Called when Postgres could not be read: the streams go on. */
+  noteFailure(): void {
+    this.#isFailing = true;
+    for (const queue of this.#queues) queue.isDelayed = true;
+  }
+
   async #run(): Promise<void> {
     for (;;) {
-      const timer = setTimeout(() => this.wake(), livePollMs);
       await this.#woken.promise;
-      clearTimeout(timer);
       this.#woken = Promise.withResolvers<void>();
       if (this.isIdle || this.#position === undefined) break;
       const [after, queues] = [this.#position, [...this.#queues]];
       this.#reading = this.#dependencies
         .reads(() => this.#read(after, queues))
-        .catch((error: unknown) => this.#noteFailure(error));
+        .then(() => {
+          this.#isFailing = false;
+        })
+        .catch((error: unknown) => this.#logFailure(error));
       await this.#reading;
       this.#reading = undefined;
       await sleep(liveReadMs);
     }
     this.#position = undefined;
-  }
-
-  async #watchDeletion(): Promise<void> {
-    this.#isWatching = true;
-    while (!this.isIdle) {
-      // While Postgres cannot be read, streams go on.
-      this.isDeleted = await isSpaceDeleted(this.#dependencies.database, this.#spaceId).catch(() => false);
-      if (this.isDeleted) for (const queue of this.#queues) queue.notify();
-      await sleep(liveDeletionLookMs, undefined, { ref: false });
-    }
-    this.#isWatching = false;
   }
 
   async #read(after: TailPosition, queues: readonly StreamQueue[]): Promise<void> {
@@ -151,9 +154,9 @@ export class SpaceFeed {
     return Math.min(eventsPerRead, Math.max(liveEventsPerReadMin, rows));
   }
 
-  #noteFailure(error: unknown): void {
+  #logFailure(error: unknown): void {
     const { log } = this.#dependencies;
     log.warn({ err: error, spaceId: this.#spaceId }, 'live events were not read; retrying');
-    for (const queue of this.#queues) queue.isDelayed = true;
+    this.noteFailure();
   }
 }

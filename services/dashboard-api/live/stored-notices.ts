@@ -7,7 +7,7 @@ import { onStoredNotice } from '../../../lib/queue/stored-notice.ts';
 import { noticeConnectMs } from './limits.ts';
 
 /**
- * Subscribes to the writers' notifications of stored events, and answers roll calls. Notifications are optional: without nats-server, live streams poll once a second.
+ * Subscribes to the writers' notifications of stored events, and answers roll calls. Notifications are optional: without nats-server, live streams poll twice a second.
  * So the connection is made in the background, with retries until it succeeds; afterwards it reconnects by itself.
  */
 export function followStoredNotices(
@@ -34,7 +34,7 @@ export function followStoredNotices(
         onConnect(connection);
         return connection;
       } catch (error) {
-        if (!isLogged) log.warn({ err: error }, 'no nats-server: live streams poll once a second; retrying');
+        if (!isLogged) log.warn({ err: error }, 'no nats-server: live streams poll twice a second; retrying');
         await sleep(noticeConnectMs, undefined, stopping).catch(() => {});
       }
     }
