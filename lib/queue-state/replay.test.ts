@@ -5,7 +5,7 @@ import { until } from '../../test/support/wait.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { openPostgres } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
-import { queuePositions } from '../db/schema.ts';
+import { queueCounts, queuePositions } from '../db/schema.ts';
 import { connectQueue } from '../queue/connect.ts';
 import { consumerName, firstStream, firstWorkQueue } from '../queue/settings.ts';
 import { ensureReadableStreams, ensureStreams, findStreams } from '../queue/stream.ts';
@@ -124,6 +124,10 @@ test('a replay begins at what the restored database lacks, or five minutes earli
   const [replay] = await startReplay(connection, database, soon);
   expect(replay).toMatchObject({ missing: { fromSequence: 4, toSequence: 6 } });
   expect(await startReplay(connection, database, soon)).toEqual([replay]);
+  // A writer must not count their events as none.
+  expect(await database.select().from(queueCounts)).toMatchObject([
+    { afterSequence: 0, storedUpTo: 6, events: null },
+  ]);
   // Removed in front of a message that waited, because the stream was crowded.
   await publish(3);
   await manager.streams.deleteMessage(firstStream.name, 10, false);

@@ -5,7 +5,7 @@ import { retryUntilAvailable } from '../queue/availability.ts';
 import { consumerFrom, consumerName } from '../queue/settings.ts';
 import { findIfExists } from '../queue/stream.ts';
 import { skipCommitNumbers } from '../tail/skip-numbers.ts';
-import { countLost, type LostEvents } from './stored-counts.ts';
+import { countLost, keepUncounted, type LostEvents } from './stored-counts.ts';
 import { keepReplay, readStoredPositions, type StoredPosition } from './stored-positions.ts';
 import { readStreamStates, type StreamState } from './stream-state.ts';
 
@@ -62,6 +62,7 @@ export async function startReplay(
     const { fromSequence, stream } = replay;
     await retryUntilAvailable(connection, () => moveConsumer(manager, stream, fromSequence));
     await keepReplay(database, state, completeUpTo);
+    if (replay.missing !== undefined) await keepUncounted(database, state, fromSequence - 1);
   }
   return plan.map(({ replay }) => replay);
 }

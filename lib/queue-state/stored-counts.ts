@@ -40,25 +40,30 @@ export async function keepStoredCounts(
 
 async function keepStoredCount(database: Database, state: StreamState, intervalMs: number): Promise<void> {
   const { stream, createdAt, storedUpTo, lastSequence, firstSequence } = state;
-  const [last] = await database
-    .select({
-      upTo: queueCounts.storedUpTo,
-      isYoung: sql<boolean>`${queueCounts.countedAt} > now() - ${intervalMs}::float8 * interval '1 millisecond'`,
-    })
-    .from(queueCounts)
-    .where(isOf(state))
-    .orderBy(desc(queueCounts.afterSequence))
-    .limit(1);
-  const range = { after: last?.upTo ?? 0, upTo: storedUpTo };
-  if (last?.isYoung === true || range.upTo <= range.after) return;
-  const events = await countStored(database, state, range, countedCommitsMax);
+  const { after, ageMs } = await readLastCount(database, state);
+  if (ageMs < intervalMs || storedUpTo <= after) return;
+  const events = await countStored(database, state, { after, upTo: storedUpTo }, countedCommitsMax);
   await database
     .insert(queueCounts)
-    .values({ stream: stream.name, createdAt, afterSequence: range.after, storedUpTo, lastSequence, events })
+    .values({ stream: stream.name, createdAt, afterSequence: after, storedUpTo, lastSequence, events })
     .onConflictDoNothing();
   // The replay window has no message of these ranges any more.
   const isPast = or(ne(queueCounts.createdAt, createdAt), lt(queueCounts.storedUpTo, firstSequence - 1));
   await database.delete(queueCounts).where(and(eq(queueCounts.stream, stream.name), isPast));
+}
+
+/**
+ * Records that lost messages were not counted while the database had their events: the next count would find none, and another restore
+ * would take them for empty.
+ */
+export async function keepUncounted(database: Database, state: StreamState, upTo: number): Promise<void> {
+  const { stream, createdAt, lastSequence } = state;
+  const { after } = await readLastCount(database, state);
+  if (upTo <= after) return;
+  await database
+    .insert(queueCounts)
+    .values({ stream: stream.name, createdAt, afterSequence: after, storedUpTo: upTo, lastSequence })
+    .onConflictDoNothing();
 }
 
 /**
@@ -96,6 +101,23 @@ export async function countLost(database: Database, state: StreamState, missing:
   };
 }
 
+/** Where the next range begins, and the age of the last count. */
+async function readLastCount(
+  database: Database,
+  state: StreamState,
+): Promise<{ after: number; ageMs: number }> {
+  const [last] = await database
+    .select({
+      after: queueCounts.storedUpTo,
+      ageMs: sql<number>`(extract(epoch FROM now() - ${queueCounts.countedAt}) * 1000)::float8`,
+    })
+    .from(queueCounts)
+    .where(isOf(state))
+    .orderBy(desc(queueCounts.afterSequence))
+    .limit(1);
+  return last ?? { after: 0, ageMs: Number.POSITIVE_INFINITY };
+}
+
 /**
  * Counts the events that the database has from these messages, by the commits since the first of them can have been stored.
  *
@@ -113,14 +135,15 @@ async function countStored(
     .from(queueCounts)
     .where(and(isOf(state), lte(queueCounts.lastSequence, after)));
   const since = new Date((before?.at ?? state.createdAt).getTime() - stateMarginMs);
-  const isFew = sql`(SELECT count(*) FROM recent) <= coalesce(${commitsMax}::bigint, 9e18)`;
-  const [row] = await database.execute<{ events: number | null }>(sql`
-    WITH recent AS MATERIALIZED (
-      SELECT ${spaceId}, ${segmentIds} FROM ${spaceCommits} WHERE ${storedAt} >= ${since.toISOString()}::timestamptz
-      LIMIT ${commitsMax}::bigint + 1
-    )
-    SELECT CASE WHEN ${isFew} THEN coalesce(sum(${segments.eventCount}), 0)::float8 END AS events
-    FROM (SELECT ${nameOf(spaceId)}, unnest(${nameOf(segmentIds)}) AS id FROM recent WHERE ${isFew}) AS stored
+  const isRecent = sql`${storedAt} >= ${since.toISOString()}::timestamptz`;
+  if (commitsMax !== null) {
+    const [found] = await database.execute<{ commits: number }>(sql`
+      SELECT count(*)::float8 AS commits FROM (SELECT 1 AS one FROM ${spaceCommits} WHERE ${isRecent} LIMIT ${commitsMax + 1}) AS recent`);
+    if (found === undefined || found.commits > commitsMax) return null;
+  }
+  const [row] = await database.execute<{ events: number }>(sql`
+    SELECT coalesce(sum(${segments.eventCount}), 0)::float8 AS events
+    FROM (SELECT ${spaceId}, unnest(${segmentIds}) AS id FROM ${spaceCommits} WHERE ${isRecent}) AS stored
     JOIN ${segments} ON ${segments.spaceId} = stored.${nameOf(spaceId)} AND ${segments.id} = stored.id
     WHERE ${segments.queueStream} = ${state.stream.name} AND ${segments.queueSequence} > ${after} AND ${segments.queueSequence} <= ${upTo}`);
   return row?.events ?? null;

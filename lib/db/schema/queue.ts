@@ -34,7 +34,7 @@ export const queueCounts = pgTable(
     storedUpTo: bigint('stored_up_to', { mode: 'number' }).notNull(),
     /** The last sequence of the stream before `countedAt`: later messages were stored after it. */
     lastSequence: bigint('last_sequence', { mode: 'number' }).notNull(),
-    /** Events that were new. Null when it would have taken too long to count them. */
+    /** Events that were new. Null when they were not counted: they were lost before, or too many commits had to be read. */
     events: bigint('events', { mode: 'number' }),
     countedAt: instant('counted_at').notNull().default(sql`now()`),
   },
