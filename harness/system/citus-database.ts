@@ -25,6 +25,8 @@ interface CitusOptions {
   withRoles?: boolean;
   /** The address under which the other nodes know a worker: that of a proxy in front of it. */
   through?: (worker: Node) => Promise<Node>;
+  /** The last worker has the database, but is not part of the cluster: a test adds it. */
+  hasSpare?: boolean;
 }
 
 /** The databases of this process that are not dropped, and the session that has the lock for them. */
@@ -60,14 +62,15 @@ async function takeTurn(coordinatorUrl: string): Promise<AsyncDisposable> {
  */
 export async function createCitusDatabase(
   coordinatorUrl: string,
-  { empty = false, withRoles = false, through = async (node) => node }: CitusOptions = {},
-): Promise<{ url: string } & AsyncDisposable> {
+  { empty = false, withRoles = false, hasSpare = false, through = async (node) => node }: CitusOptions = {},
+): Promise<{ url: string; spare: Node | undefined } & AsyncDisposable> {
   await using resources = new AsyncDisposableStack();
   resources.use(await takeTurn(coordinatorUrl));
   const name = `weir_test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
   const [coordinator, ...workers] = await listNodes(coordinatorUrl);
   if (coordinator === undefined) throw new Error('WEIR_TEST_CITUS_URL does not name a coordinator');
   const nodes = [coordinator, ...workers];
+  const spare = hasSpare ? workers.pop() : undefined;
   const urlAt = (node: Node, database: string) => atNode(coordinatorUrl, node, database);
   resources.defer(async () => {
     for (const node of nodes)
@@ -95,7 +98,7 @@ export async function createCitusDatabase(
     await distributeDatabase(owner, shards);
   }
   const owned = resources.move();
-  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { url, spare, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** Lists the nodes, coordinator first. */

@@ -29,16 +29,19 @@ export interface ServiceProcess extends AsyncDisposable {
  * Starts a service that connects to Postgres with its own role.
  *
  * @param variables its configuration; DATABASE_URL is the superuser's.
+ * @param root of another checkout, whose code it runs.
  * @throws Error with the service's last output when it exits before it is ready.
  */
 export async function startService(
   name: ServiceName,
   variables: Record<string, string>,
+  root?: string,
 ): Promise<ServiceProcess> {
   const directory = mkdtempSync(join(inject('runDirectory'), `${name}-`));
   const logFile = join(directory, `${name}.log`);
   const service = await launchService({
     name,
+    root,
     // The Postgres of the tests runs without fsync.
     env: {
       ...inheritedEnvironment(),
