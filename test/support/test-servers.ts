@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { env } from 'node:process';
 import postgres from 'postgres';
 import { inject } from 'vitest';
+import { createCitusDatabase } from '../../harness/system/citus-database.ts';
 import { writePidFile } from '../../harness/system/pid-file.ts';
 import { type NatsServer, startNatsServer } from '../../launcher/provision/nats/nats-server.ts';
 import { startOnFreePorts } from '../../launcher/provision/ports.ts';
@@ -11,10 +13,15 @@ let databases = 0;
 /**
  * Creates an empty database for one test, migrated unless another `template` is given. Its URL is the superuser's. Disposing drops
  * the database and closes all connections to it.
+ *
+ * WEIR_TEST_DATABASES_URL lets any test run on a Citus cluster, whose coordinator it names, with distributed tables.
  */
 export async function createDatabase(
   options: { template?: string } = {},
 ): Promise<{ url: string } & AsyncDisposable> {
+  const clusterUrl = env.WEIR_TEST_DATABASES_URL;
+  if (clusterUrl !== undefined && options.template === undefined)
+    return createCitusDatabase(clusterUrl, { withRoles: true });
   const template = new URL(inject('templateDatabaseUrl'));
   const name = `test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
   await administer(
