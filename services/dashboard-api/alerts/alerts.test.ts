@@ -58,9 +58,11 @@ const errorRate = {
 } as const;
 
 /** Lets the rules of a space begin an hour ago, as after an outage. */
+/** An evaluation that began before is not stored, and would leave its claim until that expires. */
 const rewind = (spaceId: string) =>
   dashboard.sql`
-    UPDATE alert_rules SET evaluated_until = evaluated_until - interval '1 hour', due_at = now(), version = version + 1
+    UPDATE alert_rules
+    SET evaluated_until = evaluated_until - interval '1 hour', due_at = now(), claimed_until = NULL, version = version + 1
     WHERE space_id = ${spaceId}`;
 
 async function openReceiver() {
