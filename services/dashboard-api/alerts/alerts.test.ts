@@ -57,8 +57,10 @@ const errorRate = {
   holdMinutes: 2,
 } as const;
 
-/** Lets the rules of a space begin an hour ago, as after an outage. */
-/** An evaluation that began before is not stored, and would leave its claim until that expires. */
+/**
+ * Lets the rules of a space begin an hour ago, as after an outage. An evaluation that began before is not stored, and would leave its
+ * claim for a minute.
+ */
 const rewind = (spaceId: string) =>
   dashboard.sql`
     UPDATE alert_rules
