@@ -44,7 +44,13 @@ export async function connectQueue(url: string, name: string): Promise<NatsConne
   });
   // The client drops servers that were unreachable during the first connect.
   connection.setServers(addresses);
-  checkServer(connection);
+  try {
+    checkServer(connection);
+  } catch (error) {
+    // An open connection keeps a command from ending.
+    await connection.close();
+    throw error;
+  }
   return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.drain() });
 }
 

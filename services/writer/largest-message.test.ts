@@ -15,7 +15,7 @@ import { startDelivery } from './delivery.ts';
 test('the largest message that ingest publishes is delivered, even if the server accepts larger ones', async () => {
   await using nats = await startNats();
   await using connection = await connectQueue(nats.url, 'test');
-  await raiseMaxPayload(nats, connection);
+  await setMaxPayload(nats, connection, 32);
   await ensureStreams(
     connection,
     parseConfig({ NATS_URL: nats.url, NATS_MONITOR_URL: nats.monitorUrl, QUEUE_BYTES_MAX: '100000000' }),
@@ -34,17 +34,29 @@ test('the largest message that ingest publishes is delivered, even if the server
   expect(await delivered.promise).toBe(payload.length);
 });
 
-/** Reloads nats-server with a larger max_payload. Clients receive the new value in the INFO of their next connection. */
-async function raiseMaxPayload(
+test('a server that accepts too little for one request is refused, and no connection to it is left open', async () => {
+  await using nats = await startNats();
+  await using connection = await connectQueue(nats.url, 'test');
+  await setMaxPayload(nats, connection, 1);
+  await expect(connectQueue(nats.url, 'refused')).rejects.toThrow(/Set max_payload: 8MB/);
+  await until(async () => {
+    const connections = await (await fetch(`${nats.monitorUrl}/connz`)).json();
+    return (connections as { num_connections: number }).num_connections === 1;
+  });
+});
+
+/** Reloads nats-server with another max_payload. Clients receive the new value in the INFO of their next connection. */
+async function setMaxPayload(
   { storeDir, pid }: Awaited<ReturnType<typeof startNats>>,
   connection: NatsConnection,
+  megabytes: number,
 ): Promise<void> {
   const [configFile = ''] = globSync(join(storeDir, '*.conf'));
   const settings = readFileSync(configFile, 'utf8');
-  writeFileSync(configFile, settings.replace('max_payload: 8MB', 'max_payload: 32MB'));
+  writeFileSync(configFile, settings.replace('max_payload: 8MB', `max_payload: ${megabytes}MB`));
   process.kill(pid, 'SIGHUP');
   await until(async () => {
     await connection.reconnect();
-    return connection.info?.max_payload === 32 * 1024 ** 2;
+    return connection.info?.max_payload === megabytes * 1024 ** 2;
   });
 }
