@@ -65,9 +65,11 @@ export function openPostgres(url: string, options: PostgresOptions): Sql & Async
  * the ROLLBACK to a socket that it no longer has, and this error would end the process.
  */
 function rejectWhenClosed(begin: Sql['begin']) {
-  return <T>(run: (transaction: postgres.TransactionSql) => Promise<T>) => {
+  type Run<T> = (transaction: postgres.TransactionSql) => Promise<T>;
+  return <T>(...given: [run: Run<T>] | [options: string, run: Run<T>]) => {
+    const [options, run] = given.length === 2 ? given : (['', given[0]] as const);
     let isClosed = false;
-    const ended = begin(async (transaction) => {
+    const ended = begin(options, async (transaction) => {
       try {
         return await run(transaction);
       } catch (error) {

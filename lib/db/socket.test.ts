@@ -118,5 +118,7 @@ test.each(['the driver', 'Drizzle'])(
     await expect(begin('SELECT 1 / 0')).rejects.toThrow();
     await expect(sql.begin(() => Promise.reject(new Error('own')))).rejects.toThrow('own');
     expect([...(await begin('SELECT 4 AS number'))]).toEqual([{ number: 4 }]);
+    const mode = await sql.begin('READ ONLY', (transaction) => transaction`SHOW transaction_read_only`);
+    expect([...mode]).toEqual([{ transaction_read_only: 'on' }]);
   },
 );
