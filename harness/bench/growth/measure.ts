@@ -167,7 +167,8 @@ function writeResults(figures: readonly Figure[]): void {
     }));
     writeFileSync(`${pictures}${part}.svg`, drawGraph({ title, xTitle: x, yTitle: y, series }));
   }
-  writeFileSync(`${pictures}figures.json`, `${JSON.stringify(figures, undefined, 1)}\n`);
+  const lines = figures.map((figure) => JSON.stringify(figure));
+  writeFileSync(`${pictures}figures.json`, `[\n${lines.join(',\n')}\n]\n`);
 }
 
 /** A line for each name, a column for each size. */
