@@ -29,8 +29,11 @@ const namedSettings = [
 /** Checks each node of a Citus cluster, and that no table stays local. @returns nothing on a Postgres without Citus. */
 export async function checkCluster(database: Database): Promise<Finding[]> {
   if (!(await hasCitus(database))) return [];
-  const tables = await finding('cluster.tables', 'Run `weir migrate --citus`.', () => checkTables(database));
-  if (!(await isDistributed(database))) return tables;
+  const areDistributed = await isDistributed(database);
+  const tables = await finding('cluster.tables', 'Run `weir migrate --citus`.', () =>
+    checkTables(database, areDistributed),
+  );
+  if (!areDistributed) return tables;
   const nodes = await Promise.all((await listNodes(database)).map((node) => examineNode(database, node)));
   return [...tables, ...judgeNodes(nodes)];
 }
@@ -51,12 +54,11 @@ async function examineNode(database: Database, node: ClusterNode): Promise<Exami
   }
 }
 
-async function checkTables(database: Database): Promise<Finding[]> {
+async function checkTables(database: Database, areDistributed: boolean): Promise<Finding[]> {
   const undistributed = await findUndistributed(database);
   if (undistributed !== undefined)
     return [failed('cluster.tables', undistributed, 'Run `weir migrate --citus`.')];
-  if (!(await isDistributed(database)))
-    return [ok('cluster.tables', 'Citus has no workers: this is one Postgres')];
+  if (!areDistributed) return [ok('cluster.tables', 'Citus has no workers: this is one Postgres')];
   const rows = await database.execute<{ name: string; isIdentified: boolean }>(sql`
     SELECT relation.relname AS name, relation.relreplident <> 'd'
       OR EXISTS (SELECT FROM pg_index WHERE indrelid = relation.oid AND indisprimary) AS "isIdentified"
