@@ -1,25 +1,10 @@
-import { createHash } from 'node:crypto';
-import { cpSync, createReadStream, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, rmSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { chooseFreePorts } from '../../launcher/provision/ports.ts';
-import { buildOnce } from '../tools/build-cache.ts';
-import { readVersions } from '../tools/toolchain.ts';
+import { buildCollector, collectorVersion } from '../tools/collector.ts';
 import { installTimeoutMs, type Peer, type PeerHost } from './peer.ts';
 import { startPeerProcess } from './process.ts';
-
-/** The last release all of whose modules Go's public proxy has. */
-const version = 'v0.128.0';
-const modules = [
-  `go.opentelemetry.io/collector/otelcol@${version}`,
-  `go.opentelemetry.io/collector/receiver/otlpreceiver@${version}`,
-  `github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter@${version}`,
-  // Of the same release.
-  'go.opentelemetry.io/collector/confmap/provider/fileprovider@v1.34.0',
-];
-const commands = ['go mod init collector', `go get ${modules.join(' ')}`, 'go build -o collector .'];
-const source = fileURLToPath(new URL('collector/main.go', import.meta.url));
 
 const configOf = (port: number, file: string) => `receivers:
   otlp:
@@ -44,22 +29,12 @@ export const collectorInstaller = {
   name: 'OpenTelemetry Collector',
   tools: ['go'] as const,
   install: async (): Promise<Peer> => {
-    const built = await buildOnce({
-      name: 'peer-collector',
-      hash: createHash('sha256')
-        .update(readVersions(['go']) + commands.join('\n') + readFileSync(source, 'utf8'))
-        .digest('hex')
-        .slice(0, 16),
-      folder: '.',
-      commands,
-      timeoutMs: installTimeoutMs,
-      write: (directory) => cpSync(source, join(directory, 'main.go')),
-    });
+    const program = await buildCollector({ timeoutMs: installTimeoutMs });
     return {
       name: 'OpenTelemetry Collector, file exporter',
-      version: version.slice(1),
+      version: collectorVersion,
       answersAfter: 'a write without fsync',
-      start: (host) => start(join(built, 'collector'), host),
+      start: (host) => start(program, host),
     };
   },
 };

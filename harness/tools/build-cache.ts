@@ -37,7 +37,7 @@ export interface Build {
   readonly folder: string;
   readonly commands: readonly string[];
   /** Default: `buildTimeoutMs`. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /**

@@ -1,12 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-import { buildOnce } from '../../../harness/tools/build-cache.ts';
-import { readVersions } from '../../../harness/tools/toolchain.ts';
 import { chooseFreePorts } from '../../../launcher/provision/ports.ts';
 import { until } from '../wait.ts';
 
@@ -18,38 +14,8 @@ export interface Collector extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-const source = fileURLToPath(new URL('./collector/main.go', import.meta.url));
-
 /** It opens the files of its queue; other tests may use the machine. */
 const readyTimeoutMs = 60_000;
-
-/** Later releases need a module that not every proxy of Go serves. */
-const version = 'v0.128.0';
-const modules = [
-  'go.opentelemetry.io/collector/otelcol',
-  'go.opentelemetry.io/collector/receiver/otlpreceiver',
-  'go.opentelemetry.io/collector/exporter/otlphttpexporter',
-  'github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage',
-];
-
-/** Builds a Collector of the parts that the test needs. @returns its file. @throws PackagesUnreachableError */
-export async function buildCollector(): Promise<string> {
-  const commands = [
-    'go mod init collector',
-    `go get ${modules.map((name) => `${name}@${version}`).join(' ')}`,
-    'go mod tidy',
-    'go build -o collector .',
-  ];
-  const inputs = [readVersions(['go']), ...commands, readFileSync(source, 'utf8')].join('\n');
-  const directory = await buildOnce({
-    name: 'collector',
-    hash: createHash('sha256').update(inputs).digest('hex').slice(0, 16),
-    folder: '.',
-    commands,
-    write: (folder) => cpSync(source, join(folder, 'main.go')),
-  });
-  return join(directory, 'collector');
-}
 
 /** Starts a Collector without batches: they would wait in its memory, and a kill would lose them. */
 export async function startCollector(

@@ -29,7 +29,7 @@ export async function buildGoProgram(
     write: (folder) => writeFileSync(join(folder, 'main.go'), program),
     folder: '.',
     commands,
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    timeoutMs,
   });
   return join(directory, 'program');
 }

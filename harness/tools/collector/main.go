@@ -1,10 +1,10 @@
-// A Collector of OpenTelemetry that receives and exports OTLP over HTTP, with a queue in files.
+// A Collector of OpenTelemetry that receives OTLP, and exports it over HTTP, from a queue in files, or to a file.
 package main
 
 import (
 	"log"
-	"os"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
@@ -13,32 +13,22 @@ import (
 	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
 	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/otelcol"
-	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 )
 
 func factories() (otelcol.Factories, error) {
-	receivers, err := otelcol.MakeFactoryMap[receiver.Factory](otlpreceiver.NewFactory())
-	if err != nil {
-		return otelcol.Factories{}, err
-	}
-	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](otlphttpexporter.NewFactory())
-	if err != nil {
-		return otelcol.Factories{}, err
-	}
-	extensions, err := otelcol.MakeFactoryMap[extension.Factory](filestorage.NewFactory())
+	otlp, http, file, queue := otlpreceiver.NewFactory(), otlphttpexporter.NewFactory(), fileexporter.NewFactory(), filestorage.NewFactory()
 	return otelcol.Factories{
-		Receivers:  receivers,
-		Exporters:  exporters,
-		Extensions: extensions,
-		Processors: map[component.Type]processor.Factory{},
-	}, err
+		Receivers:  map[component.Type]receiver.Factory{otlp.Type(): otlp},
+		Exporters:  map[component.Type]exporter.Factory{http.Type(): http, file.Type(): file},
+		Extensions: map[component.Type]extension.Factory{queue.Type(): queue},
+	}, nil
 }
 
 func main() {
 	command := otelcol.NewCommand(otelcol.CollectorSettings{
-		BuildInfo: component.BuildInfo{Command: "collector", Version: "0.128.0"},
+		BuildInfo: component.BuildInfo{Command: "collector"},
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
 			ResolverSettings: confmap.ResolverSettings{
@@ -48,7 +38,6 @@ func main() {
 		},
 	})
 	if err := command.Execute(); err != nil {
-		log.Print(err)
-		os.Exit(1)
+		log.Fatal(err)
 	}
 }
