@@ -1,4 +1,4 @@
-import { comparedValuesMax } from './limits.ts';
+import { comparedPathCharsMax, comparedValuesMax } from './limits.ts';
 
 /** A value that two events do not share. A missing value is absent. */
 export interface Difference {
@@ -11,32 +11,44 @@ export interface Difference {
 export function findDifferences(a: string, b: string): { differences: Difference[]; isComplete: boolean } {
   const [before, after] = [valuesOf(JSON.parse(a)), valuesOf(JSON.parse(b))];
   const differences: Difference[] = [];
-  for (const path of new Set([...before.keys(), ...after.keys()])) {
-    if (before.has(path) && after.has(path) && before.get(path) === after.get(path)) continue;
-    differences.push({
-      path,
-      ...(before.has(path) && { a: before.get(path) }),
-      ...(after.has(path) && { b: after.get(path) }),
-    });
+  for (const path of new Set([...before.values.keys(), ...after.values.keys()])) {
+    const [isInA, isInB] = [before.values.has(path), after.values.has(path)];
+    const [ofA, ofB] = [before.values.get(path), after.values.get(path)];
+    if (isInA && isInB && ofA === ofB) continue;
+    differences.push({ path, ...(isInA && { a: ofA }), ...(isInB && { b: ofB }) });
   }
-  const isComplete = Math.max(before.size, after.size) < comparedValuesMax;
-  return { differences, isComplete };
+  return { differences, isComplete: before.isComplete && after.isComplete };
 }
 
-/** The values of a JSON value by their path, such as `properties.llm.model` and `messages[0].role`. Empty containers are values. */
-function valuesOf(root: unknown): Map<string, unknown> {
+interface PathValues {
+  values: ReadonlyMap<string, unknown>;
+  /** False when the value has more, or longer paths, than a comparison looks at. */
+  isComplete: boolean;
+}
+
+/**
+ * The values of a JSON value by their path, such as `properties.llm.model` and `messages[0].role`. Empty containers are values. The paths are
+ * bounded by their length, too: below a key of a megabyte each value would have a path of a megabyte.
+ */
+function valuesOf(root: unknown): PathValues {
   const values = new Map<string, unknown>();
+  let pathChars = 0;
+  let isComplete = true;
   const visit = (value: unknown, path: string) => {
-    if (values.size >= comparedValuesMax) return;
-    const isContainer = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
-    if (!isContainer) {
-      values.set(path, typeof value === 'object' && value !== null ? JSON.stringify(value) : value);
+    if (!isComplete) return;
+    if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
+      const isArray = Array.isArray(value);
+      for (const [name, part] of Object.entries(value)) {
+        if (!isComplete) return;
+        visit(part, isArray ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`);
+      }
       return;
     }
-    const isArray = Array.isArray(value);
-    for (const [name, part] of Object.entries(value))
-      visit(part, isArray ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`);
+    pathChars += path.length;
+    isComplete = values.size < comparedValuesMax && pathChars <= comparedPathCharsMax;
+    if (!isComplete) return;
+    values.set(path, typeof value === 'object' && value !== null ? JSON.stringify(value) : value);
   };
   visit(root, '');
-  return values;
+  return { values, isComplete };
 }

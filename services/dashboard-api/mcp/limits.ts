@@ -22,6 +22,9 @@ export const differencesShown = 60;
 /** Values of an event that a comparison looks at. An event of 4 MiB could have a million. */
 export const comparedValuesMax = 50_000;
 
+/** Characters of the paths of these values. Each path is hashed on the event loop; a key can be as long as an event. */
+export const comparedPathCharsMax = 4 * 1024 * 1024;
+
 /** Buckets of a chart: each is a number for each group. */
 export const chartPointsMax = 400;
 
