@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
+import { takes } from './send-web-file.ts';
 import { readWebFiles } from './web-files.ts';
 
 let directory: string;
@@ -63,6 +64,13 @@ test.for([
   expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
   expect(response.headers.get('vary')).toBe('Accept-Encoding');
   expect(await response.text()).toBe(script);
+});
+
+test('an Accept-Encoding header takes linear time, whatever it holds', () => {
+  expect(takes('gzip ; q=0.5 , br;q=0.0', 'gzip')).toBe(true);
+  expect(takes('gzip ; q=0.5 , br ;\tq=0.0', 'br')).toBe(false);
+  // A quadratic pattern takes an hour for a million spaces, and half a second for the 16 KB that Node reads.
+  expect(takes(`gzip${' '.repeat(1_000_000)}x`, 'gzip')).toBe(false);
 });
 
 test('a file without a hash in its name is revalidated each time', async () => {

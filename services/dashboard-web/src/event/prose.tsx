@@ -1,4 +1,5 @@
 import { MarkdownText } from '../markdown/markdown-text.tsx';
+import { hasMarkup } from '../markdown/markup.ts';
 import { markdownCharsMax } from '../markdown/use-markdown.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import { TextBlock } from '../text/text-block.tsx';
@@ -13,9 +14,6 @@ export function useShowsMarkdown(place: ProsePlace): boolean {
   return useSettings().showsMarkdown ?? place === 'thread';
 }
 
-/** Characters that Markdown gives a meaning. Most texts have none, and need no parser. */
-const markup = /[*_`#>|[~\\]|^\s*(?:[-+]|\d+[.)])\s/m;
-
 /** What a person or a model wrote: as plain text or as Markdown. */
 export function Prose({
   text,
@@ -28,7 +26,7 @@ export function Prose({
   place?: ProsePlace;
 }) {
   const isMarkdown =
-    useShowsMarkdown(place) && text.length <= (firstMax ?? markdownCharsMax) && markup.test(text);
+    useShowsMarkdown(place) && text.length <= (firstMax ?? markdownCharsMax) && hasMarkup(text);
   if (isMarkdown) return <MarkdownText text={text} />;
   return <TextBlock text={text} {...(firstMax !== undefined && { firstMax })} />;
 }

@@ -3,6 +3,7 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { Blocks } from './blocks.tsx';
+import { hasMarkup } from './markup.ts';
 import { safeLink } from './safe-link.ts';
 
 const draw = (text: string) =>
@@ -49,4 +50,13 @@ test('what is invisible is shown, secrets are masked, and deep nesting ends', ()
   expect(draw('a\u202eb')).toContain('\\u202e');
   expect(draw('`sk-abcdefghijklmnopqrst`')).toContain('sk-ab••••');
   expect(draw('>'.repeat(300)).match(/<blockquote>/g)?.length).toBeLessThan(20);
+});
+
+test('a text with markup is found in linear time, whatever it holds', () => {
+  for (const text of ['- a', 'a\n\n  1. b', '\t+ x', 'a *b*'])
+    expect([text, hasMarkup(text)]).toEqual([text, true]);
+  for (const text of ['a', '-a', 'a - b', '1.5', '\n\n x'])
+    expect([text, hasMarkup(text)]).toEqual([text, false]);
+  // Quadratic patterns take hours for these.
+  for (const blank of ['\n', ' ', '\r', '\t\n']) expect(hasMarkup(`${blank.repeat(2_000_000)}x`)).toBe(false);
 });

@@ -88,6 +88,19 @@ describe('Strands', () => {
   });
 });
 
+test('Langfuse: counts with long names are read in linear time', () => {
+  // Quadratic patterns take minutes for each of these names.
+  const names = ['input', 'output'].map((word) => `${word.repeat(100_000)}.`);
+  const details = { ...Object.fromEntries(names.map((name) => [name, 1])), input_tokens: 20 };
+  const { usage } = mapSpan({
+    attributes: {
+      'langfuse.observation.type': 'generation',
+      'langfuse.observation.usage_details': JSON.stringify(details),
+    },
+  }).properties.llm;
+  expect(usage).toMatchObject({ inputTokens: 20 });
+});
+
 test("Langfuse: the parts of OpenAI's nested counts are not added to the total", () => {
   const usageOf = (details: object) =>
     mapSpan({

@@ -72,21 +72,26 @@ function findCounts(reader: AttributeReader): Counts | undefined {
   if (found === undefined || !isJsonObject(sent)) return undefined;
   const details = flat(sent);
   const names = Object.keys(details);
-  const sumOf = (pattern: RegExp) => {
-    const counts = names.filter((name) => pattern.test(name)).map((name) => asNumber(details[name]));
+  const sumOf = (isOf: (name: string) => boolean) => {
+    const counts = names.filter(isOf).map((name) => asNumber(details[name]));
     const known = counts.filter((count) => count !== undefined);
     return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
   };
   const counts = {
-    input: sumOf(/^[^.]*input[^.]*$|^prompt_tokens$/),
-    cacheRead: sumOf(/cached|cache_read/),
-    cacheWrite: sumOf(/cache_creation|cache_write/),
-    output: sumOf(/^[^.]*output[^.]*$|^completion_tokens$/),
-    reasoning: sumOf(/reasoning/),
-    total: sumOf(/^total(?:_tokens)?$/),
+    input: sumOf((name) => name === 'prompt_tokens' || isWhole(name, 'input')),
+    cacheRead: sumOf((name) => /cached|cache_read/.test(name)),
+    cacheWrite: sumOf((name) => /cache_creation|cache_write/.test(name)),
+    output: sumOf((name) => name === 'completion_tokens' || isWhole(name, 'output')),
+    reasoning: sumOf((name) => /reasoning/.test(name)),
+    total: sumOf((name) => /^total(?:_tokens)?$/.test(name)),
   };
   const known = Object.entries(counts).filter(([, count]) => count !== undefined);
   return known.length === 0 ? undefined : (Object.fromEntries(known) as Counts);
+}
+
+/** Whether a count is named so, and is no part of another. A sender chooses the names: one of a megabyte must not take quadratic time. */
+function isWhole(name: string, word: string): boolean {
+  return name.includes(word) && !name.includes('.');
 }
 
 /** Flattens OpenAI's counts, which are nested: `prompt_tokens_details.cached_tokens` is a part of `prompt_tokens`. */
