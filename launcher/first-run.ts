@@ -14,6 +14,12 @@ import { readJson, writePrivateJson } from './data-directory/json-file.ts';
 /** The credentials with which the first event of a new system can be sent and viewed. */
 export type FirstAccess = Pick<Connection, 'spaceId' | 'apiKey' | 'email' | 'password'>;
 
+export interface FirstAccessOptions {
+  readonly file: string;
+  readonly databaseUrl: string;
+  readonly pepper: string;
+}
+
 const ownerEmail = 'owner@weir.local';
 
 /** These statements change single rows: one that takes longer waits for a lock. */
@@ -23,11 +29,7 @@ const statementTimeoutMs = 10_000;
  * Creates the first space, its API key and its owner, and stores them in a file. Later calls reuse valid ones from the
  * file, and recreate missing ones, e.g. in another database or after the key was revoked.
  */
-export async function ensureFirstAccess(options: {
-  file: string;
-  databaseUrl: string;
-  pepper: string;
-}): Promise<FirstAccess> {
+export async function ensureFirstAccess(options: FirstAccessOptions): Promise<FirstAccess> {
   await using sql = openStartPool(options.databaseUrl);
   const database = openDatabase(sql);
   const kept = readJson<FirstAccess>(options.file);

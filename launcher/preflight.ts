@@ -1,4 +1,5 @@
-import { type Config, ConfigError } from '../lib/config.ts';
+import { ConfigError } from '../lib/config/config-error.ts';
+import type { Config } from '../lib/config.ts';
 import { findPortFault } from './provision/ports.ts';
 
 /** Longest query of Postgres's settings. */

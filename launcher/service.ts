@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, parseConfig } from '../lib/config.ts';
+import { ConfigError } from '../lib/config/config-error.ts';
+import { parseConfig } from '../lib/config.ts';
 import { runServiceGroup } from './service-group.ts';
 import { countProcesses, type ProcessCounts } from './supervise/process-counts.ts';
 import {

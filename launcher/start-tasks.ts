@@ -1,9 +1,21 @@
 import process from 'node:process';
-import { migrateDatabase } from '../lib/migrate/migrate.ts';
-import { createOwnerLink, ensureFirstAccess } from './first-run.ts';
+import { parseConfig } from '../lib/config.ts';
+import type { Connection } from '../lib/local-system.ts';
+import type { FirstAccessOptions } from './first-run.ts';
+import { preflight } from './preflight.ts';
 
-/** The steps of a start that need Drizzle, in a process of their own (supervise/task-process.ts). */
-const tasks = { migrateDatabase, ensureFirstAccess, createOwnerLink };
+/** Loaded when the configuration has been checked, while the servers start: loading Drizzle would delay these checks. */
+const loadMigration = () => import('../lib/migrate/migrate.ts');
+const loadFirstRun = () => import('./first-run.ts');
+
+/** The steps of a start that need Zod, Drizzle or a client of the servers, in a process of their own (supervise/task-process.ts). */
+const tasks = {
+  parseConfig,
+  preflight,
+  migrateDatabase: async (url: string) => (await loadMigration()).migrateDatabase(url),
+  ensureFirstAccess: async (options: FirstAccessOptions) => (await loadFirstRun()).ensureFirstAccess(options),
+  createOwnerLink: async (connection: Connection) => (await loadFirstRun()).createOwnerLink(connection),
+};
 
 export type Tasks = typeof tasks;
 
@@ -16,8 +28,10 @@ export type TaskAnswer = { result: unknown } | { failure: string };
 
 process.on('message', async ({ name, args }: TaskRequest) => {
   // The supervisor, which has the same types, chose the arguments.
-  const task = tasks[name] as (...args: unknown[]) => Promise<unknown>;
-  process.send?.(await answer(() => task(...args)));
+  const task = tasks[name] as (...args: unknown[]) => unknown;
+  process.send?.(await answer(async () => task(...args)));
+  // A task that cannot load its code reports it.
+  if (name === 'preflight') Promise.all([loadMigration(), loadFirstRun()]).catch(() => {});
 });
 
 async function answer(run: () => Promise<unknown>): Promise<TaskAnswer> {

@@ -2,12 +2,10 @@ import { rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
-import { ConfigError, parseConfig } from '../lib/config.ts';
 import { openDataDirectory } from './data-directory/data-directory.ts';
 import { findNpmProcess, watchNpmProcess } from './instance/npm-process.ts';
 import { acquireSupervisorLock } from './instance/supervisor-lock.ts';
 import type { SupervisorState } from './instance/supervisor-state.ts';
-import { preflight } from './preflight.ts';
 import { identifyProcess, isAlive } from './process/process-identity.ts';
 import { cacheDirectory } from './provision/cache-directory.ts';
 import { startSystem } from './supervise/system.ts';
@@ -27,13 +25,15 @@ try {
   await main(stop);
 } catch (error) {
   if (!stop.signal.aborted) {
-    process.stderr.write(`\n${error instanceof ConfigError ? error.message : describe(error)}\n`);
+    process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;
   }
 }
 
 async function main({ signal, requested, request }: StopRequests): Promise<void> {
-  const config = parseConfig(process.env);
+  await using resources = new AsyncDisposableStack();
+  const tasks = resources.use(openTaskProcess());
+  const config = await tasks.run('parseConfig', process.env);
   const data = openDataDirectory(config.WEIR_DATA_DIR);
   const kill = (pid: number, name: NodeJS.Signals) => void process.kill(pid, name);
   const npm = findNpmProcess(process);
@@ -49,12 +49,10 @@ async function main({ signal, requested, request }: StopRequests): Promise<void>
     onPredecessorGone,
   });
   if (npm) watchNpmProcess(process, npm, () => request('npm exited'));
-  await progress.step('preflight', () => preflight(config));
+  await progress.step('preflight', () => tasks.run('preflight', config));
   signal.throwIfAborted();
-  await using resources = new AsyncDisposableStack();
   const cacheDir = cacheDirectory(process.env, join(data.path, 'cache'));
   const loops = new Map();
-  const tasks = resources.use(openTaskProcess());
   const context = {
     config,
     env: process.env,
@@ -90,8 +88,4 @@ function forceStop(): void {
     if (isAlive(child)) process.kill(child.pid, 'SIGKILL');
   }
   process.exit(130);
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ConfigError, parseConfig } from './config.ts';
+import { ConfigError } from './config/config-error.ts';
+import { parseConfig } from './config.ts';
 
 test('an empty variable counts as unset, and every mistake is listed at once', () => {
   expect(parseConfig({ INGEST_PORT: '' }).INGEST_PORT).toBe(8080);

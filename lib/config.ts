@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { ConfigError } from './config/config-error.ts';
 import { retentionDaysMax } from './db/limits.ts';
 
 /** Longer than a disk would hold, and short enough for sums of milliseconds. */
@@ -150,11 +151,6 @@ export const configSchema = z
   });
 
 export type Config = z.infer<typeof configSchema>;
-
-/** The configuration is not usable. The message lists every mistake, one a line. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
 
 /** Variables with secrets. `NAME_FILE` names a file with the value, as container platforms mount secrets. `NAME` wins. */
 export const secretNames = [

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { ConfigError } from '../../lib/config.ts';
+import { ConfigError } from '../../lib/config/config-error.ts';
 import type { Secrets } from '../../lib/local-system.ts';
 import { createPrivateJson, readJson, writePrivateJson } from './json-file.ts';
 

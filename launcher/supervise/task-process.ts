@@ -15,8 +15,8 @@ const preload = new URL('../../lib/db/fast-imports.ts', import.meta.url).href;
 const script = fileURLToPath(new URL('../start-tasks.ts', import.meta.url));
 
 /**
- * Starts the process, which loads its code while the servers start. Drizzle and the schema take 100 MB of memory, which a process
- * that has loaded them keeps: the supervisor runs for months and does not need them once the system is ready.
+ * Starts the process. Zod, Drizzle and the schema take more than 100 MB of memory, which a process that has loaded them keeps: the
+ * supervisor runs for months and does not need them once the system is ready.
  */
 export function openTaskProcess(): TaskProcess {
   const child = fork(script, { execArgv: [`--import=${preload}`] });

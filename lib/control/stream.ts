@@ -10,7 +10,8 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config.ts';
 import { retryUntilAvailable } from '../queue/availability.ts';
 import { differencesOf } from '../queue/stream.ts';
 import { type ControlChange, decodeChanges } from './change.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startService } from '../../test/support/service-process.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { openPostgres } from './connect.ts';
 import { openDatabase } from './database.ts';
 import { requireDurable } from './durability.ts';

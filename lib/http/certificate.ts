@@ -1,7 +1,8 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { certificateCheckMs } from './limits.ts';
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { setImmediate as afterPoll, setTimeout as sleep } from 'node:timers/promises';
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { acceptedGraceMs, requestDrainTimeoutMs } from './limits.ts';
 

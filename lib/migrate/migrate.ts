@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { planTriggers } from '../control/triggers.ts';
 import { openPostgres, type Sql } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';

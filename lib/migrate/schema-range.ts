@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import type { Sql } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
 import { findUndistributed, refuseWorker } from '../db/distribution.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { queueStartTimeoutMs } from './limits.ts';
 
 /** A cluster elects a leader in 4 to 9 s, that is 16 to 36 attempts: prompt enough, and little load on the nodes. */

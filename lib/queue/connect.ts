@@ -1,5 +1,5 @@
 import { connect, type NatsConnection, type Server } from '@nats-io/transport-node';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import {
   messageBytesMax,
   messageOverheadBytes,

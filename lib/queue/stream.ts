@@ -6,7 +6,8 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config.ts';
 import { retryUntilAvailable } from './availability.ts';
 import { clusterAckPendingMax } from './limits.ts';
 import {

@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { Config } from '../config.ts';
 
 type MonitorConfig = Pick<Config, 'NATS_URL' | 'NATS_MONITOR_URL' | 'NATS_REPLICAS'>;
 

@@ -1,3 +1,9 @@
+import type { IncomingMessage } from 'node:http';
+import process from 'node:process';
+
+/** `import` would load Node's `fetch`, too: 17 MB of the supervisor's memory, as would a call of `fetch`. */
+const http = process.getBuiltinModule('node:http');
+
 /** The parts of nats-server's health report that we use. */
 export interface NatsHealth {
   /** JetStream and every stream are ready. */
@@ -12,8 +18,26 @@ export interface NatsHealth {
  * @throws when it does not respond in time.
  */
 export async function readNatsHealth(monitorUrl: string, timeoutMs: number): Promise<NatsHealth> {
-  const response = await fetch(`${monitorUrl}/healthz`, { signal: AbortSignal.timeout(timeoutMs) });
-  const { error } = (await response.json()) as { error?: string };
+  const { status, body } = await readMonitor(`${monitorUrl}/healthz`, timeoutMs);
+  const { error } = body as { error?: string };
   // Other errors are temporary: the server is starting or, in a cluster, a stream is catching up.
-  return { isHealthy: response.ok, writeError: error?.includes('write error') ? error : undefined };
+  return { isHealthy: status === 200, writeError: error?.includes('write error') ? error : undefined };
+}
+
+/**
+ * Reads the tags of a nats-server's configuration.
+ *
+ * @throws when it does not respond in time.
+ */
+export async function readNatsTags(monitorUrl: string, timeoutMs: number): Promise<readonly string[]> {
+  const { body } = await readMonitor(`${monitorUrl}/varz`, timeoutMs);
+  return (body as { tags?: string[] }).tags ?? [];
+}
+
+async function readMonitor(url: string, timeoutMs: number) {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    http.get(url, { signal: AbortSignal.timeout(timeoutMs) }, resolve).on('error', reject);
+  });
+  const text = (await response.setEncoding('utf8').toArray()).join('');
+  return { status: response.statusCode, body: JSON.parse(text) as unknown };
 }

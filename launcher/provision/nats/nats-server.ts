@@ -10,7 +10,7 @@ import {
   type StartHooks,
   spawnServer,
 } from '../../process/server-process.ts';
-import { readNatsHealth } from './nats-health.ts';
+import { readNatsHealth, readNatsTags } from './nats-health.ts';
 
 export interface NatsServerOptions extends StartHooks {
   /** The path of the program, from `findNatsServer`. */
@@ -156,9 +156,7 @@ async function isUp(monitorUrl: string, startTag: string): Promise<boolean> {
     const { isHealthy, writeError } = await readNatsHealth(monitorUrl, healthTimeoutMs);
     // With a full disk the start has succeeded all the same; the watchdog (nats-watchdog.ts) handles the error.
     if (!isHealthy && writeError === undefined) return false;
-    const signal = AbortSignal.timeout(healthTimeoutMs);
-    const { tags } = (await (await fetch(`${monitorUrl}/varz`, { signal })).json()) as { tags?: string[] };
-    return tags?.includes(startTag) ?? false;
+    return (await readNatsTags(monitorUrl, healthTimeoutMs)).includes(startTag);
   } catch {
     return false;
   }

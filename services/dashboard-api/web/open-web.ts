@@ -1,4 +1,5 @@
-import { type Config, ConfigError } from '../../../lib/config.ts';
+import { ConfigError } from '../../../lib/config/config-error.ts';
+import type { Config } from '../../../lib/config.ts';
 import { readWebFiles, type WebFile } from './web-files.ts';
 
 /**
