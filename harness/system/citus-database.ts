@@ -23,7 +23,7 @@ interface CitusOptions {
   empty?: boolean;
   /** With the roles of the services, whose owner migrates. */
   withRoles?: boolean;
-  /** The address under which the other nodes know a worker: that of a proxy in front of it. */
+  /** The address at which the other nodes reach a worker: that of a proxy in front of it. */
   through?: (worker: Node) => Promise<Node>;
   /** The last worker has the database, but is not part of the cluster: a test adds it. */
   hasSpare?: boolean;

@@ -55,84 +55,119 @@ export async function startManagedProcess(
   start: StartProcess,
   report: (line: string) => void,
 ): Promise<ManagedProcess> {
-  const { name, logFile } = identity;
-  // Lets a test run find the process if the harness does not stop it.
-  const pidFile = join(dirname(logFile), '..', `pid-${name}`);
-  let pid = 0;
-  let current: Pick<SpawnedProcess, 'exited' | 'stop'> | undefined;
-  let held = Promise.resolve();
-  let release = () => {};
-  let isHeld = false;
-  let areExitsAllowed = false;
-  let isDisposed = false;
-  let logStart = 0;
-  let lastExit: ProcessExit | undefined;
-  const killed = new Set<number>();
-  const crashes: string[] = [];
-
-  const recordExit = (exitedPid: number, exit: ProcessExit) => {
-    current = undefined;
-    lastExit = exit;
-    if (isDisposed || areExitsAllowed || killed.has(exitedPid)) return;
-    crashes.push(`${name} crashed (${describeExit(exit)})`);
-  };
-  const startOnce = async () => {
-    await held;
-    if (isDisposed) throw new Error('stopped');
-    const running = await start((spawned) => {
-      pid = spawned;
-      writePidFile(pidFile, pid);
-    });
-    const startedPid = pid;
-    current = running;
-    void running.exited.then((exit) => recordExit(startedPid, exit));
-    return running;
-  };
+  const managed = new Managed(identity);
   // The last output is a JSON log entry, and the reason of an exit is the current fault.
-  const supervised = await startRestartLoop({ name, start: startOnce, lastOutput: () => '', report });
-
-  const managed: ManagedProcess = {
-    ...identity,
-    pid: () => pid,
-    isRunning: () => current !== undefined,
-    kill(signal) {
-      killed.add(pid);
-      process.kill(pid, signal);
-    },
-    hold() {
-      if (isHeld) return;
-      isHeld = true;
-      ({ promise: held, resolve: release } = Promise.withResolvers<void>());
-    },
-    release() {
-      isHeld = false;
-      release();
-    },
-    async stop() {
-      killed.add(pid);
-      await current?.stop();
-    },
-    untilDown: () => until(() => current === undefined, waitMsMax, `${name} did not exit`),
-    untilRunning: () => until(() => current !== undefined, waitMsMax, `${name} did not start`),
-    allowExits() {
-      areExitsAllowed = true;
-    },
-    beginRound() {
-      areExitsAllowed = false;
-      crashes.length = 0;
-      killed.clear();
-      logStart = logBytes(logFile);
-    },
-    crashes: () => [...crashes],
-    lastExit: () => lastExit,
-    roundLog: () => readLog(logFile, logStart),
-    async [Symbol.asyncDispose]() {
-      isDisposed = true;
-      managed.release();
-      // A paused process does not react to the signals that stop it.
-      if (current !== undefined) process.kill(pid, 'SIGCONT');
-      await supervised[Symbol.asyncDispose]();
-    },
-  };
+  const { name } = identity;
+  const loop = await startRestartLoop({
+    name,
+    start: () => managed.start(start),
+    lastOutput: () => '',
+    report,
+  });
+  managed.supervisedBy(loop);
   return managed;
+}
+
+/** Its functions are properties, so that callers may take them from the object. */
+class Managed implements ManagedProcess {
+  readonly name: string;
+  readonly kind: ProcessKind;
+  readonly logFile: string;
+  #pid = 0;
+  #current: Pick<SpawnedProcess, 'exited' | 'stop'> | undefined;
+  #loop: AsyncDisposable | undefined;
+  #held = Promise.resolve();
+  #release: (() => void) | undefined;
+  #areExitsAllowed = false;
+  #isDisposed = false;
+  #logStart = 0;
+  #lastExit: ProcessExit | undefined;
+  readonly #killed = new Set<number>();
+  readonly #crashes: string[] = [];
+
+  constructor({ name, kind, logFile }: Pick<ManagedProcess, 'name' | 'kind' | 'logFile'>) {
+    this.name = name;
+    this.kind = kind;
+    this.logFile = logFile;
+  }
+
+  async start(start: StartProcess) {
+    await this.#held;
+    if (this.#isDisposed) throw new Error('stopped');
+    const running = await start((pid) => {
+      this.#pid = pid;
+      // Lets a test run find the process if the harness does not stop it.
+      writePidFile(join(dirname(this.logFile), '..', `pid-${this.name}`), pid);
+    });
+    const pid = this.#pid;
+    this.#current = running;
+    void running.exited.then((exit) => this.#recordExit(pid, exit));
+    return running;
+  }
+
+  supervisedBy(loop: AsyncDisposable): void {
+    this.#loop = loop;
+  }
+
+  readonly pid = () => this.#pid;
+
+  readonly isRunning = () => this.#current !== undefined;
+
+  readonly kill = (signal: NodeJS.Signals) => {
+    this.#killed.add(this.#pid);
+    process.kill(this.#pid, signal);
+  };
+
+  readonly hold = () => {
+    if (this.#release !== undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = promise;
+    this.#release = resolve;
+  };
+
+  readonly release = () => {
+    this.#release?.();
+    this.#release = undefined;
+  };
+
+  readonly stop = async () => {
+    this.#killed.add(this.#pid);
+    await this.#current?.stop();
+  };
+
+  readonly untilDown = () => until(() => !this.isRunning(), waitMsMax, `${this.name} did not exit`);
+
+  readonly untilRunning = () => until(() => this.isRunning(), waitMsMax, `${this.name} did not start`);
+
+  readonly allowExits = () => {
+    this.#areExitsAllowed = true;
+  };
+
+  readonly beginRound = () => {
+    this.#areExitsAllowed = false;
+    this.#crashes.length = 0;
+    this.#killed.clear();
+    this.#logStart = logBytes(this.logFile);
+  };
+
+  readonly crashes = () => [...this.#crashes];
+
+  readonly lastExit = () => this.#lastExit;
+
+  readonly roundLog = () => readLog(this.logFile, this.#logStart);
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    this.release();
+    // A paused process does not react to the signals that stop it.
+    if (this.isRunning()) process.kill(this.#pid, 'SIGCONT');
+    await this.#loop?.[Symbol.asyncDispose]();
+  }
+
+  #recordExit(pid: number, exit: ProcessExit): void {
+    this.#current = undefined;
+    this.#lastExit = exit;
+    if (this.#isDisposed || this.#areExitsAllowed || this.#killed.has(pid)) return;
+    this.#crashes.push(`${this.name} crashed (${describeExit(exit)})`);
+  }
 }

@@ -3,7 +3,7 @@ import { requiredOf } from '../../lib/config/variables.ts';
 import { requireConfig } from '../../lib/config.ts';
 import { startBackgroundRelay } from '../../lib/control/background-relay.ts';
 import { openPostgres, storeTimeoutMs } from '../../lib/db/connect.ts';
-import { openDatabase } from '../../lib/db/database.ts';
+import { type Database, openDatabase } from '../../lib/db/database.ts';
 import { isDistributed } from '../../lib/db/distribution.ts';
 import { untilDurable } from '../../lib/db/durability.ts';
 import { requireSchemaOnStart } from '../../lib/migrate/schema-range.ts';
@@ -61,24 +61,7 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   resources.use(startRetention({ databaseUrl, retentionDaysMax, log }));
   resources.use(startBackgroundRelay({ database, connection: nats, config, log }));
   resources.use(startErasures(database, log));
-  const works: PeriodicWork[] = [
-    {
-      run: () => foldDelays(database),
-      intervalMs: foldIntervalMs,
-      failure: 'delays of stored events were not counted; trying again later',
-    },
-    {
-      run: () => foldStored(database),
-      intervalMs: statisticsFoldMs,
-      failure: 'statistics were not folded; charts stay exact, and get slower',
-    },
-    {
-      run: () => resolveReplayed(database),
-      intervalMs: replayedPollMs,
-      failure: 'traces of replayed events were not resolved; trying again later',
-    },
-  ];
-  for (const work of works) resources.use(startPeriodicWork(work, log));
+  for (const work of periodicWorks(database)) resources.use(startPeriodicWork(work, log));
   const notices = resources.use(openStoredNotices(nats));
   const { WRITER_CONNECTIONS: concurrency } = config;
   const onStored = (spaceIds: Iterable<string>) => notices.add(spaceIds);
@@ -116,3 +99,23 @@ await runService(process, 'writer', async ({ config: parsed, log, resources, rep
   const failedNodes = () => writer.failedNodes;
   return { concurrency, probes: createWriterProbes({ sql, nats, readQueue, lastStoredAtMs, failedNodes }) };
 });
+
+function periodicWorks(database: Database): PeriodicWork[] {
+  return [
+    {
+      run: () => foldDelays(database),
+      intervalMs: foldIntervalMs,
+      failure: 'delays of stored events were not counted; trying again later',
+    },
+    {
+      run: () => foldStored(database),
+      intervalMs: statisticsFoldMs,
+      failure: 'statistics were not folded; charts stay exact, and get slower',
+    },
+    {
+      run: () => resolveReplayed(database),
+      intervalMs: replayedPollMs,
+      failure: 'traces of replayed events were not resolved; trying again later',
+    },
+  ];
+}

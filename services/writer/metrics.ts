@@ -86,7 +86,34 @@ export function registerStateMetrics(
   readQueue: () => Promise<QueueFigures[]>,
   failedNodes: () => readonly FailedNode[],
 ): void {
-  const readOrNothing = () => readQueue().catch(() => []);
+  defineQueueGauges(readQueue);
+  defineSingleGauge(
+    'weir_quarantine_events',
+    'Events that Postgres rejected and that are not replayed yet.',
+    async () => (await database.select({ entries: count() }).from(quarantine))[0]?.entries,
+  );
+  defineSingleGauge(
+    'weir_backup_age_seconds',
+    'Age of the last verified backup. There is no sample before the first one.',
+    async () => (await readLastBackup(database))?.ageSeconds,
+  );
+  defineSingleGauge(
+    'weir_archive_behind_bytes',
+    'WAL that Postgres keeps because it is not archived yet. There is no sample without an archive.',
+    async () => (await readArchiveState(database)).behindBytes,
+  );
+  defineGauge({
+    name: 'weir_writer_node_waiting_spaces',
+    help: 'Spaces whose events wait in the queue because their node of the Citus cluster failed.',
+    labelNames: ['node'],
+    collect() {
+      this.reset();
+      for (const { node, spaceIds } of failedNodes()) this.set({ node }, spaceIds.size);
+    },
+  });
+}
+
+function defineQueueGauges(readQueue: () => Promise<QueueFigures[]>): void {
   const gauge = (name: string, help: string, read: (figures: QueueFigures) => number) =>
     defineGauge({
       name,
@@ -95,7 +122,8 @@ export function registerStateMetrics(
       async collect() {
         // No sample is better than an old one.
         this.reset();
-        for (const figures of await readOrNothing()) this.set({ stream: figures.stream }, read(figures));
+        const streams = await readQueue().catch(() => []);
+        for (const figures of streams) this.set({ stream: figures.stream }, read(figures));
       },
     });
   gauge('weir_queue_pending_messages', 'Messages that are not stored yet.', (one) => one.messages);
@@ -114,44 +142,18 @@ export function registerStateMetrics(
     'Age of the oldest message that is kept for a replay.',
     (one) => one.windowSeconds,
   );
-  const countQuarantine = async () => {
-    const [row] = await database.select({ entries: count() }).from(quarantine);
-    return row?.entries;
-  };
-  const single = (name: string, help: string, read: () => Promise<number | undefined>) => {
-    const readShared = shareResult(figureReuseMs, read);
-    defineGauge({
-      name,
-      help,
-      async collect() {
-        this.reset();
-        const value = await readShared().catch(() => undefined);
-        if (value !== undefined) this.set(value);
-      },
-    });
-  };
-  single(
-    'weir_quarantine_events',
-    'Events that Postgres rejected and that are not replayed yet.',
-    countQuarantine,
-  );
-  single(
-    'weir_backup_age_seconds',
-    'Age of the last verified backup. There is no sample before the first one.',
-    async () => (await readLastBackup(database))?.ageSeconds,
-  );
-  single(
-    'weir_archive_behind_bytes',
-    'WAL that Postgres keeps because it is not archived yet. There is no sample without an archive.',
-    async () => (await readArchiveState(database)).behindBytes,
-  );
+}
+
+/** A gauge without labels. While `read` fails or returns undefined, it has no sample. */
+function defineSingleGauge(name: string, help: string, read: () => Promise<number | undefined>): void {
+  const readShared = shareResult(figureReuseMs, read);
   defineGauge({
-    name: 'weir_writer_node_waiting_spaces',
-    help: 'Spaces whose events wait in the queue because their node of the Citus cluster failed.',
-    labelNames: ['node'],
-    collect() {
+    name,
+    help,
+    async collect() {
       this.reset();
-      for (const { node, spaceIds } of failedNodes()) this.set({ node }, spaceIds.size);
+      const value = await readShared().catch(() => undefined);
+      if (value !== undefined) this.set(value);
     },
   });
 }
