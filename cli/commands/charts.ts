@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
+import { dayMs } from '../../lib/time.ts';
 import { parseTime, wholeNumber } from '../arguments.ts';
 import type { Host } from '../host.ts';
 import { addReadOptions, openReadApi, type ReadApi, type ReadOptions } from '../reads/read-api.ts';
 import { printRows, type TableColumn } from '../reads/table.ts';
-
-const dayMs = 86_400_000;
 
 interface ChartOptions extends ReadOptions {
   from?: number;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { dayMs } from '../time.ts';
 import { forecastUsage } from './forecast.ts';
 
-const dayMs = 24 * 60 * 60 * 1_000;
 const month = { nowMs: 10 * dayMs, endMs: 30 * dayMs, sinceMs: 5 * dayMs };
 
 test('the forecast continues the rate of the last days', () => {

@@ -74,16 +74,11 @@ export async function setPassword(database: Database, userId: string, password: 
  * invitations made by and to them; memberships stay.
  */
 export async function setDisabled(database: Database, userId: string, isDisabled: boolean): Promise<void> {
-  if (!isDisabled) {
-    const where = isNotNull(users.disabledAt);
-    await changeUser(database, userId, { action: 'user.enable', set: { disabledAt: null }, where });
-    return;
-  }
   await changeUser(database, userId, {
-    action: 'user.disable',
-    set: { disabledAt: sql`now()` },
-    where: isNull(users.disabledAt),
-    revokesInvitations: true,
+    action: isDisabled ? 'user.disable' : 'user.enable',
+    set: { disabledAt: isDisabled ? sql`now()` : null },
+    where: isDisabled ? isNull(users.disabledAt) : isNotNull(users.disabledAt),
+    revokesInvitations: isDisabled,
   });
 }
 
@@ -92,21 +87,11 @@ export async function setDisabled(database: Database, userId: string, isDisabled
  * of the user.
  */
 export async function setOperator(database: Database, userId: string, isOperator: boolean): Promise<void> {
-  await changeUser(
-    database,
-    userId,
-    isOperator
-      ? {
-          action: 'user.grant_operator',
-          set: { operatorSince: sql`now()` },
-          where: isNull(users.operatorSince),
-        }
-      : {
-          action: 'user.revoke_operator',
-          set: { operatorSince: null },
-          where: isNotNull(users.operatorSince),
-        },
-  );
+  await changeUser(database, userId, {
+    action: isOperator ? 'user.grant_operator' : 'user.revoke_operator',
+    set: { operatorSince: isOperator ? sql`now()` : null },
+    where: isOperator ? isNull(users.operatorSince) : isNotNull(users.operatorSince),
+  });
 }
 
 /**
@@ -118,11 +103,7 @@ export async function reclaimUser(database: Database, userId: string, password: 
   await changeUser(
     database,
     userId,
-    {
-      action: 'user.reclaim',
-      set: { passwordHash, emailVerifiedAt: sql`now()` },
-      revokesInvitations: true,
-    },
+    { action: 'user.reclaim', set: { passwordHash, emailVerifiedAt: sql`now()` }, revokesInvitations: true },
     async (transaction) => {
       await transaction.delete(identities).where(eq(identities.userId, userId));
       await removeSecondFactors(transaction, userId);
@@ -186,7 +167,8 @@ export async function isEmailVerified(database: Database, userId: string): Promi
 }
 
 /**
- * Makes a user the owner of a space and an operator of the installation: the person who started it. An existing user gets the new password, and all sessions of the user end.
+ * Makes a user the owner of a space and an operator of the installation: the person who started it. An existing user gets the new
+ * password, and all sessions of the user end.
  *
  * @throws Error when the space does not exist.
  */

@@ -231,11 +231,7 @@ export const notes: Record<keyof Config, VariableNote> = {
 };
 
 /** Variables that are no part of the configuration of services. */
-export const otherVariables: readonly {
-  readonly name: string;
-  readonly by: string;
-  readonly text: string;
-}[] = [
+export const otherVariables: readonly Readonly<Record<'name' | 'by' | 'text', string>>[] = [
   {
     name: 'WEIR_SERVICE',
     by: '`launcher/service.ts`, the image',

@@ -2,12 +2,11 @@ import { expect, test } from 'vitest';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres } from '../db/connect.ts';
 import { openDatabase } from '../db/database.ts';
+import { dayMs, minuteMs } from '../time.ts';
 import { unseenTimeMsMax } from './limits.ts';
 import { RetentionClock } from './retention-clock.ts';
 
-const dayMs = 24 * 60 * 60_000;
 /** Longer than these tests take. */
-const minuteMs = 60_000;
 
 async function openStore() {
   await using stack = new AsyncDisposableStack();

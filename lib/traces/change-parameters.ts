@@ -12,12 +12,13 @@ const { spaceId: _space, receivedAt: _received, ...own } = getTableColumns(event
 export const ofEvent = own;
 const { attributes: _attributes, ...withoutAttributes } = ofEvent;
 const { reasoningTokens, mergedEventId } = traceNodes;
-const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens } = events;
 
 /** The columns of each parameter, by the names of members. Those that no table has are texts. */
 export const columns = {
   trace: {
-    ...{ traceId, version: traces.version, resolvedVersion: traces.resolvedVersion },
+    traceId,
+    version: traces.version,
+    resolvedVersion: traces.resolvedVersion,
     nextVersion: 'next_version',
   },
   node: {
@@ -42,9 +43,20 @@ export const columns = {
     isEmpty: 'is_empty',
   },
   measure: {
-    ...{ id, type: events.type, name: events.name, source: events.source, state: events.state, agentId },
-    ...{ startTimeMs: events.startTimeMs, durationMs: events.durationMs, reasoningTokens },
-    ...{ inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens },
+    id,
+    type: events.type,
+    name: events.name,
+    source: events.source,
+    state: events.state,
+    agentId,
+    startTimeMs: events.startTimeMs,
+    durationMs: events.durationMs,
+    reasoningTokens,
+    inputTokens: events.inputTokens,
+    outputTokens: events.outputTokens,
+    totalTokens: events.totalTokens,
+    cacheReadTokens: events.cacheReadTokens,
+    cacheWriteTokens: events.cacheWriteTokens,
     sign: 'sign',
     isByName: 'is_by_name',
   },

@@ -1,4 +1,4 @@
-import { and, eq, inArray, lte } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, lte } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { traceNodes, traces } from '../db/schema.ts';
 import type { SpanNode } from './span-tree.ts';
@@ -26,14 +26,14 @@ export interface ReadTrace {
   readonly nodes: readonly StoredNode[];
 }
 
-const { traceId, spanId, parentSpanId, kind, agentId, threadId, userId } = traceNodes;
-const { eventId, mergedEventId, reasoningTokens } = traceNodes;
-const { scope, responseKey, usageKey, startTimeMs, endTimeMs } = traceNodes;
-const columns = {
-  ...{ traceId, spanId, parentSpanId, kind, agentId, threadId, userId },
-  ...{ eventId, mergedEventId, reasoningTokens },
-  ...{ scope, responseKey, usageKey, startTimeMs, endTimeMs },
-};
+const {
+  spaceId: _space,
+  name: _name,
+  state: _state,
+  removedEventId: _removed,
+  receivedAt: _received,
+  ...columns
+} = getTableColumns(traceNodes);
 
 /** Reads traces. @param nodesMax traces with more spans are read without any. */
 export async function readTraces(

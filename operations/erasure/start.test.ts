@@ -16,13 +16,12 @@ import { SequenceGuard } from '../../lib/queue/sequence-guard.ts';
 import { firstStream } from '../../lib/queue/settings.ts';
 import { ensureStreams } from '../../lib/queue/stream.ts';
 import { createStreamPublisher } from '../../lib/queue/stream-publisher.ts';
+import { hourMs } from '../../lib/time.ts';
 import { startDelivery } from '../../services/writer/delivery.ts';
 import { startWriter } from '../../services/writer/writer.ts';
 import { createDatabase, startNats } from '../../test/support/test-servers.ts';
 import { until } from '../../test/support/wait.ts';
 import { eraseEvents } from './erase.ts';
-
-const hourMs = 60 * 60_000;
 
 /** Events as queued by an ingest process whose clock is ahead (or behind, if negative). */
 function shiftedPart(spaceId: string, sent: readonly object[], aheadMs: number) {

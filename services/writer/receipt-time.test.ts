@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { agedPart } from '../../harness/fixtures/aged-part.ts';
 import { someEvents } from '../../harness/fixtures/events.ts';
 import { clockDifferenceMsMax } from '../../lib/db/limits.ts';
+import { dayMs } from '../../lib/time.ts';
 import { correctReceipts } from './receipt-time.ts';
 
 const spaceId = crypto.randomUUID();
-const dayMs = 24 * 60 * 60_000;
 
 test("events received while ingest's clock was behind get the time at which they were queued", () => {
   const [fresh, behind] = [agedPart(spaceId, someEvents(1), 0), agedPart(spaceId, someEvents(3), 8)];

@@ -2,11 +2,11 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { operator } from '../../lib/accounts/audit/audit.ts';
 import { setPrice } from '../../lib/prices/prices.ts';
+import { hourMs } from '../../lib/time.ts';
 import { useBrowser } from '../support/browser/use-browser.ts';
 import { llmEvent } from './complaints/sent-event.ts';
 
 const system = useBrowser();
-const hourMs = 3_600_000;
 
 test('a model keeps its colour in every range, and hovering over a chart does not shift the layout', async () => {
   await using visitor = await system.visit();

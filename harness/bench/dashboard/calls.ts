@@ -1,3 +1,4 @@
+import { dayMs } from '../../../lib/time.ts';
 import { grownDays, rare, retired, uuidOfNumber } from '../filters/growth.ts';
 import type { DashboardClient } from './dashboard-client.ts';
 
@@ -21,8 +22,6 @@ export interface MeasuredSpace {
 }
 
 type Trpc = DashboardClient['trpc'];
-
-const dayMs = 24 * 60 * 60 * 1_000;
 
 /** The goal of every filter, chart and list; that of the rows of the first page, and of what compares thousands of events. */
 const goalMs = 50;

@@ -6,12 +6,12 @@ import { ensurePartitions } from '../../../lib/db/partitions.ts';
 import type { IngestEvent } from '../../../lib/event/event.ts';
 import { projectEvents, projectionVersion } from '../../../lib/event/projection.ts';
 import { inSpace } from '../../../lib/event/terms.ts';
+import { dayMs } from '../../../lib/time.ts';
 import { foldStatistics } from '../../../lib/write/statistics/deltas.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 
 /** The events are spread over this time until now. */
 export const grownDays = 30;
-const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Every twentieth event is sent in a request of its own; the others 500 per request. */
 const requestEvents = 500;

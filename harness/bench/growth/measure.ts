@@ -111,7 +111,7 @@ export async function measureGrowth(
     await addWeeks(sql, database, weeks, nowMs - (grownDays + 14) * dayMs);
     await measureReads('weeks', weeks);
   }
-  // Last, because the newest events of the space are others then.
+  // Last, because it changes which events of the space are the newest.
   await measureStores(database, spaceId, add);
   writeResults(figures);
   return renderFigures(figures);

@@ -9,6 +9,7 @@ import { cacheDirectory } from '../../../launcher/provision/cache-directory.ts';
 import { monthOf } from '../../../lib/accounts/month.ts';
 import { changeSpace } from '../../../lib/accounts/spaces.ts';
 import { expireLock } from '../../../lib/retention/expire.ts';
+import { dayMs } from '../../../lib/time.ts';
 import { until } from '../../wait.ts';
 import type { Fault, FaultRun } from '../fault.ts';
 
@@ -25,7 +26,6 @@ const preloaded = join(tmpdir(), `weir-chaos-faketime-${process.pid}.so`);
 const downloadTimeoutMs = 30_000;
 const refusalTimeoutMs = 30_000;
 const passTimeoutMs = 60_000;
-const dayMs = 24 * 60 * 60_000;
 
 const fakedClock = {
   LD_PRELOAD: preloaded,
