@@ -13,8 +13,8 @@ import { relayTimeoutMs } from './limits.ts';
 const withoutLog: readonly string[] = ['42P01', '42501'];
 
 /**
- * Puts the changes of a command into the control stream before the command ends (ADR 32). If the queue is away, it prints a warning: the
- * changes are in force, and a writer relays them. Without NATS_URL it leaves them to a writer, within a second.
+ * Puts the changes of a command into the control stream before the command ends (ADR 32). If the queue cannot be reached, it prints a
+ * warning: the changes are in force, and a writer relays them. Without NATS_URL a writer relays them within a second.
  */
 export async function relayChanges(host: Host, sql: Sql, config: Config): Promise<void> {
   const { NATS_URL: url } = config;

@@ -35,7 +35,7 @@ export const auditPageRows = 500;
  */
 export const quarantineReceiptLagMs = 60_000;
 
-/** How long a command waits for the control stream before it ends. A new connection to a cluster without a leader takes longer. */
+/** How long a command waits for the control stream before it ends. Shorter than the election of a leader in a cluster can take. */
 export const relayTimeoutMs = 5_000;
 
 /** Interval between two looks at the progress of a restore. */

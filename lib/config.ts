@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { ConfigError } from './config/config-error.ts';
 import { retentionDaysMax } from './db/limits.ts';
 
-/** Longer than a disk would hold, and short enough for sums of milliseconds. */
+/** A year: longer than the events of a busy system fit on a disk. */
 const replayWindowHoursMax = 24 * 366;
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().positive();
-/** More would have more connections than Postgres allows by default. */
+/** More would open more connections than Postgres allows by default. */
 const processes = positive.max(16);
 const url = (...protocols: string[]) =>
   z.string().refine((text) => hasProtocol(text, protocols), {

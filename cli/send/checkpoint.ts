@@ -23,7 +23,7 @@ export interface Changes {
 export interface Checkpoint {
   /** Undefined when there is nothing to continue. */
   readonly before: (SentPart & Changes) | undefined;
-  /** Stores the part, at most once a second. @throws never: a directory that cannot be written makes a command that cannot be continued. */
+  /** Stores the part, at most once a second. @throws never: without a writable directory the command works, but cannot be continued. */
   save(part: SentPart, changes: Changes, options?: { isForced?: boolean }): void;
   /** Everything was answered: the next command begins again. */
   remove(): Promise<void>;
@@ -32,7 +32,7 @@ export interface Checkpoint {
 export interface CheckpointOptions {
   /** What must be the same for a command to continue: where the events go, and how they are changed. */
   target: readonly unknown[];
-  /** Ignores how far an earlier command came. */
+  /** Ignores the checkpoint of an earlier command. */
   isRestart: boolean;
   pid: number;
   report(text: string): void;

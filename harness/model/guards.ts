@@ -12,7 +12,7 @@ export interface Guard {
   readonly test: readonly [file: string, text: string];
 }
 
-/** In the order of the data's way, as in Weir.tla. docs/model/README.md lists them too. */
+/** In the order of the data flow, as in Weir.tla. docs/model/README.md lists them too. */
 export const guards: readonly Guard[] = [
   {
     name: 'SyncBeforeAck',

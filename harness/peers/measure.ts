@@ -50,7 +50,7 @@ export async function measurePeers(
   const load = loadavg()[0] ?? Number.NaN;
   try {
     for (let round = 1; round <= rounds; round++) {
-      // Every second round in reverse, so that no peer is always the first one after another.
+      // Every second round in reverse, so that no peer always follows the same other one.
       const turns = round % 2 === 1 ? results : results.toReversed();
       for (const { comparison, peer, rounds: measured } of turns) {
         const own = join(directory, peer.name.replaceAll(/\W+/g, '-'));

@@ -12,7 +12,7 @@ export interface SupervisedService {
   portVariable?: 'INGEST_PORT' | 'DASHBOARD_PORT';
 }
 
-/** Where supervised services write, and who is told of them. */
+/** The log directory and the callbacks of supervised services. */
 export interface Supervision {
   /** Absent: they write to the output of this process. */
   logFileOf?: (label: string) => string;

@@ -65,7 +65,7 @@ export async function rollApiKey(
 ): Promise<IssuedApiKey | undefined> {
   const { keyId, overlapMs, pepper, actor } = options;
   const isOwn = and(eq(apiKeys.id, keyId), eq(apiKeys.spaceId, spaceId));
-  // A key keeps its scope for ever, so this can be read before the statement.
+  // The scope of a key never changes, so it can be read before the statement.
   const [old] = await database.select({ scope: apiKeys.scope }).from(apiKeys).where(isOwn);
   if (old === undefined) return undefined;
   const apiKey = createApiKey(old.scope);

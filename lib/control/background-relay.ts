@@ -31,7 +31,7 @@ export function startBackgroundRelay({
       await relayControlChanges(database, connection);
       isLogged = false;
     } catch (error) {
-      // Somebody may have deleted the stream.
+      // The stream may have been deleted.
       isEnsured = false;
       if (!isLogged && !stopping.signal.aborted)
         log.warn({ err: error }, 'changes are not in the control stream yet; trying again');

@@ -20,7 +20,7 @@ export const relayPauseMs = 5_000;
 /** How often a writer relays the changes that others have left: those of stopped processes, and of programs without a queue. */
 export const relayPollMs = 1_000;
 
-/** Nobody answered a pull of the control stream for this long. */
+/** Time-out of a pull from the control stream. */
 export const readTimeoutMs = 5_000;
 
 /** Messages of one pull of the control stream. */

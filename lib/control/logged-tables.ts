@@ -58,7 +58,7 @@ export const loggedTables: readonly LoggedTable[] = [
   }),
   logged(schema.deletedSpaces),
   logged(schema.erasures, { ignored: [schema.erasures.unwritten] }),
-  // A request names the user in clear; its term is enough to take it up again. A writer changes what it does with it.
+  // The value, which names the user, is withheld: a restore resumes the request by its term. The ignored columns are a writer's progress.
   logged(erasureRequests, {
     operations: ['INSERT', 'DELETE'],
     ignored: [

@@ -43,8 +43,8 @@ function isOfSpaces(table: PgTable): boolean {
 }
 
 /**
- * Distributes the tables that are not distributed yet, and brings those back that no longer are. Existing rows are moved; meanwhile
- * the table rejects writes.
+ * Distributes the tables that are not distributed yet, and makes those local again that should no longer be distributed. Existing rows are
+ * moved; meanwhile the table rejects writes.
  *
  * @param database of one connection without a statement timeout, to the coordinator.
  * @param shards how many, when the first table is distributed; default: two for each worker, at least four.

@@ -41,7 +41,7 @@ export function migrateDatabase(url: string): Promise<void> {
     await recordOldestVersion(sql);
     if (await isDistributed(database)) await distributeTables(database);
     await importListPrices(database, await readShippedList());
-    // After the first import, whose thousands of prices are no news.
+    // Not for the first import, which adds all of its thousands of prices.
     await applyStatements(sql, await planTriggers(database));
     await grantRights(database);
     await ensurePartitions(database, await serverTimeMs(database));
@@ -92,7 +92,7 @@ function openMigrator(url: string) {
 
 /**
  * One connection, because the advisory lock belongs to it. Without the lock, concurrent migrations fail. The lock is polled: a
- * session that waits in pg_advisory_lock() holds a snapshot, for which CREATE INDEX CONCURRENTLY of the other one waits for ever.
+ * session that waits in pg_advisory_lock() holds a snapshot, for which CREATE INDEX CONCURRENTLY of the other one waits forever.
  */
 async function whileLocked<T>(url: string, run: (sql: Sql) => Promise<T>): Promise<T> {
   await using sql = openMigrator(url);

@@ -37,7 +37,7 @@ export async function deleteExpiredNodes(
   return isDeleted ? expired.length : 0;
 }
 
-/** Deletes traces without any span that means something to Weir, such as those of a web server, a day after their last span. */
+/** Deletes traces that have only spans of the kind `link`, such as those of a web server, a day after their last span. */
 export async function deleteTracesWithoutCalls(database: Database, nowMs: number): Promise<void> {
   const isOld = and(not(traces.hasCalls), lt(traces.receivedAt, new Date(nowMs - linksAgeMs)));
   for (let found = deletedEventsMax; found === deletedEventsMax; ) {

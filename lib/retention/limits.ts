@@ -10,7 +10,7 @@ export const deletedSegmentsMax = 500;
 /** Quarantine entries that one statement deletes. An entry has up to 4 MiB. */
 export const deletedEntriesMax = 200;
 
-/** How long spans are kept of traces that have none with a meaning to Weir. A call that arrives later does not inherit from them. */
+/** How long traces are kept that have only spans of the kind `link`. A call that arrives later does not inherit from them. */
 export const linksAgeMs = dayMs;
 
 /** How long a deletion waits for a segment that is being rewritten. After that, the next pass deletes it. */

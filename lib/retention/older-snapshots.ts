@@ -47,7 +47,7 @@ export async function findHolder(database: Database, xid: string, table: CopiedT
   return row?.holder ?? 'reader';
 }
 
-/** How long to wait for transactions that write, besides the tries: they may be of another database, and take long. */
+/** How long to wait for transactions that write, besides the tries: they may be of another database, and take a long time. */
 export interface WritersWait {
   /** By `performance.now()`. */
   readonly untilMs: number;

@@ -7,7 +7,7 @@ import { cutoffOf, effectiveRetentionDays } from './policy.ts';
 
 /** What a retention would delete now. */
 export interface RetentionPreview {
-  /** The days for which events would be kept: the retention or RETENTION_DAYS_MAX, whichever is shorter; null: for ever. */
+  /** The days for which events would be kept: the retention or RETENTION_DAYS_MAX, whichever is shorter; null: no limit. */
   readonly effectiveDays: number | null;
   /** Events received before this time would be deleted. */
   readonly cutoff: Date | null;

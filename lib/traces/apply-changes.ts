@@ -8,7 +8,7 @@ export type EventRow = typeof events.$inferSelect;
 
 type EventKey = { readonly traceId: string; readonly id: string; readonly segmentId: string };
 
-/** A span, and what it inherits. */
+/** A span, and the values that it inherits. */
 export interface NodeChange {
   readonly traceId: string;
   readonly spanId: string;

@@ -1,6 +1,6 @@
 /**
  * Most spans of a trace whose relations are resolved. The spans are read each time that one is added: 10,000 take some 30 ms. Beyond it,
- * an event keeps the agent, thread and user that its own request told.
+ * an event keeps the agent, thread and user that its own request named.
  */
 export const resolvedNodesMax = 10_000;
 

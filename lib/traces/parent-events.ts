@@ -19,8 +19,8 @@ const spanProperty = 'otel.span_id';
 const climbedMax = 64;
 
 /**
- * The additional properties of events with the parent as the spans tell now: the nearest event above, whichever request it came in. Those of
- * events without a known span stay as they are.
+ * The additional properties of events, with the parent by the spans known now: the nearest event above, whichever request it came in. Those
+ * of events without a known span stay as they are.
  */
 export async function withParents<Row extends SpanEvent>(
   database: Database,
@@ -64,7 +64,7 @@ async function readParents(
     .from(events)
     .where(and(eq(events.spaceId, spaceId), inArray(events.id, ids)));
   const known = new Set(stored.map(({ id }) => id));
-  // The first row of an event says that its span is known, the last one names the parent.
+  // An event with a row has a known span; its last row has the parent.
   const parents = new Map<string, string | null>();
   for (const { child, parent } of found)
     if (parent === null) parents.set(child, parents.get(child) ?? null);

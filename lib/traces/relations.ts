@@ -6,7 +6,7 @@ import { type SpanContext, SpanTree } from './span-tree.ts';
 export interface Inherited {
   readonly node: StoredNode;
   readonly context: SpanContext;
-  /** What other spans of the same call tell, in other places of the tree. It is not inherited by spans below. */
+  /** From other spans of the same call, in other places of the tree. Spans below do not inherit it. */
   readonly ofCall?: SpanContext;
 }
 
@@ -37,7 +37,7 @@ export interface Relations {
 /** Calls below a surplus one that are looked up: one of them is enough, but some may have expired. */
 const lookedUpMax = 10;
 
-/** What the trees of traces tell about their spans. @param replayedIds events that lack what their spans have inherited. */
+/** The relations between the spans of these traces. @param replayedIds events that lack what their spans have inherited. */
 export function findRelations(
   traces: readonly ReadTrace[],
   replayedIds: ReadonlySet<string> = new Set(),

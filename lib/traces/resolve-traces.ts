@@ -8,7 +8,7 @@ import { findSharedResponses } from './shared-responses.ts';
 import type { StoredTraces } from './store-nodes.ts';
 
 /**
- * Gives events and spans of these traces what spans of other requests tell about them (ADR 27): the agent, thread and user of the nearest
+ * Adds to events and spans of these traces what spans of other requests determine (ADR 27): the agent, thread and user of the nearest
  * span above that names one; and several LLM spans of one call become one event, also those of other traces with the same response.
  * Calling it again changes nothing. The spans must be committed.
  *

@@ -20,7 +20,7 @@ const jsonCharsMax = 1024 * 1024;
 
 /**
  * Most characters of the nodes of one request. Real requests have some 200 a span; a long name in a span at the top of 32,768 others
- * would be in each of them. Further nodes are left out: their events keep what their own request tells.
+ * would be in each of them. Further nodes are left out: their events keep what their own request named.
  */
 const requestCharsMax = 16 * 1024 * 1024;
 

@@ -4,7 +4,7 @@ import { deletedSpaces } from '../db/schema.ts';
 import { listOf, nameOf, namesOf } from '../db/statement.ts';
 
 /**
- * The condition that the deletion of a space has not begun. Every statement that stores rows for a space without being asked by one of
+ * The condition that the deletion of a space has not begun. Every statement that stores rows for a space, other than for a call of one of
  * its members has it: events may be in the queue for days, and must not come back after the deletion (ADR 30).
  *
  * It must be part of the statement that inserts. The deletion waits until the statements that began before it have ended.

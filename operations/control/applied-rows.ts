@@ -36,7 +36,7 @@ export function applyRows(
     const touched = loggedTables.filter(({ table }) => names.has(getTableName(table)));
     await silenceTriggers(transaction, touched, 'DISABLE');
     for (const logged of touched) await keepLastStates(transaction, logged);
-    // Those that reference others first: a parent that is gone had none any more.
+    // Tables that reference others first: no row of them references a deleted parent.
     for (const logged of touched.toReversed()) await removeRows(transaction, logged);
     let skipped = 0;
     for (const logged of touched) skipped += await addRows(transaction, logged);

@@ -147,7 +147,7 @@ async function checkRoles(database: Database): Promise<Finding> {
 
 async function checkConnections(database: Database): Promise<Finding> {
   const check = 'postgres.connections';
-  // The activity of other roles is hidden from some; these counts are not.
+  // A role without pg_read_all_stats sees these counts, but not the activity of other roles.
   const { used, limit } = await readOne(
     database,
     sql<{

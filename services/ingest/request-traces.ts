@@ -14,7 +14,7 @@ export interface RequestTraces {
   ): Promise<T>;
 }
 
-/** @returns undefined when nobody would see anything: requests then cost nothing more. */
+/** @returns undefined when requests are neither logged nor traced. */
 export function openRequestTraces(log: Logger, spans: OwnSpans | undefined): RequestTraces | undefined {
   if (spans === undefined && !log.isLevelEnabled('debug')) return undefined;
   return {

@@ -91,7 +91,7 @@ export function startWriter({
 function tryDecode({ data, position }: Delivered, replayUpTo: number): Group | Error {
   try {
     const group = decodeGroup(data);
-    // What is well-formed for a newer writer is not known here.
+    // A newer format cannot be checked here.
     if (group.minReader > readerVersion) return group;
     for (const part of group.parts) {
       part.queueStream = position.stream;

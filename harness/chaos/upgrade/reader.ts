@@ -5,9 +5,9 @@ import { repeat } from './senders.ts';
 
 /** A user of the dashboard who reads all the time, with one session. */
 export interface Reader {
-  /** Waits for an answer to a question that is asked now. @throws Error after a time-out. */
+  /** Waits for the response to a request that is sent after the call. @throws Error after a time-out. */
   untilAnswered(): Promise<void>;
-  /** @throws Error with the first answer that was wrong. */
+  /** @throws Error with the first wrong response. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function startReader(account: Account): Promise<Reader> {
   };
   const stop = repeat(() =>
     read().catch((error: unknown) => {
-      // Without an answer: the only dashboard API restarts.
+      // No response: the only dashboard API restarts.
       const isAnswer = error instanceof TRPCClientError && error.data !== undefined && error.data !== null;
       if (isAnswer) wrong.push(error.message);
     }),

@@ -7,9 +7,9 @@ import { Journal } from '../load/journal.ts';
 import { findDiscrepancies } from '../verify/invariants.ts';
 import { repeat, type Sender, type SenderOptions } from './senders.ts';
 
-/** An exporter of spans in OTLP, and what it knows of its traces. */
+/** An exporter of OTLP spans that checks what became of its traces. */
 export interface SpanSender extends Sender {
-  /** Called when no old ingest runs any more, or the first one starts: says whether traces that begin now get relations. */
+  /** Sets whether traces that begin from now on get relations: not while an old ingest runs. */
   setRelated(isRelated: boolean): void;
   /** Compares the database with what was accepted. Returns violations as sentences. */
   verify(): Promise<string[]>;

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../db/database.ts';
 import { passkeys, recoveryCodes, totpSecrets, users } from '../../db/schema.ts';
 import { nameOf } from '../../db/statement.ts';
 
-/** What a user can prove besides the password. */
+/** The second factors that a user has. */
 export interface SecondFactors {
   /** A one-time code of an authenticator app. */
   totp: boolean;

@@ -9,7 +9,7 @@ const settings = { issuer: 'Weir', algorithm: 'SHA1', digits: 6, period: 30 };
 /** RFC 4226 §4 recommends 160 bits. */
 const secretBytes = 20;
 
-/** A new secret in base32, as people type it into an app. */
+/** A new secret in base32, as users type it into an app. */
 export function createTotpSecret(): string {
   return toBase32(randomBytes(secretBytes));
 }

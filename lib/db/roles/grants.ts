@@ -25,7 +25,7 @@ const ingestRights: readonly Right[] = [
 ];
 
 /**
- * It stores events when somebody replays the quarantine, but cannot change or delete what is stored, and neither can it change entries
+ * It stores events when quarantined events are replayed, but cannot change or delete what is stored, and neither can it change entries
  * of the audit log.
  */
 const dashboardRights: readonly Right[] = [

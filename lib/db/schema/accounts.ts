@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { bytea, createdAt, instant, newId } from './columns.ts';
 
-/** People, and how they sign in. */
+/** Users, and how they sign in. */
 
 export const users = pgTable('users', {
   id: newId(),
@@ -32,7 +32,7 @@ export const identities = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.issuer, table.subject] }),
-    // A second person to whom the provider reassigns the address must not be linked to the same user.
+    // If the provider reassigns the address to another person, that person must not be linked to the same user.
     unique('identities_once_by_issuer').on(table.userId, table.issuer),
   ],
 );

@@ -104,7 +104,7 @@ export const alertDeliveries = pgTable(
     /** When the next attempt is due. */
     attemptAt: instant('attempt_at').notNull().default(sql`now()`),
     deliveredAt: instant('delivered_at'),
-    /** When it was given up. */
+    /** When it failed for good: there are no more attempts. */
     failedAt: instant('failed_at'),
     failure: text('failure'),
     createdAt: createdAt(),

@@ -2,7 +2,7 @@ import { bigint, index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-c
 import { users } from './accounts.ts';
 import { bytea, createdAt, instant, newId } from './columns.ts';
 
-/** What people prove besides the password, or in place of it. */
+/** Second factors of users: used in addition to the password, or (passkeys) instead of it. */
 
 const userId = () => uuid('user_id').references(() => users.id, { onDelete: 'cascade' });
 

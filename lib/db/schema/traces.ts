@@ -41,7 +41,7 @@ export const traceNodes = pgTable(
     eventId: uuid('event_id'),
     /** The event of another span of the same call, into which this one was merged. */
     mergedEventId: uuid('merged_event_id'),
-    /** The event that the span had become, and that was removed because other spans tell of the same call. An erasure needs its id. */
+    /** The event that the span had become, and that was removed because other spans describe the same call. An erasure needs its id. */
     removedEventId: uuid('removed_event_id'),
     /** The library that created an LLM span. */
     scope: text('scope'),

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject, setMember } from '../../json/json-value.ts';
 
 /**
- * What each span of a merged event said. It is kept in the event (`otel.part`, and in each entry of `otel.merged`), so that a part can
- * be taken out again: an LLM span that was merged turns out to be the sum of several calls when another call below it arrives.
+ * The values that each span of a merged event had. They are kept in the event (`otel.part`, and in each entry of `otel.merged`), so that a
+ * part can be taken out again: an LLM span that was merged turns out to be the sum of several calls when another call below it arrives.
  */
 
 /** The members of an event that are merged, by their place. */
@@ -37,7 +37,7 @@ export function partsOf(event: JsonObject, spanId?: string): SpanPart[] {
   const { merged, part, ...own } = membersOf(membersOf(membersOf(event.properties).llm).otel);
   const entries = Array.isArray(merged) ? merged.map(membersOf) : [];
   if (!isJsonObject(part) || !entries.every((entry) => isJsonObject(entry.part))) {
-    // An event of an older version does not say what its spans said: it stays whole.
+    // An event of an older version has no parts: it stays whole.
     const otel: JsonObject = merged === undefined ? own : { ...own, merged };
     const ids = membersOf(event.additionalProperties)[mergedIdsName];
     const ownId = sections.additionalProperties['otel.span_id'];
@@ -57,7 +57,7 @@ export function partsOf(event: JsonObject, spanId?: string): SpanPart[] {
   });
 }
 
-/** What a span said, with the values that the merged event has left out. */
+/** The values of a span, with those that the merged event has left out. */
 export function describePart({ spanId, sections }: SpanPart, whole: Sections): JsonObject {
   const [same, own]: [JsonObject, JsonObject] = [{}, {}];
   for (const name of sectionNames) {

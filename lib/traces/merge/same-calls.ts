@@ -1,4 +1,4 @@
-/** What is known of a model call, from the spans of one library or of several. */
+/** A model call, as the spans of one library or of several describe it. */
 export interface ObservedCall {
   /** The libraries that created the spans. A library creates one span for each call. */
   readonly scopes: readonly string[];

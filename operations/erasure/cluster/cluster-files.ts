@@ -53,7 +53,7 @@ export async function rewriteOnCluster(
   return { rewritten, left };
 }
 
-/** Drops what moves of shards left behind on the nodes where they were. @returns what could not be dropped. */
+/** Drops the old copies that moves of shards left on their former nodes. @returns what could not be dropped. */
 export async function dropMovedShards(database: Database): Promise<string[]> {
   const list = async () => [
     ...(await database.execute<{ name: string }>(sql`

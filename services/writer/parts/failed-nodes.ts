@@ -80,7 +80,7 @@ export class FailedNodes {
     if (unknown.length > 0) {
       if (this.#placements?.size === 0) this.#readAtMs = performance.now();
       const read = await readPlacements(this.#database, unknown).catch(() => null);
-      // Without an answer, the statement itself will tell what is wrong.
+      // Without an answer, the error of the statement is the one to report.
       if (read === null) return undefined;
       this.#placements = read && new Map([...(this.#placements ?? []), ...read]);
     }

@@ -9,12 +9,12 @@ const marksPerWindow = 100;
 const markMsMin = 1_000;
 
 /**
- * Knows which messages of a stream are older than the replay window, and never takes a message for older than it is: it watches the stream and
- * measures time by `performance.now()`, which a wrong or corrected clock does not change.
+ * Knows which messages of a stream are older than the replay window, and never takes a message for older than it is: it watches the stream
+ * and measures time by `performance.now()`, which a wrong or corrected clock does not change.
  *
- * For messages that were there before it began to watch there is only their time by the clock of nats-server. Two rules bound what a
- * wrong clock can do: at first no message counts as older than the window, and times that are out of order tell nothing. When it has
- * watched for a whole window it needs no times any more.
+ * For messages that were there before it began to watch there is only their time by the clock of nats-server. Two rules bound what a wrong
+ * clock can do: at first no message counts as older than the window, and times that are out of order are ignored. When it has watched for a
+ * whole window it no longer uses times.
  */
 export class WindowMarks {
   readonly #windowMs: number;

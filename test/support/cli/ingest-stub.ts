@@ -63,7 +63,7 @@ export class IngestStub {
     this.respond = accept;
     this.#server = createServer(async (request, response) => {
       const bytes = await buffer(request).catch(() => undefined);
-      // The client gave up.
+      // The client closed the connection.
       if (bytes === undefined) return;
       const body = bytes.toString();
       this.respond(response, { number: this.received.push(body) - 1, body });

@@ -16,7 +16,7 @@ const libraryVersion = 'v0.33.1';
 const libraries =
   'api apiextensions-apiserver apimachinery apiserver cli-runtime client-go cloud-provider cluster-bootstrap code-generator component-base component-helpers controller-manager cri-api cri-client csi-translation-lib dynamic-resource-allocation endpointslice externaljwt kms kube-aggregator kube-controller-manager kube-proxy kube-scheduler kubectl kubelet metrics mount-utils pod-security-admission';
 
-/** etcd and kube-apiserver in one program: it is what the name says by which it is called. */
+/** etcd and kube-apiserver in one program: the name by which it is called chooses one. */
 const program = `package main
 
 import (

@@ -1,6 +1,6 @@
 import type { KubernetesObject, Labels, PodTemplate, Selector } from './objects.ts';
 
-/** What names another object that does not exist, as sentences: an API server admits it, and a pod then never starts, or is never reached. */
+/** References to objects that do not exist, as sentences: an API server admits them, and a pod then never starts, or is never reached. */
 export function findDanglingReferences(objects: readonly KubernetesObject[]): string[] {
   const templates = objects.flatMap(({ spec }) => spec?.template ?? []);
   return [

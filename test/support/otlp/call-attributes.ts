@@ -1,6 +1,6 @@
 import type { Values } from '../../../harness/fixtures/spans.ts';
 
-/** What the spans of a call say of it. */
+/** The attributes of a call's spans. */
 export interface Content {
   readonly prompt: string;
   readonly response: string;

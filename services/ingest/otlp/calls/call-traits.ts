@@ -39,7 +39,7 @@ export function readCallTraits(span: Span, by: Convention, scope: string): CallT
   };
 }
 
-/** What the spans of a call tell about it: each trait is that of the first span that has it, and the times are those of the innermost. */
+/** The traits of a call: each is that of the first span that has it; the times are those of the innermost span. */
 export function describeCall<Node extends SpanNode>(
   call: Call<Node>,
   traitsOf: (node: Node) => CallTraits,

@@ -19,7 +19,7 @@ const words: readonly { readonly attribute: string; readonly kinds: Readonly<Rec
   },
 ];
 
-/** The kind of a span in its trace. `link` is a span that has no meaning to Weir besides its position. */
+/** The kind of a span in its trace. `link` is any other span: only its position counts. */
 export function nodeKindOf(attributes: Attributes, role: Role): NodeKind {
   if (role.kind !== 'none') return role.kind;
   for (const { attribute, kinds } of words) {
