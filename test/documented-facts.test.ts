@@ -1,7 +1,9 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { buildProgram } from '../cli/program.ts';
 import { configSchema, parseConfig } from '../lib/config.ts';
 import { type ErrorId, errorTable, IngestError } from '../lib/errors.ts';
 import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../lib/limits.ts';
@@ -148,4 +150,51 @@ test('docs/operating.md lists exactly the metrics that the services have', () =>
     codeSpans(cell),
   );
   expect(listed.toSorted()).toEqual(names.toSorted());
+});
+
+/** Code of a document: spans, and lines of blocks without their comments. */
+const codeOf = (path: string) => {
+  const block = /```\w*\n([\s\S]*?)```|^ {4}(.*)$/gm;
+  const text = read(path);
+  const lines = [...text.matchAll(block)].flatMap(([, fenced, indented = '']) =>
+    (fenced ?? indented).replaceAll('\\\n', ' ').split('\n'),
+  );
+  return [...lines.map((line) => line.replace(/\s#.*/, '')), ...codeSpans(text.replaceAll(block, ''))];
+};
+const documents = globSync('{README.md,docs/**/*.md}', { cwd: root });
+
+test('every command and option of weir in the documents exists', () => {
+  const { stdin, stdout, stderr } = process;
+  const program = buildProgram({ env: {}, directory: root, stdin, stdout, stderr });
+  /** The words of a command line that are no commands or options. */
+  const findUnknown = (command: Command, words: readonly string[]): string[] => {
+    const [first = '', ...rest] = words;
+    const next = command.commands.find((one) => one.name() === first);
+    if (next !== undefined) return findUnknown(next, rest);
+    const options = words.flatMap((word) => /^--[a-z][\w-]*/.exec(word)?.[0] ?? []);
+    const names = ['--help', ...command.options.map(({ long }) => long)];
+    const isCommand = command.commands.length === 0 || first === '' || first === '--help';
+    return [...(isCommand ? [] : [first]), ...options.filter((option) => !names.includes(option))];
+  };
+  const lines = documents.flatMap((path) =>
+    codeOf(path).flatMap((code) =>
+      [...code.matchAll(/(?:^|[;(] ?|weir -- )\$?weir ([a-z-][^|;&)]*)|weir -- ([a-z][^|;&)]*)/g)].map(
+        ([line, own, npm]) => ({ path, line, words: (own ?? npm ?? '').trim().split(/\s+/) }),
+      ),
+    ),
+  );
+  expect(lines.length).toBeGreaterThan(100);
+  const wrong = lines
+    .map(({ path, line, words }) => ({ path, line, unknown: findUnknown(program, words) }))
+    .filter(({ unknown }) => unknown.length > 0);
+  expect(wrong).toEqual([]);
+});
+
+test('every script of npm in the documents exists', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const named = [...documents, 'CONTRIBUTING.md'].flatMap((path) =>
+    [...read(path).matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, script = '']) => script),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((script) => !(script in scripts))).toEqual([]);
 });

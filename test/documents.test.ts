@@ -17,11 +17,13 @@ const rooms = readdirSync(join(root, 'services/ingest'), { withFileTypes: true }
 
 /** A path in the text: `lib/limits.ts`, `docs/adr`, `services/ingest/read/`. */
 const topPath =
-  /`((?:\.ci|cli|docs|examples|gen|harness|launcher|lib|operations|proto|sdk|services|test)\/[\w./-]+)`/g;
+  /`((?:\.ci|cli|deploy|docs|examples|gen|harness|launcher|lib|operations|proto|sdk|services|test)\/[\w./-]+)`/g;
 /** A file of ingest, named from there: `body/decode.ts`. */
 const ingestPath = new RegExp(`\`((?:${rooms.join('|')})/[\\w./-]+)\``, 'g');
 /** The target of a link inside of the repository. */
 const link = /\]\(((?!https?:|#)[^)#]+)(?:#[^)]*)?\)/g;
+/** A source file, named from any folder: `statement.ts`, `write/statement.ts`. */
+const sourceFile = /`([\w./-]+\.(?:ts|tsx|sql|proto))`/g;
 
 test('every path and every link in a document exists', () => {
   expect(documents.length).toBeGreaterThan(20);
@@ -33,6 +35,37 @@ test('every path and every link in a document exists', () => {
       .map((path) => `${document}: ${path}`);
   });
   expect(missing).toEqual([]);
+});
+
+test('every source file that a document names exists', () => {
+  // Files of other projects.
+  const foreign = ['opentelemetry.proto'];
+  const known = [...sources, ...glob('{lib,proto}/**/*.{sql,proto}'), ...foreign].map((path) => `/${path}`);
+  const named = documents.flatMap((document) =>
+    [...read(document).matchAll(sourceFile)].map(([, path = '']) => ({ document, path })),
+  );
+  expect(named.length).toBeGreaterThan(200);
+  expect(named.filter(({ path }) => !known.some((one) => one.endsWith(`/${path}`)))).toEqual([]);
+});
+
+test('every heading that a link names exists', () => {
+  const slug = (title: string) =>
+    title
+      .replaceAll(/\]\([^)]*\)/g, '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+      .replaceAll(' ', '-');
+  const headings = (path: string) =>
+    [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => slug(title));
+  const links = documents.flatMap((document) =>
+    [...read(document).matchAll(/\]\(((?!https?:)[^)#]*)#([^)]*)\)/g)].map(([, path = '', heading = '']) => ({
+      document,
+      target: path === '' ? document : join(dirname(document), path),
+      heading,
+    })),
+  );
+  expect(links.length).toBeGreaterThan(50);
+  expect(links.filter(({ target, heading }) => !headings(target).includes(heading))).toEqual([]);
 });
 
 test('every section of docs/api.md that is cited exists', () => {

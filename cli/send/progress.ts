@@ -27,7 +27,7 @@ export function openProgress(stderr: Host['stderr']): Progress {
 function openBar(stderr: Host['stderr']): Progress {
   const bar = new SingleBar({
     stream: stderr,
-    format: '{bar} {percentage} % | {duration_formatted} | {text}',
+    format: '{bar} {percentage}% | {duration_formatted} | {text}',
     hideCursor: true,
     barsize: 30,
     linewrap: null,
@@ -50,7 +50,7 @@ function openLines(stderr: Host['stderr']): Progress {
     nextAt = performance.now() + lineIntervalMs;
   };
   return {
-    show: (state) => write(() => `${Math.floor(state.share * 100)} % | ${describeState(state, started)}`),
+    show: (state) => write(() => `${Math.floor(state.share * 100)}% | ${describeState(state, started)}`),
     warn: (text) => write(() => text),
     stop: () => {},
   };

@@ -120,7 +120,7 @@ const retentionRows: Row[] = [
     baseline: (f) => `${number(f.quietWriteMaxMs)} ms in 10 s before`,
     goal: '< 200 ms',
   },
-  { measure: '  disk that came back', value: (f) => `${number(100 * (f.reclaimedShare ?? 0))} %`, goal: '' },
+  { measure: '  disk that came back', value: (f) => `${number(100 * (f.reclaimedShare ?? 0))}%`, goal: '' },
 ];
 
 const storageRows: Row[] = [

@@ -129,7 +129,7 @@ export class TcpProxy implements ProxyControls, AsyncDisposable {
 
 /**
  * Closes a socket with a TCP reset if possible. A socket that is still connecting, or that is shutting down, can only be
- * closed: libuv rejects the reset, Node then never closes the handle, and waits for it at 100 % CPU when the process ends.
+ * closed: libuv rejects the reset, Node then never closes the handle, and waits for it at 100% CPU when the process ends.
  */
 export function resetSocket(socket: Socket): void {
   if (socket.destroyed) return;

@@ -12,6 +12,6 @@ export function openProgress(what: string, totalBytes: number, report: Report): 
     if (performance.now() - reportedMs < progressMs) return;
     reportedMs = performance.now();
     const percent = totalBytes === 0 ? 100 : Math.min(100, Math.floor((100 * done) / totalBytes));
-    report(`${percent} % ${what} (${Math.round(done / 1024 ** 2)} MB)`);
+    report(`${percent}% ${what} (${Math.round(done / 1024 ** 2)} MB)`);
   };
 }

@@ -6,7 +6,7 @@ import { LatencySketch, latencyQuantile } from './latency-sketch.ts';
 const sketchOf = (durations: readonly number[]) =>
   durations.map((duration) => (BigInt(latencyBucketOf(duration)) << BigInt(countBits)) | 1n);
 
-test('every duration is within 5 % of the value of its bucket', () => {
+test('every duration is within 5% of the value of its bucket', () => {
   for (let duration = latencyMsMin * 1.001; duration < timeMsMax; duration *= 1.037) {
     const estimate = latencyQuantile([sketchOf([duration])], 0.5) ?? Number.NaN;
     expect(Math.abs(estimate - duration) / duration).toBeLessThanOrEqual(latencyAccuracy + 1e-9);
@@ -21,7 +21,7 @@ test('durations of zero or less are counted as 0', () => {
   expect(latencyBucketOf(latencyMsMin * 1.001)).toBe(1);
 });
 
-test('quantiles of merged sketches are those of all durations together, within 5 %', () => {
+test('quantiles of merged sketches are those of all durations together, within 5%', () => {
   const durations = Array.from({ length: 1_000 }, (_, i) => 20 + i ** 1.7);
   const halves = [durations.slice(0, 300), durations.slice(300)].map(sketchOf);
   for (const quantile of [0, 0.5, 0.95, 0.99, 1]) {

@@ -3,7 +3,7 @@ import { timeMsMax } from '../limits.ts';
 /**
  * The latency sketch of the statistics: DDSketch (Masson, Rim, Lee: "DDSketch: a fast and fully-mergeable quantile sketch
  * with relative-error guarantees", VLDB 2019) without a bound on its buckets. Bucket i counts the durations in
- * (γ^(i-1), γ^i]; each is within 5 % of the value that represents the bucket. Sketches are merged by adding
+ * (γ^(i-1), γ^i]; each is within 5% of the value that represents the bucket. Sketches are merged by adding
  * the counts of equal buckets.
  *
  * A stored sketch is an array of bigint: each element is a bucket's number times 2^40, plus a count. The counts of elements of

@@ -26,7 +26,7 @@ export async function connectQueue(url: string, name: string): Promise<NatsConne
     ...credentialsOf(servers[0]),
     ...(servers[0]?.protocol === 'tls:' && { tls: {} }),
     name,
-    // Capturing a stack trace for each request costs 4 % of ingest's CPU time.
+    // Capturing a stack trace for each request costs 4% of ingest's CPU time.
     noAsyncTraces: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,

@@ -170,7 +170,7 @@ test('quarantine entries expire with the retention of their space', async () => 
 test('a pass takes as many statements with many spaces as with one', async () => {
   await using store = await openStore();
   const [short, forEver] = [await store.createSpace(7), await store.createSpace(null)];
-  // The event that is kept for ever keeps its week, too.
+  // The event that is kept forever keeps its week, too.
   await store.store([agedPart(short, someEvents(2), 8), agedPart(forEver, someEvents(1), 8)]);
   await store.database
     .insert(spaces)

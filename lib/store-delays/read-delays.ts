@@ -5,7 +5,7 @@ import { LatencySketch } from '../event/latency-sketch.ts';
 import { dayMs, minuteMs } from '../time.ts';
 import { delayDays, delaySpansMinutes } from './limits.ts';
 
-/** The times from receipt until storage of the events that were stored in a span. Percentiles are within 5 %. */
+/** The times from receipt until storage of the events that were stored in a span. Percentiles are within 5%. */
 export interface DelayPoint {
   /** The start of the span, in milliseconds since the epoch. */
   readonly startMs: number;

@@ -13,7 +13,7 @@ export async function checkControlStream(connection: NatsConnection): Promise<Fi
     return failed('control', 'the stream does not exist', 'Start a writer: it creates it.');
   const since = state.oldestAt === undefined ? '' : `, the oldest of ${state.oldestAt.toISOString()}`;
   const used = Math.round((100 * state.bytes) / state.bytesMax);
-  return ok('control', `${state.messages} messages${since}; ${used} % of ${state.bytesMax} bytes are used`);
+  return ok('control', `${state.messages} messages${since}; ${used}% of ${state.bytesMax} bytes are used`);
 }
 
 /** Checks that no change waits for the control stream: it would be lost with the database. */

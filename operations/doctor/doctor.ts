@@ -82,7 +82,7 @@ async function checkDisk(directory: string): Promise<Finding> {
     );
   }
   const free = space.bavail / space.blocks;
-  const found = `${Math.round(100 * free)} % of the disk of ${directory} are free`;
+  const found = `${Math.round(100 * free)}% of the disk of ${directory} are free`;
   if (free >= diskFreeRatioMin) return ok('disk', found);
   return warning('disk', found, 'See docs/operating.md, WeirDiskFilling.');
 }

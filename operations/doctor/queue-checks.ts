@@ -86,7 +86,7 @@ async function checkBacklog(
   const seconds = oldest === undefined ? 0 : Math.round((state.nowMs - oldest.getTime()) / 1_000);
   const ratio = state.bytes / state.bytesMax;
   const waiting = `${state.pending} messages wait, the oldest for ${seconds} s`;
-  const used = `${Math.round(100 * ratio)} % of ${state.bytesMax} bytes are used`;
+  const used = `${Math.round(100 * ratio)}% of ${state.bytesMax} bytes are used`;
   return [
     seconds <= queuedSecondsMax
       ? ok(`${check}.pending`, waiting)

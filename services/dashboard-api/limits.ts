@@ -304,7 +304,7 @@ export const downloadsMax = 8;
 export const downloadsPerUserMax = 2;
 export const downloadsPerSpaceMax = 3;
 
-/** Time that a client may take for a page of a download (up to 8 MiB, so 70 KiB/s). Otherwise a client that stops reading would keep its slot for ever. */
+/** Time that a client may take for a page of a download (up to 8 MiB, so 70 KiB/s). Otherwise a client that stops reading would keep its slot forever. */
 export const downloadPageMsMax = 120_000;
 
 /** Limits of one page of a search: its time, and the bytes of payloads that it reads. The search continues on the next page. */

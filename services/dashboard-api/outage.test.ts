@@ -36,7 +36,7 @@ test('an unexpected error reveals nothing internal to the client', async () => {
   const { client } = await dashboard.addSpace();
   await dashboard.sql`ALTER TABLE events RENAME TO gone`;
   await expect(client.trpc.events.list.query()).rejects.toMatchObject({
-    message: 'Something went wrong on our side.',
+    message: 'An internal error occurred.',
     data: { code: 'INTERNAL_SERVER_ERROR' },
   });
 });

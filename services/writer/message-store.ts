@@ -154,7 +154,7 @@ function growingDelayMs({ deliveries }: Delivered): number {
   return Math.min(retryDelayMs * 2 ** (deliveries - 1), retryDelayMsMax);
 }
 
-/** Adds up to 50 %, so that workers and processes that failed together do not retry together. */
+/** Adds up to 50%, so that workers and processes that failed together do not retry together. */
 function jittered(delayMs: number): number {
   return delayMs * (1 + Math.random() / 2);
 }

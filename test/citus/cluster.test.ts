@@ -214,7 +214,7 @@ describe.skipIf(citusUrl === undefined)(
       const alone = openDatabase(single);
       const [short, forEver] = [
         await createSpace(alone, 'short', { retentionDays: 7 }),
-        await createSpace(alone, 'for ever', {}),
+        await createSpace(alone, 'forever', {}),
       ];
       // These weeks have no partition yet, so the rows go to the default partition.
       await insertParts(database, [

@@ -15,7 +15,7 @@ const system = useBrowser();
 const ageSessions = () =>
   system.pipeline.sql`UPDATE sessions SET authenticated_at = now() - interval '1 day'`;
 
-const question = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' });
+const question = (page: Page) => page.getByRole('dialog', { name: 'Confirm your identity' });
 const invitation = (page: Page) => page.getByRole('dialog', { name: 'Invite a member' });
 
 /** Fills in an invitation, and sends it. */
@@ -221,7 +221,7 @@ async function keepCodes(page: Page): Promise<string[]> {
   const dialog = page.getByRole('dialog', { name: 'Your recovery codes' });
   await dialog.waitFor();
   const codes = await dialog.getByRole('listitem').allTextContents();
-  await dialog.getByRole('button', { name: 'I have kept them' }).click();
+  await dialog.getByRole('button', { name: 'I have saved them' }).click();
   await dialog.waitFor({ state: 'detached' });
   return codes;
 }
@@ -238,10 +238,10 @@ test('a user adds an app and a passkey, and signs in with a recovery code, a cod
   await page.getByRole('img', { name: 'QR code of the secret' }).waitFor();
   const secret = ((await page.getByText(/^([A-Z2-7]{4} ?){8}$/).textContent()) ?? '').replaceAll(' ', '');
   const app = new TOTP({ secret });
-  await page.getByLabel('Code that the app shows').fill('000000');
+  await page.getByLabel('Code from the app').fill('000000');
   await page.getByRole('button', { name: 'Add the app' }).click();
   await page.getByText(/The code is wrong/).waitFor();
-  await page.getByLabel('Code that the app shows').fill(app.generate());
+  await page.getByLabel('Code from the app').fill(app.generate());
   await page.getByRole('button', { name: 'Add the app' }).click();
   const codes = await keepCodes(page);
   expect(codes).toHaveLength(10);

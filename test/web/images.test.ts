@@ -33,7 +33,7 @@ test('an image in a payload is a chip that opens it, other base64 is not, and ev
   await page.goto(`/s/${spaceId}/events/${tool.id}#properties.tool.input.openai.image_url`);
   const chips = page.getByRole('button', { name: /^Show the image, image\/png · / });
   const dialog = page.getByRole('dialog');
-  const image = dialog.getByRole('img', { name: 'What the payload has' });
+  const image = dialog.getByRole('img', { name: 'In the payload' });
   await chips.first().waitFor();
   // SVG is shown as a chip without a button, even if it is declared as PNG.
   for (const label of ['image/svg+xml · ', 'image/png · '])

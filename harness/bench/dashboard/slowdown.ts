@@ -62,11 +62,11 @@ export function renderSlowdown({ alone, watched }: Slowdown, streams: number): s
   const each = (costs: readonly StoringCost[], name: keyof StoringCost) =>
     costs.map((cost) => Math.round(cost[name]).toLocaleString('en')).join(', ');
   const more = (name: keyof StoringCost) =>
-    `${(100 * (sum(watched, name) / sum(alone, name) - 1)).toFixed(1)} %`;
+    `${(100 * (sum(watched, name) / sum(alone, name) - 1)).toFixed(1)}%`;
   const both = (name: keyof StoringCost) =>
     `alone ${each(alone, name)}, with ${streams} streams ${each(watched, name)}`;
   return [
-    `CPU of Postgres and writer per event stored, in µs: ${both('storingUs')}: ${more('storingUs')} more, goal 5 %`,
+    `CPU of Postgres and writer per event stored, in µs: ${both('storingUs')}: ${more('storingUs')} more, goal 5%`,
     `CPU of dashboard-api per event stored, in µs: ${both('showingUs')}`,
     `stored/s: ${both('storedPerSecond')}: ${more('storedPerSecond')} more`,
   ];

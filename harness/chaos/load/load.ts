@@ -23,7 +23,7 @@ const tenantCount = 3;
 /** Longer than ingest takes to respond (`pubAckTimeoutMs`, `reconnectTimeoutMs`), unless it is paused. */
 const responseTimeoutMs = 10_000;
 
-/** How long a client retries one batch: longer than any fault. 20 % of the batches are not retried. */
+/** How long a client retries one batch: longer than any fault. 20% of the batches are not retried. */
 const retryForMs = 300_000;
 const giveUpPercent = 20;
 

@@ -60,7 +60,7 @@ export interface SpaceAdmin {
   /** The space with its plan. @returns undefined when it was deleted meanwhile. */
   readSpace(): Promise<Space | undefined>;
   rename(name: string): Promise<Space | undefined>;
-  /** What a retention in days would delete now; null keeps events for ever. */
+  /** What a retention in days would delete now; null keeps events forever. */
   previewRetention(days: number | null): Promise<RetentionPreview>;
   setRetention(days: number | null): Promise<Space | undefined>;
   /** Marks the space as deleted. @returns undefined when it was deleted meanwhile. */

@@ -160,7 +160,7 @@ test('two dashboard APIs catch up after an outage, and send each change once, si
   const history = await trpc.alerts.history.query();
   expect(history.map(({ change }) => change)).toEqual(['resolved', 'fired']);
   expect(history[1]?.text).toMatch(
-    /^Firing: Errors – error rate \d+ %, bound: above 20 % \(5 minutes\), in space /,
+    /^Firing: Errors – error rate \d+%, threshold: above 20% \(5 minutes\), in space /,
   );
   const [rule] = await trpc.alerts.list.query();
   expect(rule).toMatchObject({ phase: 'ok', value: 0 });

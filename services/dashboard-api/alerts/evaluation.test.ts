@@ -37,7 +37,7 @@ test('an alert fires when its condition has held, and resolves when it is clearl
     ...repeat(10, bucket(10, 5)),
     ...repeat(10, bucket(10)),
   ]);
-  // 5 of 50 errors is not above 10 %; from minute 12 on the window has 10, and three minutes later it fires.
+  // 5 of 50 errors is not above 10%; from minute 12 on the window has 10, and three minutes later it fires.
   expect(transitions).toEqual([
     { change: 'fired', atMs: 15 * minuteMs, value: 50 },
     // The last error leaves the window at minute 25.
@@ -140,7 +140,7 @@ test('a message names the rule and its numbers, and Slack reads none of it as ma
     link: null,
   } as const;
   expect(describeAlert(message)).toBe(
-    'Firing: <!channel> errors & more – error rate 12.35 %, bound: above 10 % (5 minutes), gpt-4o, in Shop',
+    'Firing: <!channel> errors & more – error rate 12.35%, threshold: above 10% (5 minutes), gpt-4o, in Shop',
   );
   expect(JSON.parse(slackBody(message)).text).toContain('&lt;!channel&gt; errors &amp; more');
 });

@@ -24,7 +24,7 @@ const names: Record<AlertCondition['kind'], string> = {
   quarantine: 'events in quarantine',
 };
 
-/** One line: `Firing: Checkout errors – error rate 12.5 % is above 5 % (15 minutes), gpt-4o, in Production`. */
+/** One line: `Firing: Checkout errors – error rate 12.5%, threshold: above 5% (15 minutes), gpt-4o, in Production`. */
 export function describeAlert({ change, space, rule, value }: AlertMessage): string {
   if (rule === null) return `Test: alerts of ${space.name} arrive here.`;
   const { kind, comparison, bound, windowMinutes, filter } = rule;
@@ -32,7 +32,7 @@ export function describeAlert({ change, space, rule, value }: AlertMessage): str
   const measured =
     kind === 'silence'
       ? `${value === 0 ? 'no' : (value ?? 'no')} events in ${windowMinutes} minutes`
-      : `${names[kind]} ${value === null ? 'without a value' : show(value)}, bound: ${comparison} ${show(bound)}`;
+      : `${names[kind]} ${value === null ? 'without a value' : show(value)}, threshold: ${comparison} ${show(bound)}`;
   const window =
     kind === 'silence' || kind === 'quota' || kind === 'quarantine' ? '' : ` (${windowMinutes} minutes)`;
   return [
@@ -44,7 +44,7 @@ export function describeAlert({ change, space, rule, value }: AlertMessage): str
 
 function formatValue(kind: AlertCondition['kind'], value: number): string {
   const number = value.toLocaleString('en', { maximumSignificantDigits: 4 });
-  if (kind === 'error_rate' || kind === 'quota') return `${number} %`;
+  if (kind === 'error_rate' || kind === 'quota') return `${number}%`;
   if (kind === 'p95') return `${number} ms`;
   return kind === 'cost' ? `$${number}` : number;
 }

@@ -22,7 +22,7 @@ const measures = z
     cacheReadTokens: z.number(),
     cacheWriteTokens: z.number(),
     reasoningTokens: z.number(),
-    /** Percentiles of the durations in milliseconds, within 5 % of the exact ones; null without events. */
+    /** Percentiles of the durations in milliseconds, within 5% of the exact ones; null without events. */
     p50Ms: z.number().nullable(),
     p95Ms: z.number().nullable(),
     p99Ms: z.number().nullable(),

@@ -129,7 +129,7 @@ const anyQuery = fc.record({
   source: fc.constantFrom('s', undefined),
 });
 
-test('a chart equals the sums of its events, in any time zone, with percentiles within 5 %', async () => {
+test('a chart equals the sums of its events, in any time zone, with percentiles within 5%', async () => {
   const sent = fc.sample(anySent, { numRuns: 1_500, seed: 7 });
   const spaceId = await store(sent);
   await store(sent.slice(0, 200));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DelayHistory, DelayPoint } from '../../../lib/store-delays/read-delays.ts';
 
-/** How long events took from receipt until they were stored, in milliseconds, within 5 %. Percentiles are null without events. */
+/** How long events took from receipt until they were stored, in milliseconds, within 5%. Percentiles are null without events. */
 export const delayTotal = z
   .object({
     events: z.number(),

@@ -16,7 +16,7 @@ export class DownloadSlots {
       if (this.#countOf(key) < max) continue;
       throw new TRPCError({
         code: 'TOO_MANY_REQUESTS',
-        message: `${whose} ${max} downloads running already. Try again when one has ended.`,
+        message: `${whose} ${max} downloads running. Try again when one has ended.`,
       });
     }
     const add = (change: number) => {

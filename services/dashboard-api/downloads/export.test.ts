@@ -310,13 +310,13 @@ test('downloads are limited by user and by space, and a finished one frees its s
   const refused = await of(space);
   expect([refused.statusCode, await readAll(refused)]).toEqual([
     429,
-    'You have 2 downloads running already. Try again when one has ended.\n',
+    'You have 2 downloads running. Try again when one has ended.\n',
   ]);
   held.push(await of(second));
   const full = await of(third);
   expect([full.statusCode, await readAll(full)]).toEqual([
     429,
-    'The space has 3 downloads running already. Try again when one has ended.\n',
+    'The space has 3 downloads running. Try again when one has ended.\n',
   ]);
   const audit = await fetch(`${dashboard.url}/audit/${spaceId}`, {
     headers: { cookie: client.cookie ?? '' },

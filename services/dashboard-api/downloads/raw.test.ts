@@ -61,6 +61,6 @@ test('an event without its segment is a 500 without internal details', async () 
   const [id = ''] = await addEvents(dashboard.sql, spaceId, [{}]);
   await dashboard.sql`DELETE FROM segments WHERE space_id = ${spaceId}`;
   const response = await fetchRaw(`${spaceId}/${id}`, client.cookie);
-  expect([response.status, await response.text()]).toEqual([500, 'Something went wrong on our side.\n']);
+  expect([response.status, await response.text()]).toEqual([500, 'An internal error occurred.\n']);
   expect((await fetchRaw(`${spaceId}/${id}`, client.cookie, { method: 'POST' })).status).toBe(405);
 });

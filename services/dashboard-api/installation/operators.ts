@@ -32,7 +32,8 @@ export function openOperators(now: () => number): Operators {
         if (!user.isOperator)
           throw new TRPCError({
             code: 'FORBIDDEN',
-            message: 'This is for operators of the installation (`weir user operator`).',
+            message:
+              'Only operators of the installation can see this. The command weir user operator makes a user one.',
           });
         confirmed.set(key, now());
         const [oldest] = confirmed.keys();

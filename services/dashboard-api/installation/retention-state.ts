@@ -19,7 +19,7 @@ export interface RetentionState {
 }
 
 export interface RetentionPolicyState {
-  /** Null: for ever. */
+  /** Null: forever. */
   readonly days: number | null;
   readonly spaces: number;
   /** Events received before this time are deleted. */

@@ -16,7 +16,7 @@ export class StreamSlots {
       if ((this.#counts.get(key) ?? 0) < max) continue;
       throw new TRPCError({
         code: 'TOO_MANY_REQUESTS',
-        message: `${whose} has ${max} live streams already. Close one, or try again later.`,
+        message: `${whose} has ${max} open live streams. Close one, or try again later.`,
       });
     }
     for (const [key] of limits) this.#add(key, 1);

@@ -12,7 +12,7 @@ export const getChart = tool({
   title: 'Read a chart',
   description:
     'Events, errors, tokens and durations (p50, p95, p99) of a time range: a total for each group and, with `points`, one for each bucket ' +
-    'of time. The group null is all remaining groups.',
+    'of time. The group null sums all remaining groups.',
   input: {
     ...chartRange,
     groupBy: z.enum(['none', 'type', 'model', 'tool', 'source', 'agent']).default('none'),

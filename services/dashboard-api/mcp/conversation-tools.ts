@@ -11,7 +11,7 @@ export const getTrace = tool({
   name: 'get_trace',
   title: 'Open a trace',
   description:
-    'The calls of one trace in time order, each with the id of its parent; and the spans in which nothing ran. Continue with `offset` ' +
+    'The calls of one trace in time order, each with the id of its parent; and the gaps in which nothing ran. Continue with `offset` ' +
     'from `nextOffset`.',
   input: {
     traceId: z.guid().describe('The traceId of an event'),
@@ -40,10 +40,10 @@ export const getTrace = tool({
 
 export const getThread = tool({
   name: 'get_thread',
-  title: 'Read a conversation',
+  title: 'Read a thread',
   description:
     'The newest calls of one thread in time order, each with the last message of its input and with its output. Read older ones with ' +
-    '`cursor` from `olderCursor`. Long texts are cut: `get_event` has them whole.',
+    '`cursor` from `olderCursor`. Long texts are truncated; `get_event` returns them in full.',
   input: {
     threadId: z.string().describe('The threadId of an event'),
     limit: z.int().min(1).max(threadEventsMax).default(threadEventsDefault),

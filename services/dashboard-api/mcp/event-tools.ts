@@ -21,13 +21,16 @@ export const searchEvents = tool({
   name: 'search_events',
   title: 'Search events',
   description:
-    'Lists recorded LLM and tool calls, newest first, that match all given members. `payload` searches a text in the whole input and ' +
-    'output. Continue with `cursor` from `nextCursor`. A page may be empty while the search has not ended.',
+    'Lists recorded LLM and tool calls, newest first, that match all given fields. `payload` searches a text in the whole input and ' +
+    'output. Continue with `cursor` from `nextCursor`. A page may be empty before the search has ended.',
   input: {
     ...filter,
     payload: z.string().min(1).max(1_000).optional().describe('A text in the input or output'),
     limit: z.int().min(1).max(answerEventsMax).default(answerEventsDefault),
-    cursor: z.string().optional().describe('nextCursor of the previous answer, with the same other members'),
+    cursor: z
+      .string()
+      .optional()
+      .describe('nextCursor of the previous answer, with all other fields unchanged'),
   },
   async run({ call, spaceId }, { payload, limit, cursor, ...given }) {
     if (payload !== undefined)

@@ -13,20 +13,20 @@ export const eventId = z.guid().describe('The id of an event');
 export const filter = {
   type: z.enum(['llm', 'tool']).optional().describe('LLM calls or tool calls'),
   state: z.enum(['ok', 'error']).optional().describe('The outcome of the call'),
-  name: z.string().optional().describe('The model or the tool, exactly'),
+  name: z.string().optional().describe('The exact name of the model or tool'),
   source: z.string().optional().describe('The instrumented library, such as openai'),
-  userId: z.string().optional().describe('The end user, exactly'),
-  threadId: z.string().optional().describe('The conversation, exactly'),
+  userId: z.string().optional().describe('The exact userId of the end user'),
+  threadId: z.string().optional().describe('The exact threadId of the conversation'),
   traceId: z.guid().optional(),
   agentId: z.string().optional(),
   errorCode: z.string().optional(),
-  minDurationMs: timeMs.optional().describe('At least this long'),
+  minDurationMs: timeMs.optional().describe('The minimum duration in milliseconds'),
   from: time.optional().describe('First start time: ISO 8601, or milliseconds since 1970'),
-  to: time.optional().describe('End of the start times, excluded'),
+  to: time.optional().describe('End of the start times, exclusive'),
 };
 
 export const chartRange = {
   from: time.describe('Start: ISO 8601, or milliseconds since 1970'),
-  to: time.describe('End, excluded'),
+  to: time.describe('End, exclusive'),
   step: z.enum(['minute', 'hour', 'day']).describe('The size of the buckets'),
 };

@@ -2,10 +2,10 @@
 export type Json = Readonly<Record<string, unknown>>;
 
 const descriptions: Record<string, string> = {
-  400: 'The input is not valid. The message names the member.',
+  400: 'The input is not valid. The message names the field.',
   401: 'The read key is missing, unknown, expired or revoked.',
   403: 'The scope of the read key does not include this.',
-  404: 'There is no such event, trace or space. The space of another key is answered like one that does not exist.',
+  404: 'There is no such event, trace or space. The response is the same for a space of another key as for one that does not exist.',
   429: 'Too many calls of the key are waiting, or too many downloads or streams are open. Try again later.',
   '5XX': 'The service cannot answer now (503), the query took too long (504), or it failed (500).',
 };

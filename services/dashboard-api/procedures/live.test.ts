@@ -279,7 +279,7 @@ test('the streams of a user are limited over all sessions, and a stream that end
   const streams = await Promise.all(Array.from({ length: liveStreamsPerUserMax }, (_, at) => open(at)));
   expect(streams.every(({ text }) => text().includes('"status"'))).toBe(true);
   const tooMany = await open(1);
-  expect(tooMany.text()).toContain('This user has 250 live streams already');
+  expect(tooMany.text()).toContain('This user has 250 open live streams');
   expect(tooMany.text()).toContain('TOO_MANY_REQUESTS');
   tooMany.socket.destroy();
   streams.pop()?.socket.destroy();

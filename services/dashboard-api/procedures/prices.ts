@@ -7,10 +7,7 @@ import { router, spaceProcedure } from '../trpc/trpc.ts';
 
 const price = z
   .string()
-  .refine(
-    isPrice,
-    'must be a decimal such as 2.50: dollars per million tokens, at most 6 digits behind the point',
-  );
+  .refine(isPrice, 'must be a decimal such as 2.50: dollars per million tokens, at most 6 decimal places');
 
 const priceKey = {
   model: z.string().min(1).max(256),

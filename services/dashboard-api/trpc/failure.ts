@@ -88,7 +88,7 @@ export function classifyFailure(error: TRPCError): TRPCError {
   if (unrepresentableStates.has(code)) {
     return new TRPCError({
       code: 'BAD_REQUEST',
-      message: 'The input has a text, number or time that cannot be stored.',
+      message: 'The input contains a text, number or time that cannot be stored.',
       cause: error,
     });
   }

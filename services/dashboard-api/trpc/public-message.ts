@@ -6,7 +6,7 @@ const mistakesMax = 3;
 
 /** The message sent to the client: the error's own if it was written for clients, a general one for an unexpected error. */
 export function publicMessage(error: TRPCError): string {
-  if (error.code === 'INTERNAL_SERVER_ERROR') return 'Something went wrong on our side.';
+  if (error.code === 'INTERNAL_SERVER_ERROR') return 'An internal error occurred.';
   if (!(error.cause instanceof z.ZodError)) return error.message;
   return error.cause.issues
     .slice(0, mistakesMax)

@@ -101,7 +101,10 @@ export function requirePasswords({ arePasswordsAllowed }: Pick<Context, 'arePass
 export const enrolleeProcedure = publicProcedure.meta({ access: 'signed in' }).use(async ({ ctx, next }) => {
   if (ctx.request.readKey !== undefined) {
     await ctx.findReadKey();
-    throw new TRPCError({ code: 'FORBIDDEN', message: 'This needs a person: a read key reads its space.' });
+    throw new TRPCError({
+      code: 'FORBIDDEN',
+      message: 'This needs a signed-in user. A read key only reads its space.',
+    });
   }
   const user = requireSession(await ctx.findUser());
   return next({ ctx: { user, actor: actorOf(user, ctx.request.address) } });
@@ -120,7 +123,10 @@ export const userProcedure = enrolleeProcedure.use(({ ctx, next }) => {
 export const operatorProcedure = publicProcedure.meta({ access: 'operator' }).use(async ({ ctx, next }) => {
   if (ctx.request.readKey !== undefined) {
     await ctx.findReadKey();
-    throw new TRPCError({ code: 'FORBIDDEN', message: 'This needs a person: a read key reads its space.' });
+    throw new TRPCError({
+      code: 'FORBIDDEN',
+      message: 'This needs a signed-in user. A read key only reads its space.',
+    });
   }
   await ctx.operators.require(ctx.request.token, ctx.findUser);
   return next();

@@ -7,7 +7,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 export interface WebFile {
   type: string;
   etag: string;
-  /** Its name contains a hash of its content, so browsers may cache it for ever. */
+  /** Its name contains a hash of its content, so browsers may cache it forever. */
   isImmutable: boolean;
   plain: Buffer;
   br: Buffer | undefined;

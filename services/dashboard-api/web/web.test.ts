@@ -58,7 +58,7 @@ test.for([
   ['br, gzip', 'br'],
   ['gzip, br;q=0', 'gzip'],
   ['identity', null],
-] as const)('an asset is sent as %s allows, and kept for ever', async ([accepted, encoding]) => {
+] as const)('an asset is sent as %s allows, and kept forever', async ([accepted, encoding]) => {
   const response = await get('/assets/index-B8FkpEcd.js', { 'accept-encoding': accepted });
   expect(response.headers.get('content-encoding')).toBe(encoding);
   expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');

@@ -23,7 +23,7 @@ export interface CompressedBatch extends Projection {
 }
 
 /**
- * zstd level 3: on real batches 10 % smaller than level 1, for 10 % more time (ADR 0001). zlib allocates the output in whole
+ * zstd level 3: on real batches 10% smaller than level 1, for 10% more time (ADR 0001). zlib allocates the output in whole
  * chunks, so the chunk size follows the size of the body (ADR 0008).
  */
 const zstdOptions = ({ length }: Buffer) => ({

@@ -121,7 +121,7 @@ export function testSearch(system: BrowserSystem): void {
     await grid.getByRole('row').nth(1).waitFor();
     await field.fill('cost:cheap');
     await page.keyboard.press('Enter');
-    await page.getByText(/“cheap” is no comparison/).waitFor();
+    await page.getByText(/“cheap” is not a comparison/).waitFor();
   });
 
   test('an empty range leads to the newest event, and days and ranges of the own time zone can be chosen', async () => {

@@ -68,7 +68,7 @@ export function testUsage(system: BrowserSystem): void {
     await page.getByRole('heading', { name: 'Recent events' }).waitFor();
     await page.getByText(/^\$\d/).first().waitFor();
     await page.getByRole('link', { name: /of tokens priced, at list prices/ }).click();
-    await page.getByText('No prices were set').waitFor();
+    await page.getByText('No configured prices').waitFor();
     const used = page.getByRole('table', { name: 'Prices of models in use' });
     const dated = used.getByRole('row', { name: /gpt-4o-2024-08-06/ });
     await dated.getByText('list price').waitFor();

@@ -67,7 +67,7 @@ export const apiKeys = router({
       });
     }),
 
-  /** Revokes a key for ever. Revoking twice changes nothing. */
+  /** Revokes a key forever. Revoking twice changes nothing. */
   revoke: spaceProcedure('admin')
     .input(z.object({ keyId: z.guid() }))
     .output(z.void())

@@ -88,7 +88,10 @@ export const erasures = router({
     .mutation(async ({ ctx, input: { reason, ...subject } }) => {
       const id = await ctx.admin.requestErasure(toSubject(subject), reason === '' ? undefined : reason);
       if (id !== undefined) return { id };
-      throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'Too many erasures are waiting.' });
+      throw new TRPCError({
+        code: 'TOO_MANY_REQUESTS',
+        message: 'Too many erasures are waiting. Try again when some have ended.',
+      });
     }),
 
   /** Requested erasures that are not complete, oldest first, and completed ones with their receipts, newest first. */

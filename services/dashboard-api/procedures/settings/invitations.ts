@@ -36,7 +36,7 @@ export const invitations = router({
       }
       const created = await ctx.admin.createInvitation({ email, role, ttlHours });
       if (created === 'is_member') {
-        throw new TRPCError({ code: 'CONFLICT', message: 'This person is already a member.' });
+        throw new TRPCError({ code: 'CONFLICT', message: 'This user is already a member.' });
       }
       if (created === 'too_many') {
         throw new TRPCError({

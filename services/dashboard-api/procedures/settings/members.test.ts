@@ -116,7 +116,7 @@ test('an output that does not match its schema is not sent', async () => {
     INSERT INTO memberships (space_id, user_id, role)
     SELECT ${spaceId}, user_id, 'boss' FROM memberships WHERE space_id = ${other.spaceId}`;
   await expect(client.trpc.members.list.query()).rejects.toMatchObject({
-    message: 'Something went wrong on our side.',
+    message: 'An internal error occurred.',
     data: { code: 'INTERNAL_SERVER_ERROR' },
   });
 });

@@ -46,11 +46,11 @@ function memberFailure(outcome: Exclude<MemberChange, 'changed'>): TRPCError {
     case 'not_a_member':
       return new TRPCError({ code: 'NOT_FOUND', message: 'The space has no such member.' });
     case 'owner_only':
-      return new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner may do this to owners.' });
+      return new TRPCError({ code: 'FORBIDDEN', message: 'Only an owner can change an owner.' });
     case 'last_owner':
       return new TRPCError({
         code: 'CONFLICT',
-        message: 'This is the last owner of the space. Make somebody else an owner first.',
+        message: 'This is the last owner of the space. Make another member an owner first.',
       });
   }
 }

@@ -73,7 +73,7 @@ const retentionState = z
     lagMs: z.number().nullable(),
     policies: z.array(
       z.object({
-        /** Null: for ever. */
+        /** Null: forever. */
         days: z.number().nullable(),
         spaces: z.number(),
         /** Events received before this time are deleted. */

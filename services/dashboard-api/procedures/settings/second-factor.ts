@@ -47,9 +47,9 @@ export const secondFactor = router({
     .mutation(async ({ ctx, input }) => {
       const { enrollee, isFirst } = ctx;
       const outcome = await ctx.secondFactor.totpEnrolment.add(enrollee, { ...input, isFirst });
-      if (outcome === 'wrong_code') throw refused('The code is wrong. Check the clock of your telephone.');
+      if (outcome === 'wrong_code') throw refused('The code is wrong. Check the clock of your phone.');
       if (outcome === 'expired') throw refused('This took too long. Start again.');
-      if (outcome === 'refused') throw refused('You have an authenticator app already.');
+      if (outcome === 'refused') throw refused('You already have an authenticator app.');
     }),
 
   /** Removes the authenticator app, and ends all other sessions of the user. */
@@ -72,7 +72,8 @@ export const secondFactor = router({
       const created = { ...input, isFirst };
       const outcome = await ctx.secondFactor.passkeyEnrolment.add(requirePasskeySite(ctx), enrollee, created);
       if (outcome === 'invalid') throw refused('The passkey could not be verified. Try again.');
-      if (outcome === 'refused') throw refused('The passkey is known already, or you have too many.');
+      if (outcome === 'refused')
+        throw refused('The passkey is already registered, or you have too many passkeys.');
     }),
 
   /** Removes a passkey, and ends all other sessions of the user. */
@@ -99,5 +100,5 @@ function refused(message: string): TRPCError {
 }
 
 function noPassword(): TRPCError {
-  return refused('You sign in with single sign-on: a second factor is the matter of its provider.');
+  return refused('You sign in with single sign-on: your identity provider manages second factors.');
 }

@@ -17,7 +17,7 @@ const shownSpace = z
     monthlyEventLimit: z.number().nullable(),
     billingState: z.enum(['active', 'inactive']),
     createdAt: z.iso.datetime(),
-    /** Days for which events are kept; null keeps them for ever. */
+    /** Days for which events are kept; null keeps them forever. */
     retentionDays: z.number().nullable(),
     plan: z.string().nullable(),
     /** When it will be deleted; null for a space that is not marked as deleted. */
@@ -26,13 +26,13 @@ const shownSpace = z
   .meta({ id: 'Space' });
 
 const retentionInput = z.object({
-  /** Null keeps events for ever, or for RETENTION_DAYS_MAX. */
+  /** Null keeps events forever, or for RETENTION_DAYS_MAX. */
   retentionDays: z.int().min(1).max(retentionDaysMax).nullable(),
 });
 
 const retentionPreview = z
   .object({
-    /** The retention or RETENTION_DAYS_MAX, whichever is shorter; null: events are kept for ever. */
+    /** The retention or RETENTION_DAYS_MAX, whichever is shorter; null: events are kept forever. */
     effectiveDays: z.number().nullable(),
     /** Events received before this time would be deleted. */
     cutoff: z.iso.datetime().nullable(),

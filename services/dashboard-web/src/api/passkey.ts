@@ -26,7 +26,9 @@ function explain(error: unknown): never {
   // Browsers do not say more, so that a page cannot find out which passkeys exist.
   const isKnown = error instanceof Error && error.name === 'InvalidStateError';
   throw new LocalFailure(
-    isKnown ? 'This device has a passkey of yours already.' : 'The browser did not use a passkey. Try again.',
+    isKnown
+      ? 'This device already has a passkey for your account.'
+      : 'The browser did not use a passkey. Try again.',
     { cause: error },
   );
 }

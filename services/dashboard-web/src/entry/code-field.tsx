@@ -16,7 +16,7 @@ export function CodeField({
     <TextField
       label={hasApp ? 'Code' : 'Recovery code'}
       name="code"
-      hint={hasApp ? 'Six digits of your authenticator app, or a recovery code.' : undefined}
+      hint={hasApp ? 'The six-digit code from your authenticator app, or a recovery code.' : undefined}
       autoComplete="one-time-code"
       autoCapitalize="off"
       spellCheck={false}

@@ -29,8 +29,8 @@ export function WithConfirmation({ children }: { children: ReactNode }) {
       <Dialog
         isOpen={isOpen}
         onClose={() => settle(false)}
-        title="Confirm that it is you"
-        description="You signed in some time ago. Changes of API keys, members, roles and second factors need a recent sign-in."
+        title="Confirm your identity"
+        description="You signed in more than 15 minutes ago. Changes to API keys, members, roles and second factors need a recent sign-in."
         isOnTop
       >
         {isOpen && <ConfirmationMethod onConfirmed={() => settle(true)} onCancel={() => settle(false)} />}
@@ -57,7 +57,7 @@ function ConfirmationMethod({ onConfirmed, onCancel }: ConfirmationOutcome) {
       <p className="text-sm">
         {sso === null
           ? 'Your account has no password. Ask the operator for a sign-in link.'
-          : 'You come back to this page. Make the change again then.'}
+          : 'You return to this page after signing in. Then make the change again.'}
       </p>
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>

@@ -33,7 +33,7 @@ export function parseComparison(measure: Measure, text: string): Comparison[] | 
   const isRange = operator !== undefined || ends.length === 2;
   if (isRange && parsed.every(({ value }) => Number.isFinite(value))) return parsed;
   const examples = comparisonExamples[measure].map((example) => `${typedNames[measure]}:${example}`);
-  return `“${text}” is no comparison. Write ${examples[1]}, ${examples[3]} or ${examples[4]}.`;
+  return `“${text}” is not a comparison. Write ${examples[1]}, ${examples[3]} or ${examples[4]}.`;
 }
 
 function parseAmount(measure: Measure, text: string): number {

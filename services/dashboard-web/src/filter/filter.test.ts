@@ -65,5 +65,5 @@ test.each([
   ['tokens', '1..2..3'],
   ['tokens', '>'],
 ])('%s:%s is explained, not sent', (measure, text) => {
-  expect(toEventFilter({ [measure]: text }, 0)).toContain(`“${text}” is no comparison`);
+  expect(toEventFilter({ [measure]: text }, 0)).toContain(`“${text}” is not a comparison`);
 });

@@ -150,5 +150,5 @@ function skipContainer(text: string, start: number): number {
 }
 
 function damaged(at: number): SyntaxError {
-  return new SyntaxError(`This is no JSON at character ${at}.`);
+  return new SyntaxError(`Invalid JSON at character ${at}.`);
 }

@@ -68,7 +68,7 @@ const navigation: readonly NavigationGroup[] = [
   {
     title: 'Settings',
     entries: [
-      { to: '/s/$spaceId/settings/api-keys', label: 'API Keys', icon: KeyRound, key: 'k', least: 'admin' },
+      { to: '/s/$spaceId/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k', least: 'admin' },
       { to: '/s/$spaceId/usage', label: 'Usage & plan', icon: Gauge, key: 'u' },
       { to: '/s/$spaceId/settings/prices', label: 'Prices', icon: CircleDollarSign, key: 'p' },
       { to: '/s/$spaceId/members', label: 'Members', icon: Users, key: 'm', least: 'member' },

@@ -50,7 +50,7 @@ export function CreateSpaceDialog({ isOpen, onClose }: DialogState) {
       isOpen={isOpen}
       onClose={onClose}
       title="New space"
-      description="It has events, keys and members of its own. You are its owner."
+      description="A space has its own events, keys and members. You become its owner."
     >
       {isOpen && (
         <NameForm

@@ -16,7 +16,7 @@ export function MarkdownText({ text }: { text: string }) {
     <>
       {markdown.state === 'failed' && (
         <p role="status" className="mb-2 text-muted text-xs">
-          This text cannot be drawn as Markdown.
+          This text cannot be displayed as Markdown.
         </p>
       )}
       <TextBlock text={text} />

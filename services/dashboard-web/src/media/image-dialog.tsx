@@ -24,7 +24,7 @@ export function ImageDialog({
   const { image, url } = useDecodedImage(type, base64);
   const [hasFailed, setFailed] = useState(false);
   const problem =
-    typeof image === 'string' ? image : hasFailed ? 'The browser cannot draw this image.' : undefined;
+    typeof image === 'string' ? image : hasFailed ? 'The browser cannot display this image.' : undefined;
   return (
     <Dialog
       isOpen
@@ -46,7 +46,7 @@ export function ImageDialog({
           url !== undefined && (
             <img
               src={url}
-              alt="What the payload has"
+              alt="In the payload"
               width={image.width}
               height={image.height}
               onError={() => setFailed(true)}

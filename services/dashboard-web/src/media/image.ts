@@ -14,9 +14,9 @@ const pixelsMax = 50_000_000;
 export function decodeImage(base64: string, type: ImageType): DecodedImage | string {
   const bytes = decodeBase64(base64);
   const size = bytes && sizeOf(new DataView(bytes.buffer), type);
-  if (bytes === undefined || size === undefined) return 'The text is no whole image.';
+  if (bytes === undefined || size === undefined) return 'The image is incomplete.';
   const { width, height } = size;
-  if (width * height > pixelsMax) return `The image is too large to be drawn: ${width} × ${height} pixels.`;
+  if (width * height > pixelsMax) return `The image is too large to display: ${width} × ${height} pixels.`;
   return { bytes, width, height };
 }
 

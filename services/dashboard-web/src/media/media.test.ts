@@ -68,8 +68,8 @@ test('an image is drawn at the size of its header, and a huge or broken one is n
   huge.writeUInt32BE(60_000, 16);
   huge.writeUInt32BE(60_000, 20);
   expect(decodeImage(huge.toString('base64'), 'image/png')).toBe(
-    'The image is too large to be drawn: 60000 × 60000 pixels.',
+    'The image is too large to display: 60000 × 60000 pixels.',
   );
   for (const broken of ['iVBORw0KGgo', '%%%'])
-    expect(decodeImage(broken, 'image/png')).toBe('The text is no whole image.');
+    expect(decodeImage(broken, 'image/png')).toBe('The image is incomplete.');
 });

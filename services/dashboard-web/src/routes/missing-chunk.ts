@@ -27,7 +27,7 @@ export function useReload(error: unknown): () => void {
   const isMissing = error instanceof MissingChunk;
   const retry = async (isForced: boolean) => {
     if (!isMissing) return;
-    // Once for each part, so that a part that stays missing does not reload for ever.
+    // Once for each part, so that a part that stays missing does not reload forever.
     if (!isForced && sessionStorage.getItem(storageKey) === error.message) return;
     if (!(await isReachable())) return;
     sessionStorage.setItem(storageKey, error.message);

@@ -17,7 +17,7 @@ export function SearchHelp() {
 
 const syntax = [
   ['refund order', 'Text in previews and error messages'],
-  ['"user:mia"', 'A text as it is, not a field'],
+  ['"user:mia"', 'Literal text, not a field'],
   ['user:mia', 'A value of a field'],
   ['user:"Mia Li"', 'A value with spaces'],
   ['-model:gpt-4o', 'Without a value'],

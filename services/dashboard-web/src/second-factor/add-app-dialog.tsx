@@ -60,7 +60,7 @@ function AddAppForm({ onClose, onAdded }: Outcome) {
         </CopyButton>
       </div>
       <TextField
-        label="Code that the app shows"
+        label="Code from the app"
         name="code"
         inputMode="numeric"
         autoComplete="one-time-code"

@@ -38,7 +38,7 @@ function AddPasskeyForm({ onClose, onAdded }: Outcome) {
     <form onSubmit={onSubmit} className="flex flex-col gap-4">
       <TextField
         label="Name"
-        hint="Where it is, such as “laptop” or “security key”. The browser asks you then."
+        hint="Where the passkey is stored, such as “laptop” or “security key”. The browser asks next."
         required
         autoFocus
         autoComplete="off"

@@ -67,7 +67,7 @@ function AppRow({ createdAt, onAdd }: { createdAt: string | undefined; onAdd: ()
       title="Authenticator app"
       detail={
         createdAt === undefined
-          ? 'An app on your telephone that shows a code of six digits.'
+          ? 'An app on your phone that shows a six-digit code.'
           : `Added ${formatTime(Date.parse(createdAt), zone).slice(0, 16)}`
       }
       action={
@@ -101,7 +101,7 @@ function PasskeyRows({
         detail={
           methods?.passkey === false
             ? 'Browsers offer them only with https and a host name (DASHBOARD_PUBLIC_URL), or at http://localhost.'
-            : 'A fingerprint, a face or a PIN of this device, or a security key. A passkey signs in alone, too.'
+            : 'A fingerprint, a face or a PIN of this device, or a security key. A passkey can also replace the password.'
         }
         action={
           <Button size="small" disabled={methods?.passkey !== true} onClick={onAdd}>

@@ -15,7 +15,7 @@ export function RecoveryCodesDialog({
       isOpen={codes !== undefined}
       onClose={onClose}
       title="Your recovery codes"
-      description="Keep them where you find them without your telephone. Each signs in once in place of the second factor. Weir stores only hashes and cannot show them again. Earlier codes no longer work."
+      description="Keep them where you can find them without your phone. Each signs in once in place of the second factor. Weir stores only hashes and cannot show them again. Earlier codes no longer work."
     >
       <ul className="grid grid-cols-1 gap-x-6 gap-y-1 rounded-md border border-line bg-sunken px-4 py-3 font-mono text-sm sm:grid-cols-2">
         {codes?.map((code) => (
@@ -27,7 +27,7 @@ export function RecoveryCodesDialog({
           Copy all
         </CopyButton>
         <Button size="small" look="primary" onClick={onClose}>
-          I have kept them
+          I have saved them
         </Button>
       </div>
     </Dialog>

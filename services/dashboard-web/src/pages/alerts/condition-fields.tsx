@@ -16,7 +16,7 @@ export function ConditionFields({
     <>
       <div className="grid gap-3 sm:grid-cols-3">
         <SelectField
-          label="What"
+          label="Metric"
           options={Object.entries(kinds).map(([value, { label }]) => ({ value: value as Kind, label }))}
           value={kind}
           onChange={(next) =>
@@ -31,7 +31,7 @@ export function ConditionFields({
         {unit !== undefined && (
           <>
             <SelectField
-              label="Is"
+              label="Comparison"
               options={[
                 { value: 'above', label: kind === 'quota' ? 'at or above' : 'above' },
                 ...(isWindow ? [{ value: 'below' as const, label: 'below' }] : []),
@@ -40,7 +40,7 @@ export function ConditionFields({
               onChange={(comparison) => onChange({ comparison })}
             />
             <TextField
-              label={`Bound (${unit})`}
+              label={`Threshold (${unit})`}
               inputMode="decimal"
               required
               value={draft.bound}
@@ -53,7 +53,7 @@ export function ConditionFields({
       <div className="grid gap-3 sm:grid-cols-2">
         {isWindow && (
           <SelectField
-            label={kind === 'silence' ? 'For' : 'Measured over'}
+            label={kind === 'silence' ? 'No events for' : 'Measured over'}
             options={windows
               .filter((one) => scope !== 'attributeValue' || one <= eventWindowMax)
               .map((one) => ({ value: String(one), label: formatMinutes(one) }))}
@@ -63,7 +63,7 @@ export function ConditionFields({
         )}
         <TextField
           label="Fires after (minutes)"
-          hint="It must hold for so long, and be over for so long before it resolves."
+          hint="How long the condition must hold before the alert fires, and be over before it resolves."
           inputMode="numeric"
           required
           value={draft.holdMinutes}
@@ -74,7 +74,7 @@ export function ConditionFields({
       {isWindow && (
         <div className={`grid gap-3 ${scope === 'attributeValue' ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
           <SelectField
-            label="Of"
+            label="Events"
             options={scopes.filter(({ value }) => kind !== 'cost' || value !== 'agentId')}
             value={scope}
             onChange={(next) =>
@@ -88,7 +88,7 @@ export function ConditionFields({
           />
           {scope === 'attributeValue' && (
             <TextField
-              label="Its name"
+              label="Name of the property"
               required
               maxLength={256}
               value={draft.attributeKey}
@@ -100,7 +100,7 @@ export function ConditionFields({
             <TextField
               label={
                 scope === 'attributeValue'
-                  ? 'Its value'
+                  ? 'Value of the property'
                   : (scopes.find(({ value }) => value === scope)?.label ?? '')
               }
               required

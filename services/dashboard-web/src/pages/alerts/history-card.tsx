@@ -33,7 +33,7 @@ export function HistoryCard({ refetchMs }: { refetchMs: number }) {
       ) : data === undefined ? (
         <Loading rows={3} />
       ) : data.length === 0 ? (
-        <p className="px-4 py-3 text-muted text-sm">Nothing has happened yet.</p>
+        <p className="px-4 py-3 text-muted text-sm">No alert has fired yet.</p>
       ) : (
         <Table
           caption="History of alerts"
@@ -57,7 +57,7 @@ export function HistoryCard({ refetchMs }: { refetchMs: number }) {
               ),
             },
             {
-              title: 'What',
+              title: 'Details',
               isExtra: true,
               className: 'max-w-96 [overflow-wrap:anywhere]',
               cell: ({ text }) => <ShownText text={withoutChange(text)} />,
@@ -87,7 +87,7 @@ function Outcome({ deliveries }: Pick<Row, 'deliveries'>) {
       {failures.length > 0 && (
         <span className="block text-bad text-xs">
           {failures.join(' ')}
-          {isWaiting && ' Trying again.'}
+          {isWaiting && ' Retrying.'}
         </span>
       )}
     </span>

@@ -25,7 +25,7 @@ export function RulePreview({ condition }: { condition: Condition }) {
   if (data === undefined) return <p className={`${box} text-muted`}>Reading the last week …</p>;
   const { fired, value, sinceMs } = data;
   const now = value === null ? 'No value now.' : `Now: ${formatAlertValue(condition.kind, value)}.`;
-  if (sinceMs === null) return <p className={box}>{now} There is no history of this value.</p>;
+  if (sinceMs === null) return <p className={box}>{now} This value has no history.</p>;
   const period = describePeriod(Date.now() - sinceMs);
   return (
     <div className={box} role="status">

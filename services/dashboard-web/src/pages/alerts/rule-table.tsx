@@ -30,8 +30,8 @@ export function RuleTable({ rules, onEdit }: { rules: readonly Rule[]; onEdit: (
   if (rules.length === 0)
     return (
       <Notice icon={BellRing} title="No alerts" isSmall>
-        An alert watches errors, durations, costs, tokens or the number of events, and tells you when they
-        leave their bounds.
+        An alert checks errors, durations, costs, tokens or the number of events, and notifies you when they
+        cross a threshold.
       </Notice>
     );
   return (
@@ -95,7 +95,7 @@ function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => voi
   const changeMute = () => {
     const until = wasMuted ? null : new Date(Date.now() + muteMs).toISOString();
     mute.mutateAsync({ spaceId, id, until }).then(
-      () => toast(wasMuted ? `${name} is not muted any more.` : `${name} is muted for a day.`),
+      () => toast(wasMuted ? `${name} is no longer muted.` : `${name} is muted for a day.`),
       (error: unknown) => toast(describeFailure(error).message),
     );
   };
@@ -117,7 +117,7 @@ function RuleActions({ rule, onEdit }: { rule: Rule; onEdit: (rule: Rule) => voi
         action="Remove"
         onConfirm={() => remove.mutateAsync({ spaceId, id })}
       >
-        {name} is removed. Its history stays.
+        {name} will be removed. Its history is kept.
       </ConfirmDialog>
     </span>
   );

@@ -47,7 +47,7 @@ export function TargetCard() {
         </p>
       ) : (
         <Table
-          caption="Targets of alerts"
+          caption="Alert targets"
           rows={data.targets}
           keyOf={({ id }) => id}
           columns={[
@@ -73,7 +73,7 @@ export function TargetCard() {
                     onClick={() =>
                       attempt(
                         test.mutateAsync({ spaceId, id }),
-                        'The test is being sent. The history shows its outcome.',
+                        'Sending the test. Its outcome appears in the history.',
                       )
                     }
                   >

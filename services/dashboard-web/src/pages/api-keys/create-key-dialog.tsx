@@ -51,7 +51,7 @@ function CreateKeyForm({ onClose }: { onClose: () => void }) {
     <form onSubmit={onSubmit} className="flex flex-col gap-4">
       <TextField
         label="Name"
-        hint="What uses it, such as “support agent, production”."
+        hint="What uses the key, such as “support agent, production”."
         required
         value={name}
         onChange={(event) => setName(event.target.value)}

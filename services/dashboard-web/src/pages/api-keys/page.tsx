@@ -16,7 +16,7 @@ export function ApiKeysPage() {
   const [isCreating, setCreating] = useState(false);
   return (
     <Page
-      title="API Keys"
+      title="API keys"
       subtitle="A key either sends events to this space or reads it. Changes take effect within a second."
       actions={
         data !== undefined && (
@@ -34,7 +34,7 @@ export function ApiKeysPage() {
           <Loading />
         ) : data.length === 0 ? (
           <Notice icon={KeyRound} title="No API key yet" isSmall>
-            Create a key to send events, or one for a program that reads them.
+            Create a key to send events, or a key to read them.
           </Notice>
         ) : (
           <KeyTable keys={data} />

@@ -69,7 +69,7 @@ function auditColumns(zone: Zone, setFilter: (change: Record<string, string>) =>
       cell: (row) => (
         <button
           type="button"
-          title="Show only changes by this person"
+          title="Show only changes by this user"
           className="min-h-6 whitespace-nowrap hover:underline"
           onClick={() => setFilter({ actor: row.actor })}
         >

@@ -26,7 +26,7 @@ export function DeletedSpacePage() {
     );
   return (
     <Page title="This space is deleted" subtitle={name}>
-      <Card title="What happens">
+      <Card title="Deletion">
         <div className="flex max-w-3xl flex-col gap-3 text-sm">
           <p>
             Until{' '}

@@ -81,7 +81,7 @@ function DelayChart({
       <p className="mb-2 text-muted text-sm">
         {total.p50Ms === null || total.p99Ms === null
           ? 'No events were stored in this range.'
-          : `${formatCounted(total.events, 'event')}: half of them were visible within ${formatDuration(total.p50Ms)}, 99 % within ${formatDuration(total.p99Ms)}.`}
+          : `${formatCounted(total.events, 'event')}: half of them were visible within ${formatDuration(total.p50Ms)}, 99% within ${formatDuration(total.p99Ms)}.`}
       </p>
       <TimeChart
         name="Accepted to visible"

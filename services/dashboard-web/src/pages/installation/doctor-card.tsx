@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Output } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
+import { InlineCode } from '../../text/inline-code.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -9,7 +10,7 @@ import { StateCard } from './state-card.tsx';
 
 type Finding = Output<'operator.doctor'>[number];
 
-/** The checks are more work than the other figures. */
+/** The checks cost more than the other figures, so they run less often. */
 const doctorReloadMs = 30_000;
 
 const tones: Record<Finding['status'], Tone> = {
@@ -20,7 +21,7 @@ const tones: Record<Finding['status'], Tone> = {
 };
 const order = Object.keys(tones);
 
-/** What `weir doctor` finds: what needs somebody first. */
+/** The findings of `weir doctor`: failures and warnings, or all of them with these first. */
 export function DoctorCard() {
   const [isAll, setAll] = useState(false);
   const query = useQuery({
@@ -56,8 +57,16 @@ export function DoctorCard() {
             columns={[
               { title: 'Check', cell: ({ check }) => <code className="font-mono text-xs">{check}</code> },
               { title: 'Status', cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
-              { title: 'Found', className: 'break-words min-w-0', cell: ({ found }) => found },
-              { title: 'What to do', className: 'min-w-0', cell: ({ action }) => action ?? '–' },
+              {
+                title: 'Found',
+                className: 'break-words min-w-0',
+                cell: ({ found }) => <InlineCode text={found} />,
+              },
+              {
+                title: 'What to do',
+                className: 'min-w-0',
+                cell: ({ action }) => <InlineCode text={action ?? '–'} />,
+              },
             ]}
           />
         );

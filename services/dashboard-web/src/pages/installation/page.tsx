@@ -30,7 +30,7 @@ export function InstallationPage() {
       </header>
       <Page
         title="Installation"
-        subtitle="The state of this Weir, for its operators. No figure here is of a single space."
+        subtitle="The state of this installation, for its operators. All figures are totals over all spaces."
       >
         <div className="flex flex-col gap-4">
           <QueueCard />

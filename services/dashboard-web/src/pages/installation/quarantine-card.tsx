@@ -9,13 +9,13 @@ import { followed, StateCard } from './state-card.tsx';
 
 /** Classes of SQLSTATEs: their first two characters. */
 const classes: Record<string, string> = {
-  '21': 'wrong number of rows',
-  '22': 'a value that Postgres cannot hold',
-  '23': 'a constraint',
-  '42': 'a name or right that is missing',
-  '53': 'out of resources',
-  '54': 'a limit of Postgres',
-  XX: 'an internal error of Postgres',
+  '21': 'cardinality violation',
+  '22': 'invalid value',
+  '23': 'constraint violation',
+  '42': 'missing object or privilege',
+  '53': 'insufficient resources',
+  '54': 'Postgres limit exceeded',
+  XX: 'internal Postgres error',
 };
 
 /** Rejected events of all spaces by reason. */
@@ -50,8 +50,8 @@ export function QuarantineCard() {
               ]}
             />
             <p className="px-4 py-2.5 text-faint text-xs">
-              <code className="font-mono">weir quarantine list</code> has each event with its message;{' '}
-              <code className="font-mono">weir quarantine replay</code> stores them after the cause is gone.
+              <code className="font-mono">weir quarantine list</code> lists each event with its error message;{' '}
+              <code className="font-mono">weir quarantine replay</code> stores them once the cause is fixed.
             </p>
           </>
         )

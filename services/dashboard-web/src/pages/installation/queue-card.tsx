@@ -27,7 +27,7 @@ export function QueueCard() {
       {({ streams }) =>
         streams.length === 0 ? (
           <p className="p-4 text-muted text-sm">
-            There is no stream yet: the first ingest or writer that starts makes it.
+            There is no stream yet. The first ingest or writer that starts creates it.
           </p>
         ) : (
           <Table

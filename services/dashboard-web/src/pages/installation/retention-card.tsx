@@ -23,10 +23,10 @@ export function RetentionCard() {
               <span className={isLate ? 'text-warn' : undefined}>
                 {lastPassAt === null
                   ? 'No writer has deleted expired data yet.'
-                  : `The last pass began ${formatTime(Date.parse(lastPassAt), zone).slice(0, 19)}.`}
+                  : `The last deletion pass began ${formatTime(Date.parse(lastPassAt), zone).slice(0, 19)}.`}
               </span>{' '}
               {lagMs !== null && lagMs > hourMs && (
-                <span className="text-warn">The clock of retention is {formatDuration(lagMs)} behind. </span>
+                <span className="text-warn">Retention is {formatDuration(lagMs)} behind. </span>
               )}
               <span className="text-muted">
                 {retentionDaysMax === null
@@ -41,7 +41,7 @@ export function RetentionCard() {
               columns={[
                 {
                   title: 'Kept for',
-                  cell: ({ days }) => (days === null ? 'ever' : formatCounted(days, 'day')),
+                  cell: ({ days }) => (days === null ? 'no limit' : formatCounted(days, 'day')),
                 },
                 { title: 'Spaces', isNumber: true, cell: ({ spaces }) => formatCount(spaces) },
                 {

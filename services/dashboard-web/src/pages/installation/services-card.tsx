@@ -42,8 +42,9 @@ export function ServicesCard() {
             ]}
           />
           <p className="px-4 py-2.5 text-faint text-xs">
-            These services answered through nats-server within the last seconds. This page is of version{' '}
-            {version}, for the schema {schema}. A service without a line is not running or not connected.
+            The services that answered through nats-server in the last few seconds. The dashboard API that
+            serves this page has version {version} and schema {schema}. A service that is not listed is not
+            running, or not connected to nats-server.
           </p>
         </>
       )}

@@ -37,7 +37,7 @@ export function StateCard<Data>({
         >
           <TriangleAlert aria-hidden />
           <span>
-            {describeFailure(error).message} These figures are of{' '}
+            {describeFailure(error).message} The figures below were read at{' '}
             {formatClock(dataUpdatedAt, zone).slice(0, 8)}.
           </span>
         </p>

@@ -43,7 +43,7 @@ export function StorageCard() {
           bytes: eventBytes + segmentBytes,
           events,
         }));
-        const others = [...tables, { name: 'outside of all weeks', bytes: defaultBytes }];
+        const others = [...tables, { name: 'default partitions', bytes: defaultBytes }];
         return (
           <div className="grid items-start lg:grid-cols-2 lg:divide-x lg:divide-line">
             <Parts
@@ -88,7 +88,7 @@ function Parts({
         ...(hasEvents
           ? [
               {
-                title: 'Events, about',
+                title: 'Events (estimate)',
                 isNumber: true,
                 cell: ({ events }: StoredPart) => (events === null ? '–' : formatCompact(events)),
               },

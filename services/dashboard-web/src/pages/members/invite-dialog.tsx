@@ -15,7 +15,7 @@ export function InviteDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
       isOpen={isOpen}
       onClose={onClose}
       title="Invite a member"
-      description="You get a link, and send it to them yourself."
+      description="Weir creates a link, which you send to the new member."
     >
       {isOpen && <InviteForm onClose={onClose} />}
     </Dialog>

@@ -77,7 +77,7 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
   );
 }
 
-/** A change of a member that the person has to confirm. */
+/** A change of a member that the user has to confirm. */
 interface AskedChange {
   kind: 'remove' | 'end';
   member: Member;
@@ -119,7 +119,7 @@ function MemberDialogs({
         action="End the sessions"
         onConfirm={end}
       >
-        {email} is signed out in all browsers, also of other spaces, and has to sign in again.
+        {email} is signed out in all browsers, including in other spaces, and must sign in again.
       </ConfirmDialog>
     </>
   );

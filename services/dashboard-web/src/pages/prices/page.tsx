@@ -46,9 +46,9 @@ export function PricesPage() {
             models={models.data}
             onSet={canSet ? ({ model, price }) => setEdited({ ...price, model }) : undefined}
           />
-          <Card title="Prices that were set" isFlush>
+          <Card title="Configured prices" isFlush>
             {data.length === 0 ? (
-              <Notice icon={CircleDollarSign} title="No prices were set" isSmall>
+              <Notice icon={CircleDollarSign} title="No configured prices" isSmall>
                 {canSet
                   ? 'Models have the list prices of their providers. Set a price to replace one.'
                   : 'Models have the list prices of their providers. An owner of the space can set prices.'}

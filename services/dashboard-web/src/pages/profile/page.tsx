@@ -51,7 +51,7 @@ function Appearance() {
         />
         <SelectField
           label="Time zone"
-          hint={`All times are shown in it. Now it is ${formatTime(Date.now(), zone).slice(0, 16)}.`}
+          hint={`All times are shown in this zone. The time is now ${formatTime(Date.now(), zone).slice(0, 16)}.`}
           options={zones}
           value={zone ?? browserZone}
           onChange={(value) => changeSettings({ zone: value === browserZone ? undefined : value })}

@@ -41,7 +41,7 @@ function sessionColumns(zone: Zone): Column<Session>[] {
         </span>
       ),
     },
-    { title: 'Address', cell: ({ address }) => <span className="text-muted">{address ?? '–'}</span> },
+    { title: 'IP address', cell: ({ address }) => <span className="text-muted">{address ?? '–'}</span> },
     {
       title: 'Signed in',
       cell: ({ createdAt }) => (

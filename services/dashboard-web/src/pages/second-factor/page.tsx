@@ -17,7 +17,7 @@ export function SecondFactorPage() {
   return (
     <EntryFrame title="Add a second factor">
       <p className="mb-5 text-muted text-sm">
-        This Weir asks everybody for a second factor. Add an app or a passkey to go on.
+        This installation requires a second factor. Add an authenticator app or a passkey to continue.
       </p>
       <Factors />
       {!me.user.mustEnrol && (

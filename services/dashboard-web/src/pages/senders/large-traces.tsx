@@ -11,7 +11,7 @@ export function LargeTraces({ traces }: { traces: Output<'senders.largeTraces'> 
       <p className="font-medium">{formatCounted(traces.length, 'trace')} with more than 10,000 spans</p>
       <p className="mt-1">
         Weir does not relate spans of such traces that come in different requests: agents, threads and users
-        of spans above are missing, and a call that two spans describe may be two events. Start a trace for
+        of spans above are missing, and a call that two spans describe may be two events. Start one trace for
         each task or conversation.
       </p>
       <ul className="mt-1 space-y-0.5">

@@ -32,7 +32,7 @@ export function SendersPage() {
   return (
     <Page
       title="Senders"
-      subtitle="OpenTelemetry spans by program and library, since each was first seen. Events sent as JSON, over RPC or by Weir's SDK are not counted here."
+      subtitle="OpenTelemetry spans by program and library, counted since each was first seen. Events sent as JSON, over RPC or by Weir's SDK are not counted here."
     >
       {large.data !== undefined && large.data.length > 0 && <LargeTraces traces={large.data} />}
       {error !== null ? (
@@ -77,7 +77,7 @@ export function SendersPage() {
           <p className="mt-3 text-muted text-sm">
             Left out: spans that are neither a model call nor a tool call, such as HTTP requests, and sums
             over several calls. Merged: further spans of a call that is stored once. Requests that Weir
-            rejects as a whole (a wrong key, the limit of the plan) are in the program&apos;s own log only.
+            rejects as a whole (wrong key, monthly limit reached) appear only in the log of the program.
           </p>
         </>
       )}

@@ -22,7 +22,7 @@ export function DeleteCard() {
       <p className="mb-3 max-w-3xl text-muted text-sm">
         Deletes everything in the space: events with their ids, statistics, keys, members, prices and alerts.
         Its keys are refused at once. For one day, an owner can restore it; then it is deleted permanently.
-        Only the counts of its months stay, for the bill.
+        Only its monthly event counts are kept, for billing.
       </p>
       {hasRole(role, 'owner') ? (
         <Button look="danger" onClick={() => setAsking(true)}>
@@ -39,8 +39,8 @@ export function DeleteCard() {
         typed={name}
         onConfirm={remove}
       >
-        From now on its keys are refused, and nobody can read it. After one day everything in it is deleted
-        permanently, and nothing but a backup can bring it back.
+        Its keys are refused at once, and nobody can read it. After one day everything in it is deleted
+        permanently. Only a backup can restore it.
       </ConfirmDialog>
     </Card>
   );

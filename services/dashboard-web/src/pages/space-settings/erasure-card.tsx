@@ -4,7 +4,7 @@ import { describeFailure } from '../../api/failure.ts';
 import type { Input } from '../../api/paths.ts';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { formatCounted } from '../../format/number.ts';
-import { formatTime } from '../../format/time.ts';
+import { formatTime, fromLocalTime, nameZone } from '../../format/time.ts';
 import { useSettings } from '../../settings/settings.ts';
 import { hasRole } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
@@ -36,9 +36,9 @@ export function ErasureCard() {
   return (
     <Card title="Erase events">
       <p className="mb-3 max-w-3xl text-muted text-sm">
-        Deletes events permanently, also from the files of the database, and keeps a receipt without the name
-        of the user or thread. Counts in charts, usage and the ids of the events stay. It erases what was
-        accepted before it begins.
+        Deletes events permanently, including from the database files, and keeps a receipt without the id of
+        the user or thread. Counts in charts, usage and the ids of the events are kept. Erases the events that
+        were accepted before it begins.
       </p>
       {hasRole(role, 'owner') ? (
         <>
@@ -58,9 +58,13 @@ export function ErasureCard() {
 function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) => void }) {
   const [kind, setKind] = useState<Kind>('user');
   const [text, setText] = useState('');
+  const { zone } = useSettings();
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
-    onSubject({ kind, value: kind === 'before' ? new Date(text).toISOString() : text });
+    onSubject({
+      kind,
+      value: kind === 'before' ? new Date(fromLocalTime(Date.parse(`${text}Z`), zone)).toISOString() : text,
+    });
   };
   const change = (next: { kind?: Kind; text: string }) => {
     if (next.kind !== undefined) setKind(next.kind);
@@ -77,7 +81,7 @@ function SubjectForm({ onSubject }: { onSubject: (subject: Subject | undefined) 
         onChange={(next) => change({ kind: next, text: '' })}
       />
       <TextField
-        label={kind === 'before' ? 'Started before (time of this computer)' : `Id of the ${kind}`}
+        label={kind === 'before' ? `Started before (${nameZone(zone)})` : `Id of the ${kind}`}
         className="min-w-52 flex-1"
         type={kind === 'before' ? 'datetime-local' : 'text'}
         required
@@ -107,7 +111,7 @@ function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequeste
   const show = (time: string) => formatTime(Date.parse(time), zone).slice(0, 16);
   const erase = async () => {
     await mutateAsync({ spaceId, ...subject, reason });
-    toast('The erasure is requested.');
+    toast('Erasure requested.');
     onRequested();
   };
   return (
@@ -150,8 +154,7 @@ function ErasurePreview({ subject, onRequested }: { subject: Subject; onRequeste
             <ShownText text={subject.value} />
           </strong>
         )}{' '}
-        will be deleted permanently, also from the files of the database. Nothing but a backup can bring them
-        back.
+        will be deleted permanently, including from the database files. Only a backup can restore them.
       </ConfirmDialog>
     </div>
   );

@@ -75,7 +75,7 @@ function requestColumns(zone: Zone): Column<Listed['requests'][number]>[] {
       cell: ({ startedAt, progress, failure, expectedEvents }) => (
         <span role="status">
           {failure !== null ? (
-            <span className="text-bad">{failure} It is tried again.</span>
+            <span className="text-bad">{failure} Retrying.</span>
           ) : startedAt === null ? (
             'Waiting for a writer'
           ) : (

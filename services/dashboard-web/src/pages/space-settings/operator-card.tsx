@@ -1,3 +1,4 @@
+import { Fragment } from 'react';
 import type { Output } from '../../api/paths.ts';
 import { formatCount } from '../../format/number.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -30,12 +31,17 @@ export function OperatorCard({ space }: { space: Output<'spaces.get'> }) {
   );
 }
 
-/** A command for the operator, to copy. */
+/** A command for the operator, to copy. Lines break before an option, not inside of one. */
 export function CommandLine({ text }: { text: string }) {
   return (
     <div className="flex items-start gap-2">
       <code className="min-w-0 flex-1 rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs [overflow-wrap:anywhere]">
-        {text}
+        {text.split(/ (?=--)/).map((part, place) => (
+          <Fragment key={part}>
+            {place > 0 && ' '}
+            <span className="inline-block max-w-full">{part}</span>
+          </Fragment>
+        ))}
       </code>
       <CopyButton label="Copy the command" text={text}>
         Copy

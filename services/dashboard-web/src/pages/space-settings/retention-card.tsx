@@ -32,7 +32,7 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
       <div className="flex flex-col gap-3">
         <p className="text-muted text-sm">
           {retentionDays === null
-            ? 'Events are kept for ever, unless the operator has set a maximum.'
+            ? 'Events are kept forever, unless the operator has set a maximum.'
             : `Events are deleted permanently ${formatCounted(retentionDays, 'day')} after they were received.`}
         </p>
         {mayChange ? (
@@ -41,7 +41,7 @@ export function RetentionCard({ retentionDays }: { retentionDays: number | null 
               label="Days"
               className="w-40"
               inputMode="numeric"
-              placeholder="for ever"
+              placeholder="forever"
               value={text}
               problem={isValid ? undefined : `A whole number from 1 to ${daysMax}.`}
               onChange={(event) => setText(event.target.value)}
@@ -98,7 +98,7 @@ function RetentionEffect({ days }: { days: number | null }) {
           <strong className="text-bad">{formatCounted(events, 'event')}</strong>, received from{' '}
           {formatTime(Date.parse(oldest), zone).slice(0, 16)} to{' '}
           {formatTime(Date.parse(cutoff), zone).slice(0, 16)}, would be deleted permanently within minutes.
-          Only a backup can bring them back.
+          Only a backup can restore them.
         </>
       )}
     </p>
