@@ -40,7 +40,7 @@ export interface SecondStep {
   ): Promise<{ token: string } | CodeFailure | 'expired'>;
   /** Checks a code of a user within the limits on attempts, which all methods share. */
   check(userId: string, code: string, client: SessionClient): Promise<{ kind: CodeKind } | CodeFailure>;
-  /** The second factors that a user has. None where passwords are off: then they are the OpenID provider's matter. */
+  /** The second factors that a user has. None where passwords are off: then the OpenID provider is responsible for them. */
   findFactors(userId: string): Promise<SecondFactors>;
 }
 

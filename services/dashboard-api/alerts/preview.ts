@@ -10,9 +10,9 @@ import { type AlertCondition, countsEvents, isStateNow, stepMinutesOf } from './
 export interface AlertPreview {
   /** The times at which it would have fired, and resolved; null when it still fires. */
   readonly fired: readonly { fromMs: number; toMs: number | null; value: number | null }[];
-  /** The present value. */
+  /** The current value. */
   readonly value: number | null;
-  /** Null for a rule on a state of now, of which there is no history. */
+  /** Null for a rule on a current state, which has no history. */
   readonly sinceMs: number | null;
 }
 

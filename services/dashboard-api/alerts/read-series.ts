@@ -64,7 +64,7 @@ async function openCosts(
   };
 }
 
-/** The present value of a rule that is not measured over a window: percent of the quota, or entries in quarantine. */
+/** The current value of a rule that is not measured over a window: percent of the quota, or entries in quarantine. */
 export async function readValueNow(
   database: Database,
   spaceId: string,

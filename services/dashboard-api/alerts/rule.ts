@@ -26,7 +26,7 @@ export interface AlertCondition {
   readonly holdMinutes: number;
 }
 
-/** Kinds whose value is a state of now, not a sum over a window. */
+/** Kinds whose value is a current state, not a sum over a window. */
 export function isStateNow(kind: AlertKind): boolean {
   return kind === 'quota' || kind === 'quarantine';
 }

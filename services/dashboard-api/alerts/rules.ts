@@ -139,7 +139,7 @@ export async function muteRule(
   return (await runAudited(database, muted, entry)).length > 0;
 }
 
-/** What happened, and what became of its deliveries. */
+/** A change of an alert, and the outcome of its deliveries. */
 export interface HistoryRow {
   readonly id: string;
   readonly change: 'fired' | 'resolved' | 'test';

@@ -37,7 +37,7 @@ export function describeReads(): Json {
       version: 'v1',
       description:
         'The queries that the pages of the dashboard use, for programs with a read key. The key belongs to one space, so `spaceId` can be ' +
-        'left out. Times are milliseconds since 1970 unless a name or a format says otherwise. Later versions may add members to responses.',
+        'left out. Times are milliseconds since 1970 unless a name or a format says otherwise. Later versions may add fields to responses.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that returned this document.' }],
@@ -56,7 +56,7 @@ export function describeReads(): Json {
   };
 }
 
-/** All queries and subscriptions of the router that a read key may call: not those that need a person or an owner. */
+/** All queries and subscriptions of the router that a read key may call: not those that need a session or an owner. */
 function listReads(): ReadProcedure[] {
   return Object.entries<unknown>(appRouter._def.procedures)
     .map(([path, procedure]) => {

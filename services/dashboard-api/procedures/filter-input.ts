@@ -32,7 +32,7 @@ const comparison = z.object({
   value: z.number().min(-timeMsMax).max(timeMsMax),
 });
 
-/** The filter members that several procedures take. Each restricts the result; `to` is excluded. */
+/** The filter fields that several procedures take. Each restricts the result; `to` is exclusive. */
 export const eventFilter = {
   type: z.enum(['llm', 'tool']).optional(),
   state: z.enum(['ok', 'error']).optional(),

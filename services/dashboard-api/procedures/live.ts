@@ -25,7 +25,7 @@ const position = z.string().transform((text, context) => {
 const tailInput = z
   .object({
     ...eventFilter,
-    /** A result of `events.sealFilter`, in place of the other members: the input of a subscription is part of its address. */
+    /** A result of `events.sealFilter`, in place of the other fields: the input of a subscription is part of its address. */
     sealed: sealed.optional(),
     /** Whether the stream also says which events were changed or removed since they were stored. */
     changes: z.boolean().optional(),

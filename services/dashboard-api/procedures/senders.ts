@@ -44,7 +44,7 @@ export const senders = router({
       })),
     ),
 
-  /** The programs and libraries that sent spans to the space, and what became of their spans: the last seen first. */
+  /** The programs and libraries that sent spans to the space, and the outcome of their spans, most recently seen first. */
   list: spaceProcedure('viewer', { isStatistics: true })
     .output(z.array(sender))
     .query(async ({ ctx }) =>

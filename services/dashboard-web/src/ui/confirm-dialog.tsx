@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 
-/** Asks for confirmation of a change that cannot be undone. With `typed` the person has to type that text. */
+/** Asks for confirmation of a change that cannot be undone. With `typed` the user has to type that text. */
 export function ConfirmDialog({
   isOpen,
   onClose,

@@ -18,7 +18,7 @@ const changes: Record<Row['change'], { tone: Tone; label: string }> = {
   test: { tone: 'neutral', label: 'Test' },
 };
 
-/** The last changes of alerts, and what became of their messages. */
+/** The last changes of alerts, and the outcome of their messages. */
 export function HistoryCard({ refetchMs }: { refetchMs: number }) {
   const { id: spaceId } = useSpace();
   const { zone } = useSettings();

@@ -8,12 +8,12 @@ interface Actor {
   actorEmail: string | null;
 }
 
-/** The action and the person that the audit log is filtered by, from the address. */
+/** The action and the user that the audit log is filtered by, from the address. */
 export function AuditFilter({ rows }: { rows: readonly Actor[] }) {
   const { search, set } = useFilter();
   const { action, actor } = search;
   if (action === undefined && actor === undefined) return null;
-  const person = rows.find((row) => row.actor === actor);
+  const chosen = rows.find((row) => row.actor === actor);
   return (
     <ul aria-label="Filters" className="mb-3 flex flex-wrap gap-2">
       {action !== undefined && (
@@ -21,7 +21,7 @@ export function AuditFilter({ rows }: { rows: readonly Actor[] }) {
       )}
       {actor !== undefined && (
         <FilterChip
-          text={`Who: ${nameActor(person ?? { actor, actorEmail: null })}`}
+          text={`Who: ${nameActor(chosen ?? { actor, actorEmail: null })}`}
           onRemove={() => set({ actor: undefined })}
         />
       )}
