@@ -18,7 +18,7 @@ test('comparisons are typed as took, tokens and cost', () => {
     { field: 'duration', value: '>10s', isExcluded: false },
     { field: 'cost', value: '0.1..1', isExcluded: false },
   ]);
-  expect(parseQueryText('took:10').problem?.message).toContain('no comparison');
+  expect(parseQueryText('took:10').problem?.message).toContain('not a comparison');
   expect(parseQueryText('-took:>10s').problem?.message).toContain('opposite');
 });
 
