@@ -31,7 +31,9 @@ export async function copyFile(
 /** @param write writes a chunk, which is reused afterwards, at the end of the copy. */
 async function pump(source: FileHandle, write: (chunk: Uint8Array) => Promise<void>) {
   const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(copyBytes);
+  // A data directory has a thousand small files: a large buffer for each makes V8 collect garbage over and over.
+  const { size } = await source.stat();
+  const buffer = Buffer.allocUnsafe(Math.min(size + 1, copyBytes));
   let bytes = 0;
   for (;;) {
     const { bytesRead } = await source.read(buffer, 0, buffer.length);

@@ -7,7 +7,7 @@ export const archiveTimeout = '5min';
 /** Free space that a copy leaves: with less, nats-server and Postgres on the same disk would stop. */
 export const freeBytesLeft = 500 * 1024 ** 2;
 
-/** Bytes that are read and written at a time. */
+/** Bytes that are read and written at a time, at most. */
 export const copyBytes = 1024 * 1024;
 
 /** Files that are copied at the same time. They share fsyncs, and do not keep the disk from Postgres. */
