@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
-import { createTransport, type Transporter } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { ConfigWith } from '../../../lib/config.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { alertDeliveries, alertEvents, alertTargets } from '../../../lib/db/schema.ts';
@@ -23,13 +23,20 @@ export function webhookSecret(pepper: string, targetId: string): string {
 /** @returns what sends messages, as configured. */
 export function openSender(config: ConfigWith<'API_KEY_PEPPER'>): SendAlert {
   const { API_KEY_PEPPER: pepper, ALERT_TARGETS_PRIVATE: isPrivateAllowed, SMTP_FROM: from } = config;
-  const mail = openMail(config.SMTP_URL);
+  let mail: Promise<Transporter> | undefined;
   return async ({ kind, id: targetId, address }, id, message) => {
     if (kind === 'email') {
-      if (mail === undefined) throw new ForbiddenTargetError('SMTP_URL is not set.');
+      if (config.SMTP_URL === undefined) throw new ForbiddenTargetError('SMTP_URL is not set.');
+      mail ??= openMail(config.SMTP_URL);
       const text = `${describeAlert(message)}\n${message.link ?? ''}\n`;
       const subject = describeAlert(message).slice(0, 200);
-      await mail.sendMail({ from, to: { name: '', address }, subject, text, messageId: `<${id}@weir>` });
+      await (await mail).sendMail({
+        from,
+        to: { name: '', address },
+        subject,
+        text,
+        messageId: `<${id}@weir>`,
+      });
       return;
     }
     if (kind === 'slack')
@@ -45,8 +52,9 @@ export function openSender(config: ConfigWith<'API_KEY_PEPPER'>): SendAlert {
   };
 }
 
-function openMail(url: string | undefined): Transporter | undefined {
-  if (url === undefined) return undefined;
+/** Loads the library with the first e-mail: most installations send none. */
+async function openMail(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
     connectionTimeout: deliveryTimeoutMs,

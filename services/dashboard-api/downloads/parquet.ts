@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import type { ByteWriter, ParquetWriter, SchemaElement } from 'hyparquet-writer';
 import type { ExportedEvent, WholeExportedEvent } from '../events/export-rows.ts';
 import { parquetGroupCharsMax, parquetGroupEventsMax } from '../limits.ts';
 
@@ -78,6 +78,7 @@ const schema: SchemaElement[] = [
  * @param pages events, newest first.
  */
 export async function* toParquet(pages: AsyncIterable<WholeExportedEvent[]>): AsyncGenerator<Buffer> {
+  const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
   const writer = new ByteWriter();
   const file = new ParquetWriter({
     writer,

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { AnswerAfterBody } from '../../../lib/http/unread-body.ts';
@@ -52,7 +51,7 @@ export async function answerMcp(
     const context = openContext(services, { ...asked, token: undefined });
     const { currentSpaceId } = await context.findReadKey();
     const call = appRouter.createCaller(context, { signal: left.signal });
-    const server = createMcpServer(
+    const server = await createMcpServer(
       { call, spaceId: currentSpaceId ?? '' },
       { version, onFailure: (error, name) => note(error, `mcp ${name}`) },
     );
@@ -67,6 +66,9 @@ export async function answerMcp(
 
 /** @throws TRPCError SERVICE_UNAVAILABLE when the server has no answer in time. */
 async function answerOf(server: McpServer, request: Request): Promise<Response> {
+  const { WebStandardStreamableHTTPServerTransport } = await import(
+    '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+  );
   // Without sessionIdGenerator the transport has no sessions.
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);

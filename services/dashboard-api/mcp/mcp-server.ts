@@ -1,4 +1,4 @@
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { z } from 'zod';
@@ -36,14 +36,16 @@ const resources = {
 } as const;
 
 /**
- * The MCP server of one request. It holds no state between requests, so any dashboard API can answer the next one.
+ * The MCP server of one request. It holds no state between requests, so any dashboard API can answer the next one. The first call loads the
+ * SDK, which is a tenth of the CPU time of a start.
  *
  * @param onFailure called with failures for the log. The model gets the public message.
  */
-export function createMcpServer(
+export async function createMcpServer(
   reads: Reads,
   { version, onFailure }: { version: string; onFailure: (error: TRPCError, name: string) => void },
-): McpServer {
+): Promise<McpServer> {
+  const { McpServer, ResourceTemplate } = await import('@modelcontextprotocol/sdk/server/mcp.js');
   const server = new McpServer({ name: 'weir', title: 'Weir', version }, { instructions });
   const failed = (thrown: unknown, name: string): TRPCError => {
     const error = getTRPCErrorFromUnknown(thrown);

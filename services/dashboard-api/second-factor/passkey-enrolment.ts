@@ -1,5 +1,3 @@
-import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
-import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { runAudited } from '../../../lib/accounts/audit/audit.ts';
@@ -10,7 +8,7 @@ import { enrolmentTtlMs, passkeysMax, passkeyTimeoutMs } from '../limits.ts';
 import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } from './enrolment.ts';
 import { type PasskeyAttestation, type PasskeyCreation, passkeyCreation } from './passkey-answer.ts';
 import type { PasskeySite } from './passkey-site.ts';
-import { createChallenge, userHandleOf } from './passkeys.ts';
+import { createChallenge, loadWebAuthn, userHandleOf } from './passkeys.ts';
 import { openSealedState } from './sealed-state.ts';
 
 /** `invalid`: the answer is wrong or late. `refused`: it is registered already, there are too many, or the user has no password. */
@@ -54,6 +52,7 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
         .from(passkeys)
         .where(eq(passkeys.userId, userId));
       const challenge = createChallenge();
+      const { generateRegistrationOptions } = await loadWebAuthn();
       const options = await generateRegistrationOptions({
         rpName: 'Weir',
         rpID: rpId,
@@ -72,7 +71,8 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
     async add(site, user, { proposal, name, answer, isFirst }) {
       const challenge = challenges.open(proposal, user.sessionId);
       if (challenge === undefined) return 'invalid';
-      const created = await verifyAttestation(site, challenge, answer).catch(() => undefined);
+      const library = await loadVerifier();
+      const created = await verifyAttestation(library, site, { challenge, answer }).catch(() => undefined);
       if (created === undefined) return 'invalid';
       const { id, publicKey, counter } = created;
       const credential = {
@@ -89,11 +89,17 @@ export function openPasskeyEnrolment(database: Database, seal: Seal, now: () => 
   };
 }
 
+async function loadVerifier() {
+  const { verifyRegistrationResponse } = await loadWebAuthn();
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
+  return { verifyRegistrationResponse, decodeAttestationObject };
+}
+
 /** @throws Error at a wrong challenge, origin or site, and at malformed bytes. */
 async function verifyAttestation(
+  { verifyRegistrationResponse, decodeAttestationObject }: Awaited<ReturnType<typeof loadVerifier>>,
   { origin, rpId }: PasskeySite,
-  challenge: string,
-  answer: PasskeyAttestation,
+  { challenge, answer }: { challenge: string; answer: PasskeyAttestation },
 ) {
   const attestation = Buffer.from(answer.response.attestationObject, 'base64url');
   if (!formats.includes(decodeAttestationObject(Uint8Array.from(attestation)).get('fmt'))) return undefined;

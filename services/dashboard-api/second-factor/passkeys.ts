@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { verifyAuthenticationResponse } from '@simplewebauthn/server';
 import { eq, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '../../../lib/db/database.ts';
@@ -22,6 +21,12 @@ export interface Passkeys {
    */
   verify(site: PasskeySite, proposal: string, answer: PasskeyAssertion): Promise<string | undefined>;
 }
+
+/**
+ * The library that verifies passkeys, loaded when the first one is used: with its certificate parsers it is a tenth of the CPU time of a
+ * start, and most installations have no passkeys.
+ */
+export const loadWebAuthn = () => import('@simplewebauthn/server');
 
 /** Challenges have 256 random bits. */
 const challengeBytes = 32;
@@ -72,6 +77,7 @@ async function verifyAnswer(
     publicKey: Uint8Array.from(passkey.publicKey),
     counter: passkey.counter,
   };
+  const { verifyAuthenticationResponse } = await loadWebAuthn();
   const verified = await verifyAuthenticationResponse({
     response: { ...answer, response, clientExtensionResults: {} },
     expectedChallenge: challenge,
