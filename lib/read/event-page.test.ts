@@ -39,6 +39,9 @@ const columns = { id: events.id, startTimeMs: events.startTimeMs };
 const anyLimits: fc.Arbitrary<ListLimits> = fc.record({
   firstWalkEvents: fc.integer({ min: 1, max: 6 }),
   walkedEvents: fc.integer({ min: 7, max: 30 }),
+  firstWalkSegments: fc.integer({ min: 1, max: 4 }),
+  walkedSegments: fc.integer({ min: 5, max: 8 }),
+  walkedSegmentEvents: fc.integer({ min: 1, max: 20 }),
   segmentEvents: fc.integer({ min: 1, max: 40 }),
   firstReadEvents: fc.integer({ min: 1, max: 10 }),
   eventsPerRead: fc.integer({ min: 1, max: 30 }),

@@ -50,7 +50,8 @@ export async function readEventPage<Columns extends EventColumns>(
   const rest = { after: walk.end, rowsMax: wanted - walk.rows.length };
   const found =
     terms.length > 0 && walk.rows.length < limits.enoughRows
-      ? await findInSegments(source, { ...rest, terms })
+      ? ((isNarrow ? undefined : await findInFewSegments(source, { ...rest, terms })) ??
+        (await findInSegments(source, { ...rest, terms })))
       : await walkEvents(source, rest.after, {
           rowsMax: rest.rowsMax,
           eventsMax: limits.walkedEvents - limits.firstWalkEvents,

@@ -2,8 +2,16 @@
 export interface ListLimits {
   /** Events examined in time order before the search by segment begins. */
   readonly firstWalkEvents: number;
-  /** Events examined in time order in total, when the filter has no term or very many segments have its terms. */
+  /** Events examined in time order in total, when the filter has no term, or the page begins far behind the newest segments. */
   readonly walkedEvents: number;
+  /**
+   * Segments examined in time order, when more than `segmentsAtOnce` have the filter's terms. More than `firstWalkEvents`, since each
+   * event may have a segment of its own. When all of them are newer than the page begins, segments are listed by their terms.
+   */
+  readonly firstWalkSegments: number;
+  /** Segments, and their events, examined further where the terms are frequent in the time before: listing all would take longer. */
+  readonly walkedSegments: number;
+  readonly walkedSegmentEvents: number;
   /** Events read from segments that have the filter's terms. */
   readonly segmentEvents: number;
   /** Events of the first read from segments. It is small because a page is often full after a few; each further read doubles. */
@@ -21,10 +29,13 @@ export interface ListLimits {
   readonly enoughRows: number;
 }
 
-/** Measured in ADR 0018: examining an event takes 1 to 2 µs, a statement 0.5 ms. */
+/** Measured in ADR 0018: examining an event or a segment takes 1 to 2 µs, listing one by its terms 2 to 4 µs, a statement 0.5 ms. */
 export const listLimits: ListLimits = {
   firstWalkEvents: 2_000,
   walkedEvents: 12_000,
+  firstWalkSegments: 3_000,
+  walkedSegments: 25_000,
+  walkedSegmentEvents: 500_000,
   segmentEvents: 12_000,
   firstReadEvents: 2_000,
   eventsPerRead: 5_000,

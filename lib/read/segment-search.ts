@@ -1,4 +1,12 @@
-import { type CandidateSegment, listCandidates, readCandidates } from './candidate-segments.ts';
+import { dayMs } from '../time.ts';
+import {
+  type CandidateSegment,
+  listCandidates,
+  readCandidates,
+  type SegmentPosition,
+  type SegmentWalk,
+  walkSegments,
+} from './candidate-segments.ts';
 import type { EventCursor } from './event-cursor.ts';
 import { beginningOf, compareEvents, isAfter, newestFirst, startInSegment } from './event-position.ts';
 import type { EventColumns, EventRow, EventSource, FoundEvents } from './event-rows.ts';
@@ -12,24 +20,27 @@ export interface SegmentSearch {
 }
 
 /**
- * Finds events in the segments that have all terms. Segments are read by their latest start time, newest first, until no remaining
- * segment can have a newer event than those found. For a single frequent value, examining a few thousand events in time order is
- * faster than listing its many segments, so that is tried first.
+ * Finds events in the segments that have all terms, when the space has more than `findInFewSegments` lists. Segments are read by their
+ * latest start time, newest first, until no remaining segment can have a newer event than those found.
  */
 export async function findInSegments<Columns extends EventColumns>(
   source: EventSource<Columns>,
   search: SegmentSearch,
 ): Promise<FoundEvents<EventRow<Columns>>> {
-  const few = await findInFewSegments(source, search);
-  if (few !== undefined) return few;
   const { rowsMax, terms } = search;
-  const { walkedEvents, firstWalkEvents, enoughRows } = source.limits;
-  // The first walk found too few events with all values; walking further rarely fills a page, so segments are read.
-  if (terms.length > 1 && enoughRows > rowsMax) return readInOrder(source, search, listReads(source, search));
-  const walk = await walkEvents(source, search.after, { rowsMax, eventsMax: walkedEvents - firstWalkEvents });
-  if (walk.end === undefined || walk.rows.length >= Math.min(rowsMax, enoughRows)) return walk;
+  const { limits } = source;
+  const mayEndEarly = rowsMax >= limits.enoughRows;
+  const first = mayEndEarly ? undefined : await walkFirst(source, search);
+  if (first !== undefined) return readInOrder(source, search, walkReads(source, search, first));
+  // The walk of events found too few with all values; walking further rarely fills a page, so segments are read.
+  if (terms.length > 1 && !mayEndEarly) return readInOrder(source, search, listReads(source, search));
+  const eventsMax = limits.walkedEvents - limits.firstWalkEvents;
+  const walk = await walkEvents(source, search.after, { rowsMax, eventsMax });
+  if (walk.end === undefined || walk.rows.length >= Math.min(rowsMax, limits.enoughRows)) return walk;
   const rest = { ...search, after: walk.end, rowsMax: rowsMax - walk.rows.length };
-  const found = await readInOrder(source, rest, listReads(source, rest));
+  const begun = mayEndEarly ? await walkFirst(source, rest) : undefined;
+  const reads = begun === undefined ? listReads(source, rest) : walkReads(source, rest, begun);
+  const found = await readInOrder(source, rest, reads);
   return { rows: [...walk.rows, ...found.rows], end: found.end };
 }
 
@@ -99,16 +110,97 @@ async function listFew<Columns extends EventColumns>(
   return all.length <= limits.segmentsAtOnce ? divideReads(all, fromMs, readSizes(limits)) : undefined;
 }
 
+/** Candidates of the first walk: as many segments of a request fill a page. Segments of one event need more, so it doubles. */
+const firstCandidates = 25;
+
+/**
+ * Examines the newest segments of the space.
+ *
+ * @returns undefined when all of them are newer than the position, as on a late page: examining segments up to it would take long.
+ */
+async function walkFirst<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  { terms, after }: SegmentSearch,
+): Promise<SegmentWalk | undefined> {
+  const segmentsMax = source.limits.firstWalkSegments;
+  const walk = await walkSegments(source, {
+    terms,
+    after,
+    listed: undefined,
+    segmentsMax,
+    candidatesMax: firstCandidates,
+  });
+  return walk.end !== undefined && walk.end.maxStartMs > after.startTimeMs ? undefined : walk;
+}
+
+/**
+ * Examines segments of the space in order of time before it lists those with the terms: where the terms are frequent, some of the next
+ * segments have them, and listing all takes longer the more there are.
+ */
+async function* walkReads<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  { terms, after }: SegmentSearch,
+  first: SegmentWalk,
+): AsyncGenerator<SegmentRead> {
+  const { firstWalkSegments, walkedSegments, walkedSegmentEvents } = source.limits;
+  const nextSize = readSizes(source.limits);
+  let [walk, { examined, events }] = [first, first];
+  let segmentsMax = firstWalkSegments;
+  let candidatesMax = firstCandidates;
+  for (;;) {
+    const { end } = walk;
+    yield* divideReads(
+      walk.candidates,
+      end?.maxStartMs ?? source.filter.from ?? Number.NEGATIVE_INFINITY,
+      nextSize,
+    );
+    if (end === undefined) return;
+    if (
+      examined >= segmentsMax &&
+      segmentsMax < walkedSegments &&
+      (await areFrequent(source, { terms, after }))
+    )
+      segmentsMax = walkedSegments;
+    if (examined >= segmentsMax || events >= walkedSegmentEvents) {
+      yield* listReads(source, { terms, after }, end);
+      return;
+    }
+    candidatesMax *= 2;
+    walk = await walkSegments(source, {
+      terms,
+      after,
+      listed: end,
+      segmentsMax: segmentsMax - examined,
+      candidatesMax,
+    });
+    examined += walk.examined;
+    events += walk.events;
+  }
+}
+
+/** Whether many segments of the week before the position have the terms, by their time of receipt. */
+async function areFrequent<Columns extends EventColumns>(
+  source: EventSource<Columns>,
+  { terms, after }: Pick<SegmentSearch, 'terms' | 'after'>,
+): Promise<boolean> {
+  // Within the times of a UUIDv7, whatever time an event has.
+  const receivedSinceMs = Math.min(Math.max(0, Math.floor(after.startTimeMs) - 7 * dayMs), 2 ** 48 - 1);
+  const segmentsMax = source.limits.segmentsAtOnce + 1;
+  const query = { terms, after, receivedSinceMs, listed: undefined, segmentsMax, sortedMax: segmentsMax };
+  return (await listCandidates(source, query)).length === segmentsMax;
+}
+
 /** Lists many segments, in bounded steps. */
 async function* listReads<Columns extends EventColumns>(
   source: EventSource<Columns>,
-  { terms, after }: SegmentSearch,
+  { terms, after }: Pick<SegmentSearch, 'terms' | 'after'>,
+  from?: SegmentPosition,
 ): AsyncGenerator<SegmentRead> {
   const { filter, limits } = source;
   const nextSize = readSizes(limits);
   const fromMs = filter.from ?? Number.NEGATIVE_INFINITY;
   const perList = { segmentsMax: limits.segmentsListed, sortedMax: everySegment };
-  let listed: CandidateSegment | undefined;
+  let listed = from;
   do {
     const list = await listCandidates(source, { terms, after, listed, ...perList });
     listed = list[limits.segmentsListed - 1];

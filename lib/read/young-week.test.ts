@@ -143,3 +143,19 @@ test.each(sizes.map((to, place) => [to, sizes[place - 1] ?? 0]))(
     expect(read.activity).toBeLessThan(few + 2 * activeUsers * ofUser);
   },
 );
+
+test('a frequent value behind 24,000 newer events of another is found without a list of all its segments', async () => {
+  const [last = 0] = sizes.slice(-1);
+  const newer = 2_400;
+  await grow(spaceId, { from: last, to: last + newer, retiredUntil: last + newer });
+  const read = await readOf(async () => {
+    expect(await list({ name: 'current' })()).toMatchObject({ rows: { length: 50 }, isComplete: true });
+  });
+  // The walk of events, the index entries that the first listing counts, the walk of segments, and the events of one read.
+  const entries = last - retiredUntil;
+  expect(read).toBeLessThan(
+    2 * listLimits.firstWalkEvents +
+      entries +
+      2 * (newer + listLimits.segmentsAtOnce + listLimits.firstReadEvents),
+  );
+});
