@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
@@ -5,13 +6,21 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent } from '../../../harness/fixtures/events.ts';
 import { partOf } from '../../../harness/fixtures/part.ts';
+import { createSpace } from '../../../lib/accounts/spaces.ts';
+import { openPostgres } from '../../../lib/db/connect.ts';
+import { openDatabase } from '../../../lib/db/database.ts';
+import { alertDeliveries, alertEvents, alertRules, alertTargets } from '../../../lib/db/schema.ts';
 import { insertParts } from '../../../lib/write/store.ts';
 import { openDashboard, type TestDashboard, type TestSpace } from '../../../test/support/dashboard.ts';
+import { createDatabase } from '../../../test/support/test-servers.ts';
 import { until } from '../../../test/support/wait.ts';
+import { deliverDue, type SendAlert } from './deliver.ts';
 import { claimRule, evaluateNext } from './evaluate-rules.ts';
 import { measure } from './evaluation.ts';
+import { deliveriesOfSpaceMax, slowEvaluationMs, slowEvaluationRest, testsPerMinuteMax } from './limits.ts';
 import { readSeries } from './read-series.ts';
 import type { AlertFilter } from './rule.ts';
+import { SlowSpaces } from './slow-spaces.ts';
 import { signWebhook } from './webhook.ts';
 
 /** Two dashboard APIs on one database, with an HTTP receiver and a mail server on this machine. */
@@ -255,7 +264,7 @@ test('of several evaluations of the same windows one is stored', async () => {
     await dashboard.sql`
       UPDATE alert_rules SET due_at = '2000-01-01', claimed_until = NULL
       WHERE space_id = ${spaceId} AND evaluated_until < now() - interval '30 minutes'`;
-    return evaluateNext(dashboard.database, undefined);
+    return evaluateNext(dashboard.database, undefined, new SlowSpaces());
   });
   await Promise.all(evaluations);
   await until(async () => (await space.client.trpc.alerts.history.query()).length >= 2);
@@ -267,6 +276,98 @@ test('of several evaluations of the same windows one is stored', async () => {
     UPDATE alert_rules SET due_at = '2000-01-01', claimed_until = now() + interval '1 minute' WHERE space_id = ${spaceId}`;
   const claimed = await claimRule(dashboard.database);
   expect(claimed?.spaceId).not.toBe(spaceId);
+});
+
+test('a space whose evaluations take long or fail does not delay the alerts of others', async () => {
+  // Without a dashboard API, whose loop would claim the rules.
+  await using database = await createDatabase();
+  await using pool = openPostgres(database.url, {
+    applicationName: 'test',
+    connectionsMax: 2,
+    statementTimeoutMs: 10_000,
+  });
+  const own = openDatabase(pool);
+  const [slow, other] = [await createSpace(own, 'slow'), await createSpace(own, 'other')];
+  const rule = {
+    ...errorRate,
+    comparison: 'above',
+    filter: {},
+    targetIds: [],
+    evaluatedUntil: new Date(),
+  } as const;
+  const addRule = (spaceId: string, dueAt: Date, claimedUntil: Date | null) =>
+    own.insert(alertRules).values({ ...rule, targetIds: [], spaceId, id: randomUUID(), dueAt, claimedUntil });
+  await addRule(slow.id, new Date(1_000), new Date(5_000));
+  await addRule(slow.id, new Date(2_000), null);
+  await addRule(other.id, new Date(3_000), null);
+  let nowMs = 0;
+  const spaces = new SlowSpaces(() => nowMs);
+  spaces.note(slow.id, slowEvaluationMs);
+  spaces.note(other.id, slowEvaluationMs - 1);
+  expect(spaces.list()).toEqual([slow.id]);
+  expect((await claimRule(own, spaces.list()))?.spaceId).toBe(other.id);
+  expect(await claimRule(own, spaces.list())).toBeUndefined();
+  nowMs = slowEvaluationRest * slowEvaluationMs;
+  expect(spaces.list()).toEqual([]);
+  // The rule whose evaluation failed comes after the other one.
+  expect([(await claimRule(own))?.dueAt.getTime(), (await claimRule(own))?.dueAt.getTime()]).toEqual([
+    2_000, 1_000,
+  ]);
+});
+
+test('a space with many messages that wait does not delay those of others; tests are limited', async () => {
+  await using database = await createDatabase();
+  await using pool = openPostgres(database.url, {
+    applicationName: 'test',
+    connectionsMax: 4,
+    statementTimeoutMs: 10_000,
+  });
+  const own = openDatabase(pool);
+  const [many, few] = [await createSpace(own, 'many'), await createSpace(own, 'few')];
+  const add = async (spaceId: string, count: number, attemptAt: Date) => {
+    const [target, event] = [randomUUID(), randomUUID()];
+    await own
+      .insert(alertTargets)
+      .values({ spaceId, id: target, name: 't', kind: 'webhook', address: 'https://x.example' });
+    const message = {
+      change: 'test',
+      space: { id: spaceId, name: '' },
+      rule: null,
+      value: null,
+      at: '',
+      link: null,
+    };
+    await own.insert(alertEvents).values({ spaceId, id: event, change: 'test', at: new Date(), message });
+    const rows = Array.from({ length: count }, () => ({
+      spaceId,
+      eventId: event,
+      targetId: target,
+      attemptAt,
+    }));
+    await own.insert(alertDeliveries).values(rows);
+  };
+  await add(many.id, 50, new Date(1_000));
+  await add(few.id, 2, new Date(2_000));
+  const sent: string[] = [];
+  const send: SendAlert = async (target) => void sent.push(target.spaceId);
+  await deliverDue(own, send);
+  expect(sent.toSorted()).toEqual([...Array(deliveriesOfSpaceMax).fill(many.id), few.id, few.id].toSorted());
+  while ((await deliverDue(own, send)) > 0) expect(sent.length).toBeLessThanOrEqual(52);
+  expect(sent).toHaveLength(52);
+
+  const space = await dashboard.addSpace();
+  const { trpc } = space.client;
+  const target = await trpc.alerts.createTarget.mutate({
+    name: 'Mail',
+    kind: 'email',
+    address: 'tests@example.org',
+  });
+  for (let test = 0; test < testsPerMinuteMax; test++) await trpc.alerts.testTarget.mutate({ id: target.id });
+  // Whatever the time that the tests before took.
+  await dashboard.sql`UPDATE alert_events SET created_at = now() WHERE space_id = ${space.spaceId}`;
+  await expect(trpc.alerts.testTarget.mutate({ id: target.id })).rejects.toMatchObject({
+    data: { code: 'TOO_MANY_REQUESTS' },
+  });
 });
 
 test('a delivery that fails is sent again with the same id; a redirect is not followed; a muted rule sends nothing', async () => {

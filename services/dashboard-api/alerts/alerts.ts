@@ -6,7 +6,8 @@ import { alertDeliveries, alertEvents } from '../../../lib/db/schema.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { deliverDue, openSender } from './deliver.ts';
 import { evaluateNext } from './evaluate-rules.ts';
-import { alertPollMs, deliveriesAtOnceMax, historyMs, historyPassMs } from './limits.ts';
+import { alertPollMs, historyMs, historyPassMs } from './limits.ts';
+import { SlowSpaces } from './slow-spaces.ts';
 
 /** Evaluates the rules of all spaces and sends what happens, in the background (docs/alerts.md). Every dashboard API does. */
 export function startAlerts(
@@ -17,6 +18,7 @@ export function startAlerts(
   const stopping = new AbortController();
   const { signal } = stopping;
   const send = openSender(config);
+  const slow = new SlowSpaces();
   const repeat = async (what: string, runOnce: () => Promise<boolean>, pauseMs: number) => {
     while (!signal.aborted) {
       let isMore = false;
@@ -34,14 +36,10 @@ export function startAlerts(
   const running = Promise.all([
     repeat(
       'alerts were not evaluated',
-      () => evaluateNext(database, config.DASHBOARD_PUBLIC_URL),
+      () => evaluateNext(database, config.DASHBOARD_PUBLIC_URL, slow),
       alertPollMs,
     ),
-    repeat(
-      'alerts were not sent',
-      async () => (await deliverDue(database, send)) === deliveriesAtOnceMax,
-      alertPollMs,
-    ),
+    repeat('alerts were not sent', async () => (await deliverDue(database, send)) > 0, alertPollMs),
     repeat('old alerts were not deleted', () => deleteHistory(database), historyPassMs),
   ]);
   return {

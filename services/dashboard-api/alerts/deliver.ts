@@ -4,7 +4,14 @@ import type { Transporter } from 'nodemailer';
 import type { ConfigWith } from '../../../lib/config.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { alertDeliveries, alertEvents, alertTargets } from '../../../lib/db/schema.ts';
-import { attemptsMax, deliveriesAtOnceMax, deliveryTimeoutMs, retryFirstMs, retryMsMax } from './limits.ts';
+import {
+  attemptsMax,
+  deliveriesAtOnceMax,
+  deliveriesOfSpaceMax,
+  deliveryTimeoutMs,
+  retryFirstMs,
+  retryMsMax,
+} from './limits.ts';
 import { type AlertMessage, describeAlert, slackBody } from './message.ts';
 import { ForbiddenTargetError, postJson, signWebhook } from './webhook.ts';
 
@@ -78,13 +85,22 @@ export async function deliverDue(database: Database, send: SendAlert): Promise<n
 }
 
 async function claimDeliveries(database: Database): Promise<Delivery[]> {
-  const { id, attempts, attemptAt, deliveredAt, failedAt } = alertDeliveries;
+  const { spaceId, id, attempts, attemptAt, deliveredAt, failedAt } = alertDeliveries;
+  const isDue = and(isNull(deliveredAt), isNull(failedAt), lte(attemptAt, sql`now()`));
+  // The first of each space, then the second of each: a space whose receivers do not answer does not delay the messages of others.
+  const place = sql<number>`row_number() OVER (PARTITION BY ${spaceId} ORDER BY ${attemptAt})`.as('place');
+  const ranked = database.select({ id, attemptAt, place }).from(alertDeliveries).where(isDue).as('ranked');
+  const next = database
+    .select({ id: ranked.id })
+    .from(ranked)
+    .where(lte(ranked.place, deliveriesOfSpaceMax))
+    .orderBy(asc(ranked.place), asc(ranked.attemptAt))
+    .limit(deliveriesAtOnceMax);
   const due = database
     .select({ id })
     .from(alertDeliveries)
-    .where(and(isNull(deliveredAt), isNull(failedAt), lte(attemptAt, sql`now()`)))
-    .orderBy(asc(attemptAt))
-    .limit(deliveriesAtOnceMax)
+    // Again `isDue`: another process may have claimed it since.
+    .where(and(inArray(id, next), isDue))
     .for('update', { skipLocked: true });
   const pauseMs = sql`least(${retryFirstMs}::float8 * 2 ^ least(${attempts}, 30), ${retryMsMax}::float8)`;
   return database

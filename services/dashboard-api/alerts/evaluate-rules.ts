@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { and, asc, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from 'drizzle-orm';
 import { readSpace } from '../../../lib/accounts/spaces.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { alertDeliveries, alertEvents, alertRules, spaces } from '../../../lib/db/schema.ts';
@@ -9,6 +9,7 @@ import { catchUpMsMax, claimMs, evaluationDelayMs, eventTicksAtOnceMax, ticksAtO
 import type { AlertMessage } from './message.ts';
 import { readSeries, readValueNow } from './read-series.ts';
 import { countsEvents, isStateNow, stepMinutesOf } from './rule.ts';
+import type { SlowSpaces } from './slow-spaces.ts';
 
 /** A rule with its state, claimed for an evaluation. */
 export type ClaimedRule = typeof alertRules.$inferSelect & {
@@ -23,21 +24,43 @@ export type ClaimedRule = typeof alertRules.$inferSelect & {
  * no other was committed since it was read. So each transition is stored once, also when a process stops for longer than its claim.
  *
  * @param publicUrl DASHBOARD_PUBLIC_URL.
+ * @param slow spaces whose rules are left alone for now.
  * @returns false when no rule is due.
  */
-export async function evaluateNext(database: Database, publicUrl: string | undefined): Promise<boolean> {
-  const rule = await claimRule(database);
+export async function evaluateNext(
+  database: Database,
+  publicUrl: string | undefined,
+  slow: SlowSpaces,
+): Promise<boolean> {
+  const rule = await claimRule(database, slow.list());
   if (rule === undefined) return false;
+  const startedAtMs = performance.now();
+  try {
+    await evaluateClaimed(database, rule, publicUrl);
+  } finally {
+    slow.note(rule.spaceId, performance.now() - startedAtMs);
+  }
+  return true;
+}
+
+async function evaluateClaimed(
+  database: Database,
+  rule: ClaimedRule,
+  publicUrl: string | undefined,
+): Promise<void> {
   const plan = planEvaluation(rule);
   const evaluation =
     plan === undefined
       ? { state: { phase: rule.phase, sinceMs: rule.since.getTime() }, transitions: [], value: rule.value }
       : await evaluateRule(database, rule, plan);
   await commit(database, rule, { plan, evaluation, publicUrl });
-  return true;
 }
 
-export async function claimRule(database: Database): Promise<ClaimedRule | undefined> {
+/** @param excluded the ids of spaces whose rules are not claimed. */
+export async function claimRule(
+  database: Database,
+  excluded: readonly string[] = [],
+): Promise<ClaimedRule | undefined> {
   const due = database
     .select({ id: alertRules.id })
     .from(alertRules)
@@ -45,11 +68,13 @@ export async function claimRule(database: Database): Promise<ClaimedRule | undef
       and(
         lte(alertRules.dueAt, sql`now()`),
         or(isNull(alertRules.claimedUntil), lt(alertRules.claimedUntil, sql`now()`)),
+        excluded.length === 0 ? undefined : notInArray(alertRules.spaceId, [...excluded]),
         // A space that is marked as deleted receives nothing: that is no silence.
         sql`NOT EXISTS (SELECT FROM ${spaces} WHERE ${spaces.id} = ${alertRules.spaceId} AND ${spaces.deleteAt} IS NOT NULL)`,
       ),
     )
-    .orderBy(asc(alertRules.dueAt))
+    // A rule whose evaluation failed is behind those that were due before its claim ended. `greatest` ignores NULL.
+    .orderBy(asc(sql`greatest(${alertRules.dueAt}, ${alertRules.claimedUntil})`))
     .limit(1)
     .for('update', { skipLocked: true });
   const [rule] = await database

@@ -24,6 +24,13 @@ export const catchUpMsMax = 7 * 24 * 60 * 60_000;
 /** A process that claims a rule and ends is replaced after this time. Longer than the time-out of the statements of an evaluation. */
 export const claimMs = 60_000;
 
+/**
+ * After an evaluation of at least this length, the rules of its space wait this many times as long. Evaluations from statistics take
+ * milliseconds.
+ */
+export const slowEvaluationMs = 500;
+export const slowEvaluationRest = 4;
+
 /** Interval between two looks for due rules and deliveries. */
 export const alertPollMs = 2_000;
 
@@ -32,9 +39,13 @@ export const rulesMax = 100;
 export const targetsMax = 50;
 export const targetsOfRuleMax = 10;
 
-/** Time limit of one delivery, and deliveries sent at once. */
+/** Time limit of one delivery, deliveries sent at once, and those of one space: its receivers may not answer. */
 export const deliveryTimeoutMs = 10_000;
 export const deliveriesAtOnceMax = 10;
+export const deliveriesOfSpaceMax = 3;
+
+/** Test messages of a space in a minute: each may be an e-mail to anybody, and is sent up to 20 times. */
+export const testsPerMinuteMax = 10;
 
 /** Pause before the second attempt of a delivery; it doubles with each, up to the maximum. After the last attempt, in about a day, it is given up. */
 export const retryFirstMs = 30_000;

@@ -32,7 +32,7 @@ export interface SpaceAlerts {
   listTargets(): Promise<ListedTarget[]>;
   createTarget(target: NewTarget): Promise<{ id: string; secret: string | null } | undefined>;
   removeTarget(id: string): Promise<boolean>;
-  testTarget(id: string): Promise<boolean>;
+  testTarget(id: string): ReturnType<typeof testTarget>;
   /** Whether SMTP_URL is set. */
   readonly hasMail: boolean;
   /** ALERT_TARGETS_PRIVATE. */

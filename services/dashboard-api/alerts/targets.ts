@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import { readSpace } from '../../../lib/accounts/spaces.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { alertDeliveries, alertEvents, alertTargets } from '../../../lib/db/schema.ts';
 import { namesOf } from '../../../lib/db/statement.ts';
 import { webhookSecret } from './deliver.ts';
-import { targetsMax } from './limits.ts';
+import { targetsMax, testsPerMinuteMax } from './limits.ts';
 import type { AlertMessage } from './message.ts';
 
 export interface NewTarget {
@@ -78,16 +78,22 @@ export async function removeTarget(
   return (await runAudited(database, removed, entry)).length > 0;
 }
 
-/** Sends a test message, in the same way as an alert. The history shows the outcome. @returns whether the space has the target. */
+/** Sends a test message, in the same way as an alert. The history shows the outcome. @returns why it was not sent, if so. */
 export async function testTarget(
   database: Database,
   spaceId: string,
   { id, actor, publicUrl }: { id: string; actor: Actor; publicUrl: string | undefined },
-): Promise<boolean> {
+): Promise<'no_target' | 'too_many' | undefined> {
   const isTarget = and(eq(alertTargets.spaceId, spaceId), eq(alertTargets.id, id));
   const [found] = await database.select({ id: alertTargets.id }).from(alertTargets).where(isTarget);
   const space = await readSpace(database, spaceId);
-  if (found === undefined || space === undefined) return false;
+  if (found === undefined || space === undefined) return 'no_target';
+  const isRecentTest = and(
+    eq(alertEvents.spaceId, spaceId),
+    eq(alertEvents.change, 'test'),
+    gt(alertEvents.createdAt, sql`now() - interval '1 minute'`),
+  );
+  if ((await database.$count(alertEvents, isRecentTest)) >= testsPerMinuteMax) return 'too_many';
   const message: AlertMessage = {
     change: 'test',
     space: { id: spaceId, name: space.name },
@@ -108,5 +114,5 @@ export async function testTarget(
     SELECT ${tested.spaceId}, ${tested.id}, ${id}::uuid FROM ${tested}`);
   const entry = { spaceId: tested.spaceId, actor, action: 'alert_target.test', target: id };
   await runAudited(database, tested, entry, { after: [sent] });
-  return true;
+  return undefined;
 }

@@ -9,6 +9,7 @@ import {
   eventWindowMinutesMax,
   holdMinutesMax,
   targetsOfRuleMax,
+  testsPerMinuteMax,
   windowsMinutes,
 } from '../../alerts/limits.ts';
 import type { AlertPreview } from '../../alerts/preview.ts';
@@ -232,7 +233,13 @@ export const alerts = router({
     .input(id)
     .output(z.void())
     .mutation(async ({ ctx, input }) => {
-      if (!(await ctx.admin.alerts.testTarget(input.id))) throw missing('target');
+      const failed = await ctx.admin.alerts.testTarget(input.id);
+      if (failed === 'no_target') throw missing('target');
+      if (failed === 'too_many')
+        throw new TRPCError({
+          code: 'TOO_MANY_REQUESTS',
+          message: `The space has sent ${testsPerMinuteMax} test messages in the last minute. Wait a minute.`,
+        });
     }),
 });
 
