@@ -16,6 +16,7 @@ import { createRoutes } from './routes.ts';
 import { serveDashboard } from './server.ts';
 import { openServices } from './services.ts';
 import { openSso } from './sso/open-sso.ts';
+import { UnreadResponses } from './unread-responses.ts';
 import { openWeb } from './web/open-web.ts';
 
 /**
@@ -67,6 +68,7 @@ export async function startDashboardApi({
     services,
     findUnready,
     answerAfterBody: createAnswerAfterBody(),
+    unread: resources.use(new UnreadResponses(log)),
     web: openWeb(config),
     publicUrl: config.DASHBOARD_PUBLIC_URL,
     sso: openSso(accounts, config, services),

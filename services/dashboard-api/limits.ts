@@ -166,6 +166,16 @@ export const dashboardCallTimeoutMs = 12_000;
 /** Client connections. A browser opens up to six. Further ones are closed. */
 export const dashboardSocketsMax = 2_000;
 
+/**
+ * Bytes of all responses that clients have not read, and how often they are summed. Sixty events of the largest size: enough for slow
+ * clients, and far below the memory of a process.
+ */
+export const unreadBytesMax = 256 * 1024 * 1024;
+export const unreadCheckMs = 1_000;
+
+/** A client that reads nothing of a response for this long is disconnected. The same as for a page of a download. */
+export const unreadStallMsMax = 120_000;
+
 /** Events in a page of the list. */
 export const eventsPageDefault = 50;
 export const eventsPageMax = 200;

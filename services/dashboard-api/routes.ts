@@ -16,6 +16,7 @@ import { appRouter } from './router.ts';
 import { createSsoRoutes, type Sso } from './sso/sso-routes.ts';
 import { openContext, type Services } from './trpc/context.ts';
 import { readRequest } from './trpc/request.ts';
+import type { UnreadResponses } from './unread-responses.ts';
 import { findWebFile, sendWebFile } from './web/send-web-file.ts';
 import type { WebFile } from './web/web-files.ts';
 
@@ -23,6 +24,8 @@ export interface RouteDependencies {
   services: Services;
   findUnready: FindUnready;
   answerAfterBody: AnswerAfterBody;
+  /** Bounds what clients leave unread. */
+  unread: UnreadResponses;
   /** The built pages by path; undefined when only the API is served. */
   web?: ReadonlyMap<string, WebFile> | undefined;
   /** The setting DASHBOARD_PUBLIC_URL. */
@@ -47,7 +50,7 @@ const strictTransport = 'max-age=31536000';
  * /healthz and /readyz, and the pages at all others. Without the pages, other paths are answered with 404 or 405.
  */
 export function createRoutes(dependencies: RouteDependencies): RequestListener {
-  const { answerAfterBody, findUnready, web } = dependencies;
+  const { answerAfterBody, findUnready, unread, web } = dependencies;
   const trpc: Route = { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) };
   const downloads = { ...dependencies, slots: new DownloadSlots() };
   const raw: Route = {
@@ -116,6 +119,7 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
   };
   const isHttps = dependencies.publicUrl?.startsWith('https:') === true;
   return (request, response) => {
+    unread.add(request, response);
     if (isHttps) {
       response.setHeader('Strict-Transport-Security', strictTransport);
       // Browsers use TLS even if a proxy does not say so, so session cookies must be Secure.

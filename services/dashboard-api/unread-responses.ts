@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { constants, Http2ServerResponse } from 'node:http2';
+import type { Logger } from '../../lib/log.ts';
+import { unreadBytesMax, unreadCheckMs, unreadStallMsMax } from './limits.ts';
+import { senderOf } from './request-log.ts';
+
+/**
+ * Bounds the memory of responses that clients do not read: over HTTP/2 a client can ask for a hundred events of megabytes on each
+ * connection, and keep the window of every stream closed. Beyond the bound the sender with the most unread bytes loses its responses,
+ * so that others keep theirs.
+ */
+export class UnreadResponses implements Disposable {
+  readonly #log: Logger;
+  readonly #bytesMax: number;
+  /** The address of each one's connection. */
+  readonly #open = new Map<ServerResponse, string>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(log: Logger, bytesMax = unreadBytesMax) {
+    this.#log = log;
+    this.#bytesMax = bytesMax;
+    this.#timer = setInterval(() => this.#check(), unreadCheckMs).unref();
+  }
+
+  add(request: IncomingMessage, response: ServerResponse): void {
+    this.#open.set(response, request.socket.remoteAddress ?? '');
+    response.once('close', () => this.#open.delete(response));
+    // Node counts any progress of a write as activity.
+    response.setTimeout(unreadStallMsMax, () => reset(response));
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #check(): void {
+    const unread = [...this.#open].flatMap(([response, address]) =>
+      response.writableLength > 0 ? [{ response, address, bytes: response.writableLength }] : [],
+    );
+    let total = sumOf(unread);
+    if (total <= this.#bytesMax) return;
+    const bySender = Map.groupBy(unread, ({ response, address }) => {
+      const sender = senderOf(response);
+      return sender?.userId ?? sender?.keyId ?? sender?.address ?? address;
+    });
+    for (const own of [...bySender.values()].toSorted((a, b) => sumOf(b) - sumOf(a))) {
+      const bytes = sumOf(own);
+      const [first] = own;
+      this.#log.warn({ bytes, ...(first && senderOf(first.response)) }, 'responses were not read: reset');
+      for (const { response } of own) reset(response);
+      total -= bytes;
+      if (total <= this.#bytesMax) return;
+    }
+  }
+}
+
+function sumOf(unread: readonly { bytes: number }[]): number {
+  return unread.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** `destroy` of an HTTP/2 stream sends the reset only after the body, and keeps the body until then. */
+function reset(response: ServerResponse): void {
+  // Over HTTP/2 it is Node's compatible response.
+  const given: unknown = response;
+  if (given instanceof Http2ServerResponse) given.stream.close(constants.NGHTTP2_CANCEL);
+  else response.destroy();
+}
