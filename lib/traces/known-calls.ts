@@ -74,11 +74,9 @@ function observe(chains: Chain[]): Joined {
   };
 }
 
-/** By trace, parent, model and usage. Spans of an older ingest have no scope, and no keys. */
+/** By trace, parent, and model with usage or the request of a stream. Spans of an older ingest have no scope, and no keys. */
 function siblingKeyOf({ spans }: Chain): string[] {
   const top = spans.at(-1);
-  const usageKey = spans.find((span) => span.usageKey !== null)?.usageKey;
-  return top === undefined || usageKey === undefined
-    ? []
-    : [`${top.traceId} ${top.parentSpanId} ${usageKey}`];
+  const usageKeys = new Set(spans.flatMap((span) => span.usageKey ?? []));
+  return top === undefined ? [] : [...usageKeys].map((key) => `${top.traceId} ${top.parentSpanId} ${key}`);
 }

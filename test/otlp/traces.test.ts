@@ -444,6 +444,32 @@ test('spans of two libraries with one parent, model and usage are one event also
   expect(rows).toHaveLength(3);
 });
 
+test.each(['the request', 'the end of the stream'])(
+  'a stream that a library records as two spans is one event when %s comes first',
+  async (first) => {
+    const spaceId = await newSpace();
+    const stream = { ...inner, request_data: '{"model":"claude"}' };
+    const read = { 'logfire.span_type': 'log', duration: 8.5, 'session.id': 'thread-1', ...usage };
+    const spans = [
+      { spanId: idOf(1), ...timesOf(0, 400), attributes: { ...stream, 'logfire.span_type': 'span' } },
+      { spanId: idOf(2), ...timesOf(9_000, 9_000), attributes: { ...stream, ...read } },
+      // An equal stream later.
+      { spanId: idOf(3), ...timesOf(20_000, 20_400), attributes: { ...stream, 'logfire.span_type': 'span' } },
+    ].map((span) => ({ traceId, parentSpanId: idOf(0), ...span }));
+    if (first === 'the end of the stream') spans.reverse();
+    for (const span of [...spans, ...spans]) await requestOf(spaceId, [span], 'logfire.anthropic').deliver();
+    const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+    expect(rows).toHaveLength(2);
+    const call = rows.find(({ id }) => id === eventIdOf(traceId, idOf(1)));
+    expect(call).toMatchObject({
+      threadId: 'thread-1',
+      inputTokens: 12,
+      durationMs: 9_000,
+      attributes: { 'otel.merged_span_ids': idOf(2) },
+    });
+  },
+);
+
 test.each(['the empty span', 'the detailed span'])(
   'two spans of one call in different requests are one event, with all data, when %s comes first',
   async (first) => {

@@ -15,10 +15,21 @@ export interface OtherEvent {
  */
 export function mergeEvents(first: JsonObject, others: readonly OtherEvent[]): JsonObject {
   if (others.length === 0) return first;
-  return mergeParts(first, [
+  return mergeParts(withEndOf(first, others), [
     ...partsOf(first),
     ...others.flatMap(({ event, spanId }) => partsOf(event, spanId)),
   ]);
+}
+
+/** A span that begins after the first one has ended continues the call: it read the stream. */
+function withEndOf(first: JsonObject, others: readonly OtherEvent[]): JsonObject {
+  const { startTimeMs, endTimeMs } = first;
+  if (typeof startTimeMs !== 'number' || typeof endTimeMs !== 'number') return first;
+  const ends = others.flatMap(({ event: { startTimeMs: start, endTimeMs: end } }) =>
+    typeof start === 'number' && typeof end === 'number' && start >= endTimeMs && end > start ? [end] : [],
+  );
+  const last = Math.max(...ends);
+  return ends.length === 0 ? first : { ...first, endTimeMs: last, durationMs: last - startTimeMs };
 }
 
 /** The event without the parts of these spans, which turned out not to describe its call. */

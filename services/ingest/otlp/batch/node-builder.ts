@@ -2,6 +2,7 @@ import type { NodeKind, SpanContext, SpanNode } from '../../../../lib/traces/spa
 import { isSpanId } from '../../../../lib/traces/span-tree.ts';
 import type { TraceNode } from '../../../../lib/traces/trace-node.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
+import { observedFromMs, streamKeyOf } from '../calls/stream-log.ts';
 import { hashOf, isTraceId, traceUuidOf } from '../mapping/ids.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { isJsonObject } from '../mapping/messages/messages.ts';
@@ -33,8 +34,9 @@ export class NodeBuilder {
       kind,
       name: unnamedKinds.has(kind) ? null : span.name,
       state: span.status.code === statusError ? 'error' : 'ok',
-      startTimeMs: toMs(span.startNs),
+      startTimeMs: observedFromMs(span, toMs(span.startNs)),
       endTimeMs: toMs(span.endNs),
+      usageKey: kind === 'llm' ? streamKeyOf(span) : undefined,
     });
   }
 
@@ -50,9 +52,10 @@ export class NodeBuilder {
       scope: node.scope.slice(0, scopeCharsMax),
       responseKey: responseId === undefined ? undefined : hashOf(['response', responseId]),
       usageKey:
-        input === undefined || output === undefined
+        found.usageKey ??
+        (input === undefined || output === undefined
           ? undefined
-          : hashOf(['usage', model ?? null, input, output]),
+          : hashOf(['usage', model ?? null, input, output])),
     });
   }
 

@@ -8,6 +8,7 @@ import { type SpanNode, SpanTree } from '../../../../lib/traces/span-tree.ts';
 import { encodeNodes } from '../../../../lib/traces/trace-node.ts';
 import { CostlyBatchError } from '../../read/batch-reader.ts';
 import { type Call, type CallTraits, describeCall, readCallTraits } from '../calls/call-traits.ts';
+import { scopeOf, withStreamTimes } from '../calls/stream-log.ts';
 import { eventsBytesMax, sourceCharsMax, spanBytesMax } from '../limits.ts';
 import type { JsonObject } from '../mapping/json-object.ts';
 import { nodeKindOf } from '../mapping/node-kind.ts';
@@ -15,7 +16,7 @@ import { mapSource } from '../mapping/otel-rest.ts';
 import { findRole, type Role } from '../mapping/role.ts';
 import { readContext } from '../mapping/span-context.ts';
 import { toEvent } from '../mapping/span-to-event.ts';
-import { type SpanRequest, type SpanSource, UnstorableError } from '../spans/span.ts';
+import { type Span, type SpanRequest, type SpanSource, UnstorableError } from '../spans/span.ts';
 import { NodeBuilder } from './node-builder.ts';
 import { eventBytesMax, PartBuilder } from './part-builder.ts';
 import type { SpanBatch } from './span-batch.ts';
@@ -123,19 +124,23 @@ export class SpanMapping {
 
   #readTraits({ index, role, scope }: Candidate): CallTraits {
     if (role.kind !== 'llm') throw new Error(`a span of kind ${role.kind} has no traits`);
-    return readCallTraits(this.#request.readSpan(index), role.by, scope);
+    return readCallTraits(this.#readSpan(index), role.by, scope);
+  }
+
+  #readSpan(index: number): Span {
+    return withStreamTimes(this.#request.readSpan(index));
   }
 
   #readCandidates(): Candidate[] {
     const candidates: Candidate[] = [];
     for (let index = 0; index < this.#request.count; index++) {
       this.#attempt(index, () => {
-        const span = this.#request.readSpan(index);
+        const span = this.#readSpan(index);
         const { traceId, spanId, parentSpanId } = span;
         const role = findRole(span);
         const kind = this.#options.isLogs ? 'log' : nodeKindOf(span.attributes, role);
         const context = readContext(span, role);
-        const scope = role.kind === 'llm' ? this.#request.readSource(index).scope.name : '';
+        const scope = role.kind === 'llm' ? scopeOf(span, this.#request.readSource(index).scope.name) : '';
         const candidate = { index, traceId, spanId, parentSpanId, role, kind, context, scope };
         candidates.push(candidate);
         this.#nodes.add(candidate, span);
@@ -174,7 +179,7 @@ export class SpanMapping {
       throw new UnstorableError('The events of the request are too large in total.');
     if (this.#request.bytesOf(index) > spanBytesMax) throw tooLarge();
     const source = this.#request.readSource(index);
-    return toEvent(this.#request.readSpan(index), {
+    return toEvent(this.#readSpan(index), {
       vendor: this.#options.vendor,
       role,
       source,

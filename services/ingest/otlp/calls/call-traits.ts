@@ -5,6 +5,7 @@ import { readRawResponse } from '../mapping/messages/raw-response.ts';
 import { toMs } from '../mapping/span-to-event.ts';
 import { type Convention, llmRows, usageRows } from '../mapping/table.ts';
 import type { Span } from '../spans/span.ts';
+import { observedFromMs, streamKeyOf } from './stream-log.ts';
 
 /** The innermost LLM span of a call, and the LLM spans above it that describe the same call. */
 export interface Call<Node extends SpanNode = SpanNode> {
@@ -21,6 +22,8 @@ export interface CallTraits {
   readonly outputTokens: number | undefined;
   /** The provider's id of the response. */
   readonly responseId: string | undefined;
+  /** Identifies the request of a call that was recorded as two spans. */
+  readonly streamKey: string | undefined;
   readonly startTimeMs: number;
   readonly endTimeMs: number;
 }
@@ -34,7 +37,8 @@ export function readCallTraits(span: Span, by: Convention, scope: string): CallT
     inputTokens: reader.number(usageRows.input),
     outputTokens: reader.number(usageRows.output),
     responseId: reader.text(llmRows.responseId) ?? readRawResponse(reader.get('output.value')).id,
-    startTimeMs: toMs(span.startNs),
+    streamKey: streamKeyOf(span),
+    startTimeMs: observedFromMs(span, toMs(span.startNs)),
     endTimeMs: toMs(span.endNs),
   };
 }
@@ -54,9 +58,10 @@ export function describeCall<Node extends SpanNode>(
     call,
     scopes: all.map(({ scope }) => scope),
     responseKey: first('responseId'),
-    siblingKeys: usage.includes(undefined)
-      ? []
-      : [JSON.stringify([traceId, parentSpanId, first('model'), ...usage])],
+    siblingKeys: [
+      ...(usage.includes(undefined) ? [] : [[first('model'), ...usage]]),
+      ...all.flatMap(({ streamKey }) => (streamKey === undefined ? [] : [[streamKey]])),
+    ].map((key) => JSON.stringify([traceId, parentSpanId, ...key])),
     startTimeMs,
     endTimeMs,
     durationMs: endTimeMs - startTimeMs,

@@ -13,6 +13,7 @@ const dimensionPrefixes = [
   'langfuse.observation.metadata.',
   'langsmith.metadata.',
   'mastra.metadata.',
+  'lmnr.association.properties.metadata.',
 ] as const;
 
 /** Attributes that hold dimensions as one JSON object, or as a list of tags. */
@@ -23,6 +24,7 @@ const tagLists = [
   'langsmith.trace.tags',
   'langsmith.span.tags',
   'mastra.tags',
+  'lmnr.association.properties.tags',
   'tags',
 ] as const;
 

@@ -12,8 +12,8 @@ import { mapUsage } from './usage.ts';
 
 /** Maps an LLM span to `properties.llm` (docs/api.md §2.6), by the rows of the table. */
 export function mapLlmPayload(reader: AttributeReader, messages: EventMessages): JsonObject {
-  const usage = mapUsage(reader);
   const raw = readRawResponse(reader.get('output.value') ?? reader.find(llmRows.output)?.value);
+  const usage = mapUsage(reader, raw.usage);
   return compact({
     model: reader.text(llmRows.model) ?? findRequestedModel(reader),
     input: mapInput(reader, messages),
@@ -36,11 +36,22 @@ function mapInput(reader: AttributeReader, { input: ofEvents }: EventMessages): 
     takeBest(reader, llmRows.input, readInput, countMissingInput) ?? fromEvents(ofEvents, readInput);
   const { system: systemOfMessages, prompt, messages, tools: toolsOfRequest }: Partial<LlmInput> = read ?? {};
   const instructions = reader.find(llmRows.system, (value) => readInstructions(value) !== undefined);
-  const system = takeWhole(reader, instructions, readInstructions)?.text ?? systemOfMessages;
+  const system =
+    takeWhole(reader, instructions, readInstructions)?.text ??
+    systemOfMessages ??
+    findSystemOfRequest(reader);
   const listed = reader.find(llmRows.tools, (value) => readTools(value) !== undefined);
   if (listed !== undefined) reader.take(listed);
   const tools = listed === undefined ? toolsOfRequest : readTools(listed.value);
   return unlessEmpty(compact({ system, prompt, messages, tools: tools as Json[] | undefined }));
+}
+
+/** OpenInference for Anthropic's JavaScript client has the system prompt in the request only. A search is cheaper than parsing each request. */
+function findSystemOfRequest(reader: AttributeReader): string | undefined {
+  const request = reader.get('input.value');
+  const isPossible =
+    typeof request === 'string' && /"(?:system|instructions|system_instruction)"\s*:/.test(request);
+  return isPossible ? readInput(request).system : undefined;
 }
 
 function mapOutput(

@@ -17,6 +17,10 @@ const words: readonly { readonly attribute: string; readonly kinds: Readonly<Rec
     attribute: 'langsmith.span.kind',
     kinds: { chain: 'chain', retriever: 'retriever', embedding: 'embedding' },
   },
+  {
+    attribute: 'langwatch.span.type',
+    kinds: { chain: 'chain', workflow: 'workflow', rag: 'retriever' },
+  },
 ];
 
 /** The kind of a span in its trace. `link` is any other span: only its position counts. */

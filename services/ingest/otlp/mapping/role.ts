@@ -45,6 +45,8 @@ const rules: readonly Rule[] = [
   // The step of a run of Mastra's has the prompt of the model call below it.
   (attributes) => (has(attributes, 'mastra.model_step.input') ? { kind: 'llm', by: 'genAi' } : undefined),
   byWord('langsmith.span.kind', 'genAi', { llm: 'llm', tool: 'tool', embedding: 'embeddings' }),
+  byWord('langwatch.span.type', 'openLlmetry', { llm: 'llm', tool: 'tool', agent: 'agent' }),
+  byWord('lmnr.span.type', 'genAi', { LLM: 'llm', TOOL: 'tool' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('llm.request.type', 'openLlmetry', {
     chat: 'llm',

@@ -3,7 +3,7 @@ import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import type { SpanEvent } from '../spans/span.ts';
 import type { AttributeReader } from './attribute-reader.ts';
 import { compact, type JsonObject } from './json-object.ts';
-import { isJsonObject, textIn } from './messages/messages.ts';
+import { isJsonObject, textIn, withoutType } from './messages/messages.ts';
 import { type Row, toolRows } from './table.ts';
 
 /** A value of a tool call without the wrapping of its framework. */
@@ -42,7 +42,7 @@ function takeValue(
 ): Unwrapped | undefined {
   const found = reader.find(row);
   if (found === undefined) return undefined;
-  const json = parsed(found.value);
+  const json = withoutType(parsed(found.value));
   const unwrapped = unwrap(json);
   if (unwrapped === undefined) reader.take(found);
   return unwrapped ?? { value: json };

@@ -7,16 +7,29 @@ import { usageRows } from './table.ts';
 
 type Counts = Partial<Record<keyof typeof usageRows, number>>;
 
-/** Maps the tokens of a call to `properties.llm.usage` (docs/api.md §2.6). @returns undefined when none are known. */
-export function mapUsage(reader: AttributeReader): { [key: string]: Json } | undefined {
+/**
+ * Maps the tokens of a call to `properties.llm.usage` (docs/api.md §2.6).
+ *
+ * @param raw the provider's own counts, if the span has its response. They add the details for which a sender has no attribute.
+ * @returns undefined when none are known.
+ */
+export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: Json } | undefined {
   const counts = findCounts(reader) ?? takeCounts(reader);
   if (Object.keys(counts).length === 0) return undefined;
+  addDetails(counts, countsIn(reader.get('gen_ai.usage.raw') ?? raw));
   const input = splitInput(counts);
   const output = splitOutput(counts);
   const sum = (input?.inputTokens ?? 0) + (output?.outputTokens ?? 0);
   const isWhole = input !== undefined && output !== undefined;
   const total = counts.total === undefined ? (isWhole ? sum : undefined) : Math.max(counts.total, sum);
   return { ...input, ...output, ...(total !== undefined && { totalTokens: total }) };
+}
+
+function addDetails(counts: Counts, raw: Counts = {}): void {
+  for (const name of ['cacheRead', 'cacheWrite', 'reasoning'] as const) {
+    const count = counts[name] ?? raw[name];
+    if (count !== undefined) counts[name] = count;
+  }
 }
 
 function takeCounts(reader: AttributeReader): Counts {
@@ -28,11 +41,17 @@ function takeCounts(reader: AttributeReader): Counts {
   return counts;
 }
 
-/** By convention the input includes the cached tokens. If it is less than them, the sender excluded them: add them. */
-function splitInput({ input, cacheRead, cacheWrite }: Counts) {
+/**
+ * By convention the input includes the cached tokens. The sender excluded them if the input is less than them, or if only their sum
+ * results in the total: then they are added.
+ */
+function splitInput({ input, cacheRead, cacheWrite, output, reasoning, total }: Counts) {
   if (input === undefined && cacheRead === undefined && cacheWrite === undefined) return undefined;
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
-  const inputTokens = input === undefined || cached > input ? (input ?? 0) + cached : input;
+  const isSum = input !== undefined && output !== undefined && input + cached + output === total;
+  // Gemini's total includes reasoning tokens that its output does not.
+  const isExcluded = isSum && cached > 0 && cached !== reasoning;
+  const inputTokens = input === undefined || cached > input || isExcluded ? (input ?? 0) + cached : input;
   if (cacheRead === undefined && cacheWrite === undefined) return { inputTokens };
   return {
     inputTokens,
@@ -67,9 +86,13 @@ const usageObjects = {
  * taken: it may hold counts that Weir has no field for.
  */
 function findCounts(reader: AttributeReader): Counts | undefined {
-  const found = reader.find(usageObjects);
-  const sent = typeof found?.value === 'string' ? parseEmbeddedJson(found.value) : found?.value;
-  if (found === undefined || !isJsonObject(sent)) return undefined;
+  return countsIn(reader.find(usageObjects)?.value);
+}
+
+/** The counts in an object, or in its JSON text. */
+function countsIn(value: Json | undefined): Counts | undefined {
+  const sent = typeof value === 'string' ? parseEmbeddedJson(value) : value;
+  if (!isJsonObject(sent)) return undefined;
   const details = flat(sent);
   const names = Object.keys(details);
   const sumOf = (isOf: (name: string) => boolean) => {

@@ -1,6 +1,6 @@
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
-import { isJsonObject, type Message, readMessage, readMessages } from './messages.ts';
+import { isJsonObject, type Message, readMessage, readMessages, withoutType } from './messages.ts';
 
 /** The input of a model call. */
 export interface LlmInput {
@@ -18,7 +18,7 @@ export interface LlmInput {
 
 /** Reads an input of any convention: messages, a request with messages, or a prompt; as JSON or as JSON text. */
 export function readInput(value: Json): LlmInput {
-  const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+  const json = withoutType(parsed(value));
   if (typeof json === 'string') return { prompt: json, isWhole: true, emptyCount: 0 };
   const messages = readMessages(json);
   if (messages !== undefined) {

@@ -1,6 +1,14 @@
 import type { Json } from '../../../read/protobuf-struct.ts';
 import { parseEmbeddedJson } from '../../spans/exact-json.ts';
-import { isJsonObject, type Message, readMessage, readMessages, type ToolCall, textIn } from './messages.ts';
+import {
+  isJsonObject,
+  type Message,
+  readMessage,
+  readMessages,
+  type ToolCall,
+  textIn,
+  withoutType,
+} from './messages.ts';
 
 /** The output of a model call. */
 export interface LlmOutput {
@@ -17,7 +25,7 @@ export interface LlmOutput {
 
 /** Reads an output of any convention: messages, a response with messages, or text; as JSON or as JSON text. */
 export function readOutput(value: Json): LlmOutput {
-  const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value;
+  const json = withoutType(typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value);
   if (typeof json === 'string') return { response: json, toolCalls: [], isWhole: true };
   const messages = readMessages(json);
   if (messages !== undefined) return { ...summarize(messages, json), messages: json, isWhole: true };

@@ -86,6 +86,14 @@ export function readToolCalls(json: Json): ToolCall[] {
   return Array.isArray(json) ? json.flatMap((element) => readToolCall(element) ?? []) : [];
 }
 
+/** LangWatch names the type of each value: `{ type: 'chat_messages', value: […] }`. */
+export function withoutType(json: Json): Json {
+  const isTyped = isJsonObject(json) && Object.keys(json).length === 2 && valueTypes.has(json.type);
+  return isTyped ? (json.value ?? json) : json;
+}
+
+const valueTypes = new Set<unknown>(['chat_messages', 'text', 'json', 'list', 'raw']);
+
 export { isJsonObject };
 
 export function textIn(members: JsonObject, ...names: readonly string[]): string | undefined {
@@ -136,7 +144,7 @@ function readToolCall(json: Json): ToolCall | undefined {
   const id = textIn(json, 'call_id', 'id', 'toolCallId', 'tool_call_id');
   const given = called.arguments ?? called.input ?? called.args;
   const text = typeof given === 'string' ? given : given === undefined ? undefined : JSON.stringify(given);
-  return { ...(id !== undefined && { id }), name, ...(text !== undefined && { arguments: text }) };
+  return { ...(id && { id }), name, ...(text !== undefined && { arguments: text }) };
 }
 
 /** A message may also have a name, but unlike a call it has a role. */

@@ -6,6 +6,8 @@ import { isJsonObject, textIn } from './messages.ts';
 export interface RawResponse {
   readonly id: string | undefined;
   readonly finishReason: string | undefined;
+  /** The tokens as the provider counted them. */
+  readonly usage: Json | undefined;
 }
 
 type Members = { readonly [key: string]: Json };
@@ -13,7 +15,7 @@ type Members = { readonly [key: string]: Json };
 /** Reads a response of OpenAI's, Anthropic's or Gemini's client, or of LangChain, which OpenInference and LangSmith send as JSON text. */
 export function readRawResponse(value: Json | undefined): RawResponse {
   const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-  if (!isJsonObject(json)) return { id: undefined, finishReason: undefined };
+  if (!isJsonObject(json)) return { id: undefined, finishReason: undefined, usage: undefined };
   const generation = membersOf(listOf(listOf(json.generations)[0])[0]);
   const message = membersOf(membersOf(generation.message).kwargs);
   const metadata = membersOf(message.response_metadata);
@@ -41,6 +43,7 @@ export function readRawResponse(value: Json | undefined): RawResponse {
     // LangChain's own ids identify its runs, not the provider's response.
     id: ids.find((id): id is string => typeof id === 'string' && id !== '' && !/^(?:lc_)?run-/.test(id)),
     finishReason: reasons.find((reason) => reason !== undefined && reason !== ''),
+    usage: json.usage,
   };
 }
 

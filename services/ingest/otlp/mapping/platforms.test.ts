@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { mapRequests, mapSpan } from '../../../../test/support/otlp/mapped-spans.ts';
+
+/** Spans in the formats of SDKs that send to a platform of their own: LangWatch, Laminar, Langfuse 3, Logfire. */
+
+const call = { id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern"}' };
+const tool = { type: 'function', function: { name: 'get_weather' } };
+const asked = [{ role: 'user', content: 'How warm?' }];
+const answer = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } }],
+};
+const typed = (type: string, value: unknown) => JSON.stringify({ type, value });
+
+test('LangWatch names the type of each value', () => {
+  const { events } = mapRequests({
+    spans: [
+      {
+        spanId: '00000000000000a1',
+        name: 'planner',
+        attributes: {
+          'langwatch.span.type': 'agent',
+          metadata: '{"thread_id":"thread-1","user_id":"user-1"}',
+        },
+      },
+      {
+        spanId: '00000000000000b2',
+        parentSpanId: '00000000000000a1',
+        name: 'llm',
+        attributes: {
+          'langwatch.span.type': 'llm',
+          'langwatch.input': typed('chat_messages', asked),
+          'langwatch.output': typed('chat_messages', [answer]),
+          'langwatch.params': JSON.stringify({ tools: [tool] }),
+          'langwatch.metrics': '{"prompt_tokens":20,"completion_tokens":7,"reasoning_tokens":3}',
+          'gen_ai.request.model': 'openai/gpt-4o',
+          'gen_ai.usage.prompt_tokens': 20,
+          'gen_ai.usage.completion_tokens': 7,
+        },
+      },
+      {
+        spanId: '00000000000000c3',
+        parentSpanId: '00000000000000a1',
+        name: 'get_weather',
+        attributes: {
+          'langwatch.span.type': 'tool',
+          'langwatch.input': typed('json', { city: 'Bern' }),
+          'langwatch.output': typed('text', 'Mild.'),
+        },
+      },
+      {
+        spanId: '00000000000000d4',
+        parentSpanId: '00000000000000a1',
+        name: 'llm',
+        status: { code: 2, message: '' },
+        attributes: {
+          'langwatch.span.type': 'llm',
+          'langwatch.input': typed('text', 'How warm?'),
+          'gen_ai.request.model': 'openai/none',
+        },
+      },
+    ],
+  });
+  const context = { agentId: 'planner', threadId: 'thread-1', userId: 'user-1' };
+  expect(events).toMatchObject([
+    {
+      context,
+      properties: {
+        llm: {
+          input: { prompt: 'How warm?', messages: asked, tools: [tool] },
+          output: { mode: 'tool_calls', toolCalls: [call] },
+          usage: { inputTokens: 20, outputTokens: 7, outputTokenDetails: { reasoningTokens: 3 } },
+        },
+      },
+    },
+    { context, properties: { tool: { name: 'get_weather', input: { city: 'Bern' }, output: 'Mild.' } } },
+    {
+      status: { state: 'error' },
+      properties: { llm: { model: 'openai/none', input: { prompt: 'How warm?' } } },
+    },
+  ]);
+});
+
+test('Laminar: a tool with its session, user and metadata', () => {
+  const event = mapSpan({
+    name: 'get_weather',
+    attributes: {
+      'lmnr.span.type': 'TOOL',
+      'lmnr.span.input': '{"city":"Bern"}',
+      'lmnr.span.output': '{"celsius":21}',
+      'lmnr.association.properties.session_id': 'thread-1',
+      'lmnr.association.properties.user_id': 'user-1',
+      'lmnr.association.properties.metadata.plan': 'pro',
+      'lmnr.association.properties.tags': ['eu'],
+    },
+  });
+  expect(event).toMatchObject({
+    type: 'tool',
+    context: { threadId: 'thread-1', userId: 'user-1' },
+    additionalProperties: { plan: 'pro', tags: 'eu' },
+    properties: { tool: { name: 'get_weather', input: { city: 'Bern' }, output: { celsius: 21 } } },
+  });
+});
+
+test("Langfuse 3: a tool of LangChain has its arguments in the metadata, and Python's text of them as input", () => {
+  const event = mapSpan({
+    name: 'get_weather',
+    attributes: {
+      'langfuse.observation.type': 'tool',
+      'langfuse.observation.input': "{'city': 'Bern'}",
+      'langfuse.observation.metadata.inputs': '{"city":"Bern"}',
+    },
+  });
+  expect(event.properties.tool).toMatchObject({
+    input: { city: 'Bern' },
+    otel: { attributes: { 'langfuse.observation.input': "{'city': 'Bern'}" } },
+  });
+});
+
+test("details that have no attribute come from the provider's own counts", () => {
+  const counts = {
+    'openinference.span.kind': 'LLM',
+    'llm.token_count.prompt': 20,
+    'llm.token_count.completion': 7,
+  };
+  const usage = {
+    prompt_tokens: 20,
+    completion_tokens: 7,
+    prompt_tokens_details: { cached_tokens: 8 },
+    completion_tokens_details: { reasoning_tokens: 3 },
+  };
+  const expected = {
+    inputTokens: 20,
+    inputTokenDetails: { uncachedTokens: 12, cacheReadTokens: 8 },
+    outputTokens: 7,
+    outputTokenDetails: { reasoningTokens: 3, responseTokens: 4 },
+    totalTokens: 27,
+  };
+  const output = JSON.stringify({ id: 'cmpl-1', model: 'mistral-small', choices: [], usage });
+  expect(mapSpan({ attributes: { ...counts, 'output.value': output } }).properties.llm.usage).toEqual(
+    expected,
+  );
+  const raw = { ...counts, 'gen_ai.usage.raw': JSON.stringify(usage) };
+  expect(mapSpan({ attributes: raw }).properties.llm.usage).toEqual(expected);
+  // What the sender says about a detail stays.
+  const own = { ...raw, 'llm.token_count.prompt_details.cache_read': 5 };
+  expect(mapSpan({ attributes: own }).properties.llm.usage.inputTokenDetails).toEqual({
+    uncachedTokens: 15,
+    cacheReadTokens: 5,
+  });
+});
+
+test('the system prompt comes from the request if the messages have none', () => {
+  const systemOf = (request: unknown) =>
+    mapSpan({
+      attributes: {
+        'openinference.span.kind': 'LLM',
+        'llm.input_messages.0.message.role': 'user',
+        'llm.input_messages.0.message.content': 'How warm?',
+        'input.value': JSON.stringify(request),
+      },
+    }).properties.llm.input.system;
+  expect(systemOf({ system: 'Be brief.', messages: asked })).toBe('Be brief.');
+  expect(systemOf({ system: [{ type: 'text', text: 'Be brief.' }], messages: asked })).toBe('Be brief.');
+  expect(systemOf({ messages: [{ role: 'user', content: '"system": "no"' }] })).toBeUndefined();
+});
+
+test('an input without the cached tokens is recognised by the total', () => {
+  const usageOf = (total: number, reasoning?: number) =>
+    mapSpan({
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.usage.input_tokens': 12,
+        'gen_ai.usage.cache_read.input_tokens': 8,
+        'gen_ai.usage.output_tokens': 7,
+        'gen_ai.usage.total_tokens': total,
+        ...(reasoning !== undefined && { 'gen_ai.usage.reasoning_tokens': reasoning }),
+      },
+    }).properties.llm.usage;
+  expect(usageOf(27)).toMatchObject({
+    inputTokens: 20,
+    inputTokenDetails: { uncachedTokens: 12 },
+    totalTokens: 27,
+  });
+  expect(usageOf(19)).toMatchObject({ inputTokens: 12, inputTokenDetails: { uncachedTokens: 4 } });
+  // The total may include reasoning tokens that the output does not.
+  expect(usageOf(27, 8)).toMatchObject({ inputTokens: 12 });
+});
+
+test('an empty id of a tool call is none', () => {
+  const parts = [{ type: 'tool_call', id: '', name: call.name, arguments: { city: 'Bern' } }];
+  const event = mapSpan({
+    attributes: {
+      'gen_ai.operation.name': 'generate_content',
+      'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts }]),
+    },
+  });
+  expect(event.properties.llm.output.toolCalls).toEqual([{ name: call.name, arguments: call.arguments }]);
+});
