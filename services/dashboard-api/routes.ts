@@ -53,55 +53,24 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
   const { answerAfterBody, findUnready, unread, web } = dependencies;
   const trpc: Route = { methods: ['GET', 'HEAD', 'POST'], handle: createTrpcHandler(dependencies) };
   const downloads = { ...dependencies, slots: new DownloadSlots() };
-  const raw: Route = {
-    methods: ['GET', 'HEAD'],
+  const logged = (methods: readonly string[], handle: RequestListener): Route => ({
+    methods,
     handle: (request, response) => {
+      // Without the query, which has the code of an OpenID provider, or a filter.
       logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
-      void sendRawEvent(downloads, request, response);
+      handle(request, response);
     },
-  };
-  const audit: Route = {
-    methods: ['GET', 'HEAD'],
-    handle: (request, response) => {
-      logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
-      void sendAuditLog(downloads, request, response);
-    },
-  };
-  const exported: Route = {
-    methods: ['GET'],
-    handle: (request, response) => {
-      logRequest(dependencies.log, { method: request.method, path: pathOf(request) }, response);
-      void sendExport(downloads, request, response);
-    },
-  };
+  });
   const trees: [string, Route][] = [
     [trpcPath, trpc],
-    [rawPath, raw],
-    [auditPath, audit],
-    [exportPath, exported],
+    [rawPath, logged(['GET', 'HEAD'], (...call) => void sendRawEvent(downloads, ...call))],
+    [auditPath, logged(['GET', 'HEAD'], (...call) => void sendAuditLog(downloads, ...call))],
+    [exportPath, logged(['GET'], (...call) => void sendExport(downloads, ...call))],
   ];
-  const sso = Object.entries(
-    dependencies.sso === undefined ? {} : createSsoRoutes(dependencies.sso, dependencies.log),
-  ).map(([path, handle]): [string, Route] => [
-    path,
-    {
-      methods: ['GET'],
-      handle: (request, response) => {
-        // Without the query, which contains the provider's code.
-        logRequest(dependencies.log, { method: request.method, path }, response);
-        handle(request, response);
-      },
-    },
-  ]);
-  const probes: Record<string, Route> = {
-    ...Object.fromEntries(sso),
-    [mcpPath]: {
-      methods: ['POST'],
-      handle: (request, response) => {
-        logRequest(dependencies.log, { method: request.method, path: mcpPath }, response);
-        void answerMcp(dependencies, request, response);
-      },
-    },
+  const sso = dependencies.sso === undefined ? {} : createSsoRoutes(dependencies.sso, dependencies.log);
+  const paths: Record<string, Route> = {
+    ...Object.fromEntries(Object.entries(sso).map(([path, handle]) => [path, logged(['GET'], handle)])),
+    [mcpPath]: logged(['POST'], (...call) => void answerMcp(dependencies, ...call)),
     [openApiPath]: { methods: ['GET', 'HEAD'], handle: createDescriptionHandler() },
     // Liveness does not depend on Postgres: a restart would not help.
     '/healthz': { methods: ['GET', 'HEAD'], handle: (_, response) => sendText(response, 200, 'ok') },
@@ -129,7 +98,7 @@ export function createRoutes(dependencies: RouteDependencies): RequestListener {
     const fault = request.httpVersionMajor === 1 ? findHttpFault(request) : undefined;
     const path = pathOf(request);
     const [, tree] = trees.find(([prefix]) => path.startsWith(prefix)) ?? [];
-    const route = tree ?? (Object.hasOwn(probes, path) ? probes[path] : findPage(request));
+    const route = tree ?? (Object.hasOwn(paths, path) ? paths[path] : findPage(request));
     const isMethod = route?.methods.includes(request.method ?? '');
     if (fault === undefined && isMethod) return route?.handle(request, response);
     const reject = () => {

@@ -55,10 +55,6 @@ export async function openServices(
   const arePasswordsAllowed = !config.SSO_REQUIRED;
   const secondFactor = openSecondFactor(database, pepper);
   const streams = new LiveStreams(spaces, log);
-  const queries = openFairLimiter(spaceQueryLimits);
-  const opening = openFairLimiter(openingLimits);
-  const search = openFairLimiter(searchLimits);
-  const openBytes = new OpenBytes(exportOpenBytesMax);
   const now = () => performance.now();
   const secondStep = openSecondStep({
     database,
@@ -93,6 +89,25 @@ export async function openServices(
     }),
     openStreams: new OpenStreams(),
     wakeStreams: (spaceId) => streams.wake(spaceId),
+    ...openSpaceServices(spaces, config, streams),
+    operators: openOperators(now),
+    installation: openInstallation(installation, config),
+    createSpace: async (name, owner) => (await createSpace(database, name, newSpace, owner)).id,
+  };
+}
+
+/** The services of one space, whose statements take turns. */
+function openSpaceServices(
+  spaces: Database,
+  config: ConfigWith<'API_KEY_PEPPER'>,
+  streams: LiveStreams,
+): Pick<Services, 'openSpace' | 'openSpaceAdmin'> {
+  const pepper = config.API_KEY_PEPPER;
+  const queries = openFairLimiter(spaceQueryLimits);
+  const opening = openFairLimiter(openingLimits);
+  const search = openFairLimiter(searchLimits);
+  const openBytes = new OpenBytes(exportOpenBytesMax);
+  return {
     openSpace: (caller) =>
       openSpaceStore(
         {
@@ -114,9 +129,6 @@ export async function openServices(
       };
       return openSpaceAdmin({ database, pepper, retentionDaysMax, alerts }, spaceId, actor);
     },
-    operators: openOperators(now),
-    installation: openInstallation(installation, config),
-    createSpace: async (name, owner) => (await createSpace(database, name, newSpace, owner)).id,
   };
 }
 

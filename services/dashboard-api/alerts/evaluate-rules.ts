@@ -142,22 +142,7 @@ async function commit(
   const stepMs = stepMinutesOf(rule) * 60_000;
   const untilMs = plan?.endMs ?? rule.evaluatedUntil.getTime();
   const nextMs = Math.floor(untilMs / stepMs) * stepMs + stepMs + evaluationDelayMs;
-  const space = transitions.length === 0 ? undefined : await readSpace(database, spaceId);
-  const link = publicUrl === undefined ? null : `${publicUrl}/s/${spaceId}/alerts`;
-  const happened = transitions.map(({ change, atMs, value: measured }) => {
-    const at = new Date(atMs).toISOString();
-    const { name, kind, filter, comparison, bound, windowMinutes, holdMinutes } = rule;
-    const condition = { kind, filter, comparison, bound, windowMinutes, holdMinutes };
-    const message: AlertMessage = {
-      change,
-      space: { id: spaceId, name: space?.name ?? '' },
-      rule: { id, name, ...condition },
-      value: measured,
-      at,
-      link,
-    };
-    return { id: randomUUID(), change, at, message };
-  });
+  const happened = await describeTransitions(database, rule, { transitions, publicUrl });
   const isMuted = rule.mutedUntil !== null && rule.mutedUntil.getTime() > rule.nowMs;
   const sent = isMuted
     ? []
@@ -209,4 +194,29 @@ async function commit(
     SELECT ${moved.spaceId}, one.id, one.event, one.target
     FROM ${moved}, jsonb_to_recordset(${JSON.stringify(sent)}::jsonb) AS one(id uuid, event uuid, target uuid)`);
   await database.with(moved, events, deliveries).select().from(moved);
+}
+
+/** A row of the history for each transition, with its message. */
+async function describeTransitions(
+  database: Database,
+  rule: ClaimedRule,
+  { transitions, publicUrl }: Pick<Evaluation, 'transitions'> & { publicUrl: string | undefined },
+) {
+  const { spaceId, id } = rule;
+  const space = transitions.length === 0 ? undefined : await readSpace(database, spaceId);
+  const link = publicUrl === undefined ? null : `${publicUrl}/s/${spaceId}/alerts`;
+  return transitions.map(({ change, atMs, value: measured }) => {
+    const at = new Date(atMs).toISOString();
+    const { name, kind, filter, comparison, bound, windowMinutes, holdMinutes } = rule;
+    const condition = { kind, filter, comparison, bound, windowMinutes, holdMinutes };
+    const message: AlertMessage = {
+      change,
+      space: { id: spaceId, name: space?.name ?? '' },
+      rule: { id, name, ...condition },
+      value: measured,
+      at,
+      link,
+    };
+    return { id: randomUUID(), change, at, message };
+  });
 }

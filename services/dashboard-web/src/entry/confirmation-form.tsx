@@ -5,6 +5,7 @@ import { answerWithPasskey } from '../api/passkey.ts';
 import { callMutation, useApiMutation } from '../api/query.ts';
 import { Button } from '../ui/button.tsx';
 import { FormFailure } from '../ui/confirm-dialog.tsx';
+import { FormActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { CodeField } from './code-field.tsx';
 import type { SecondFactors } from './second-step.tsx';
@@ -44,12 +45,7 @@ export function ConfirmationForm({
         />
         {hasFactor && <CodeField hasApp={factors.totp} value={code} onChange={setCode} />}
         <FormFailure error={error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onCancel}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={isPending}>
-            Confirm
-          </Button>
-        </div>
+        <FormActions action="Confirm" onCancel={onCancel} isDisabled={isPending} />
       </form>
     </div>
   );

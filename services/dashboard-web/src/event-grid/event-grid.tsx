@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { ListedEvent } from '../event/event-query.ts';
 import { columns } from './columns.tsx';
 import { EventCard } from './event-card.tsx';
@@ -16,6 +16,14 @@ const overscan = 8;
 /** The widths of the box for comparing, and of the menu. */
 const edges = ['40px', '40px'] as const;
 
+interface Rows {
+  events: readonly ListedEvent[];
+  selectedId: string | undefined;
+  hasMore: boolean;
+  isLoadingMore: boolean;
+  onLoadMore: () => void;
+}
+
 /** The list as a grid of which only the visible rows are in the page; in a narrow window, rows are cards of two lines. */
 export function EventGrid({
   label = 'Events',
@@ -27,14 +35,9 @@ export function EventGrid({
   onSelect,
   onOpen,
   sort,
-}: {
+}: Rows & {
   /** Its name for screen readers. */
   label?: string;
-  events: readonly ListedEvent[];
-  selectedId: string | undefined;
-  hasMore: boolean;
-  isLoadingMore: boolean;
-  onLoadMore: () => void;
   onSelect: (event: ListedEvent) => void;
   onOpen: (event: ListedEvent) => void;
   /** Without it the order is fixed. */
@@ -45,25 +48,7 @@ export function EventGrid({
   const template = [edges[0], own, edges[1]].join(' ');
   const [menu, setMenu] = useState<OpenMenu>();
   const isNarrow = useIsNarrow();
-  const list = useVirtualizer({
-    count: events.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => (isNarrow ? cardHeight : rowHeight),
-    overscan,
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: cards have another height than rows.
-  useEffect(() => list.measure(), [isNarrow]);
-  const items = list.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (hasMore && !isLoadingMore && last >= events.length - overscan - 1) onLoadMore();
-  }, [hasMore, isLoadingMore, last, events.length, onLoadMore]);
-
-  const selected = events.findIndex(({ id }) => id === selectedId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new selection scrolls.
-  useEffect(() => {
-    if (selected !== -1) list.scrollToIndex(selected);
-  }, [selected]);
+  const list = useRows(scroller, { isNarrow, events, selectedId, hasMore, isLoadingMore, onLoadMore });
 
   return (
     <div
@@ -80,7 +65,7 @@ export function EventGrid({
           <GridHeader columns={columns} template={template} widths={widths} onWidth={setWidth} sort={sort} />
         )}
         <div role="presentation" className="relative" style={{ height: list.getTotalSize() }}>
-          {items.map(({ index, start, key }) => {
+          {list.getVirtualItems().map(({ index, start, key }) => {
             const event = events[index];
             if (event === undefined) return null;
             const row = {
@@ -108,4 +93,30 @@ export function EventGrid({
       <RowMenu menu={menu} onClose={() => setMenu(undefined)} onOpen={onOpen} />
     </div>
   );
+}
+
+/** The visible rows. Loads more near the end, and scrolls to a new selection. */
+function useRows(
+  scroller: RefObject<HTMLDivElement | null>,
+  { isNarrow, events, selectedId, hasMore, isLoadingMore, onLoadMore }: Rows & { isNarrow: boolean },
+) {
+  const list = useVirtualizer({
+    count: events.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => (isNarrow ? cardHeight : rowHeight),
+    overscan,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: cards have another height than rows.
+  useEffect(() => list.measure(), [isNarrow]);
+  const last = list.getVirtualItems().at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && !isLoadingMore && last >= events.length - overscan - 1) onLoadMore();
+  }, [hasMore, isLoadingMore, last, events.length, onLoadMore]);
+
+  const selected = events.findIndex(({ id }) => id === selectedId);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new selection scrolls.
+  useEffect(() => {
+    if (selected !== -1) list.scrollToIndex(selected);
+  }, [selected]);
+  return list;
 }

@@ -1,8 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { fromLocalTime, nameZone } from '../format/time.ts';
 import { useSettings } from '../settings/settings.ts';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, FormActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { localText, type TimeRange } from './time-range.ts';
 
@@ -73,12 +72,7 @@ function RangeForm({
         problem={isRange || start === '' || end === '' ? undefined : 'The end must be after the start.'}
         onChange={(event) => setEnd(event.target.value)}
       />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={!isRange}>
-          Show
-        </Button>
-      </div>
+      <FormActions action="Show" onCancel={onClose} isDisabled={!isRange} />
     </form>
   );
 }

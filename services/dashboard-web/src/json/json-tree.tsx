@@ -32,32 +32,7 @@ export function JsonTree({
   isEmbedded?: boolean;
 }) {
   const { document, rows, toggle } = useRows(text, focusPath);
-  const [current, setCurrent] = useState(focusPath);
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
-    overscan,
-  });
-  const place = rows.findIndex(({ path }) => path === current);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only the first path scrolls.
-  useEffect(() => {
-    if (place > 0) list.scrollToIndex(place, { align: 'center' });
-  }, []);
-
-  const focus = (path: string) => {
-    setCurrent(path);
-    onFocusPath?.(path);
-  };
-  const move = (to: number) => {
-    const row = rows[Math.max(0, Math.min(to, rows.length - 1))];
-    if (row === undefined) return;
-    focus(row.path);
-    list.scrollToIndex(rows.indexOf(row));
-  };
-
+  const { list, scroller, current, place, focus, move } = useCursor(rows, { focusPath, onFocusPath });
   return (
     <div
       ref={scroller}
@@ -97,6 +72,42 @@ export function JsonTree({
       </div>
     </div>
   );
+}
+
+/** The current line: its place, and functions that make another line current. */
+function useCursor(
+  rows: readonly JsonRow[],
+  {
+    focusPath,
+    onFocusPath,
+  }: { focusPath: string | undefined; onFocusPath: ((path: string) => void) | undefined },
+) {
+  const [current, setCurrent] = useState(focusPath);
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => lineHeight,
+    overscan,
+  });
+  const place = rows.findIndex(({ path }) => path === current);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the first path scrolls.
+  useEffect(() => {
+    if (place > 0) list.scrollToIndex(place, { align: 'center' });
+  }, []);
+
+  const focus = (path: string) => {
+    setCurrent(path);
+    onFocusPath?.(path);
+  };
+  const move = (to: number) => {
+    const row = rows[Math.max(0, Math.min(to, rows.length - 1))];
+    if (row === undefined) return;
+    focus(row.path);
+    list.scrollToIndex(rows.indexOf(row));
+  };
+  return { list, scroller, current, place, focus, move };
 }
 
 /** The lines of a text, of which `toggle` opens and closes one. */

@@ -2,9 +2,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useApiMutation } from '../api/query.ts';
 import { useSpace } from '../space/space.ts';
-import { Button } from '../ui/button.tsx';
 import { FormFailure } from '../ui/confirm-dialog.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, FormActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 
 interface DialogState {
@@ -97,12 +96,7 @@ function NameForm({
         autoComplete="off"
       />
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending || name.trim() === ''}>
-          {action}
-        </Button>
-      </div>
+      <FormActions action={action} onCancel={onClose} isDisabled={isPending || name.trim() === ''} />
     </form>
   );
 }

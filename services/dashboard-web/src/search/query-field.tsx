@@ -1,5 +1,5 @@
 import { Search as SearchIcon } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react';
 import { withCondition } from '../filter/conditions.ts';
 import type { Filter } from '../filter/use-filter.ts';
 import { useShortcuts } from '../settings/shortcuts.ts';
@@ -31,14 +31,64 @@ export function QueryField({ filter: { search, set } }: { filter: Filter }) {
 function QueryInput({ initial, onQuery }: { initial: string; onQuery: (query: ParsedQuery) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const listId = useId();
+  const { text, type, moveTo, close, search, accept, onKeyDown, options, isOpen, active, problem } =
+    useQueryText(field, initial, onQuery);
+  useShortcuts({ '/': () => field.current?.focus() });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    search(text);
+  };
+  return (
+    <form onSubmit={onSubmit} className="relative min-w-56 flex-1">
+      <SearchIcon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
+      <input
+        ref={field}
+        role="combobox"
+        aria-autocomplete="list"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? listId : undefined}
+        aria-activedescendant={isOpen && active >= 0 ? optionId(listId, active) : undefined}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : `${listId}-problem`}
+        value={text}
+        onChange={(event) => type(event.target)}
+        onClick={(event) => moveTo(event.currentTarget)}
+        onBlur={close}
+        onKeyDown={onKeyDown}
+        aria-label="Search in previews, or filter by field:value"
+        placeholder="Search, or user:mia -model:gpt-4o took:>10s"
+        spellCheck={false}
+        autoComplete="off"
+        enterKeyHint="search"
+        className="h-8 w-full rounded-md border border-edge bg-surface pr-9 pl-8 text-sm placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0"
+      />
+      <kbd className="pointer-events-none absolute top-[7px] right-2 max-md:hidden">/</kbd>
+      {isOpen && <CompletionList id={listId} options={options} active={active} onAccept={accept} />}
+      {problem !== undefined && <Problem id={`${listId}-problem`} problem={problem} onFix={search} />}
+    </form>
+  );
+}
+
+/** The typed text, its completion, and what is wrong with it. */
+function useQueryText(
+  field: RefObject<HTMLInputElement | null>,
+  initial: string,
+  onQuery: (query: ParsedQuery) => void,
+) {
   const [text, setText] = useState(initial);
   const [cursor, setCursor] = useState<number>();
   const [active, setActive] = useState(-1);
   const [problem, setProblem] = useState<QueryProblem>();
-  useShortcuts({ '/': () => field.current?.focus() });
   const completion = cursor === undefined ? undefined : completeAt(text, cursor);
   const options = useCompletion(completion);
   const isOpen = completion !== undefined && options.length > 0;
+  const moveTo = ({ selectionStart, value }: HTMLInputElement) => setCursor(selectionStart ?? value.length);
+  const type = (input: HTMLInputElement) => {
+    setText(input.value);
+    moveTo(input);
+    setActive(-1);
+    setProblem(undefined);
+  };
   const close = () => {
     setCursor(undefined);
     setActive(-1);
@@ -64,7 +114,7 @@ function QueryInput({ initial, onQuery }: { initial: string; onQuery: (query: Pa
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      if (!isOpen) return setCursor(event.currentTarget.selectionStart ?? text.length);
+      if (!isOpen) return moveTo(event.currentTarget);
       const count = options.length + 1;
       return setActive(((active + 1 + step + count) % count) - 1);
     }
@@ -76,44 +126,7 @@ function QueryInput({ initial, onQuery }: { initial: string; onQuery: (query: Pa
     event.preventDefault();
     accept(option);
   };
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    search(text);
-  };
-  return (
-    <form onSubmit={onSubmit} className="relative min-w-56 flex-1">
-      <SearchIcon aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
-      <input
-        ref={field}
-        role="combobox"
-        aria-autocomplete="list"
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? listId : undefined}
-        aria-activedescendant={isOpen && active >= 0 ? optionId(listId, active) : undefined}
-        aria-invalid={problem !== undefined}
-        aria-describedby={problem === undefined ? undefined : `${listId}-problem`}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setCursor(event.target.selectionStart ?? event.target.value.length);
-          setActive(-1);
-          setProblem(undefined);
-        }}
-        onClick={(event) => setCursor(event.currentTarget.selectionStart ?? text.length)}
-        onBlur={close}
-        onKeyDown={onKeyDown}
-        aria-label="Search in previews, or filter by field:value"
-        placeholder="Search, or user:mia -model:gpt-4o took:>10s"
-        spellCheck={false}
-        autoComplete="off"
-        enterKeyHint="search"
-        className="h-8 w-full rounded-md border border-edge bg-surface pr-9 pl-8 text-sm placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0"
-      />
-      <kbd className="pointer-events-none absolute top-[7px] right-2 max-md:hidden">/</kbd>
-      {isOpen && <CompletionList id={listId} options={options} active={active} onAccept={accept} />}
-      {problem !== undefined && <Problem id={`${listId}-problem`} problem={problem} onFix={search} />}
-    </form>
-  );
+  return { text, type, moveTo, close, search, accept, onKeyDown, options, isOpen, active, problem };
 }
 
 function Problem({

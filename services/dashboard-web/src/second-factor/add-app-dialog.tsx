@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { apiQuery, useApiMutation } from '../api/query.ts';
-import { Button } from '../ui/button.tsx';
 import { FormFailure } from '../ui/confirm-dialog.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, FormActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { FailureNotice, Loading } from '../ui/states.tsx';
 
@@ -69,12 +68,7 @@ function AddAppForm({ onClose, onAdded }: Outcome) {
         onChange={(event) => setCode(event.target.value)}
       />
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending}>
-          Add the app
-        </Button>
-      </div>
+      <FormActions action="Add the app" onCancel={onClose} isDisabled={isPending} />
     </form>
   );
 }

@@ -2,9 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { createPasskey } from '../api/passkey.ts';
 import { useApiMutation } from '../api/query.ts';
-import { Button } from '../ui/button.tsx';
 import { FormFailure } from '../ui/confirm-dialog.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, FormActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 
 interface Outcome {
@@ -46,12 +45,11 @@ function AddPasskeyForm({ onClose, onAdded }: Outcome) {
         onChange={(event) => setName(event.target.value)}
       />
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending}>
-          {isPending ? 'Waiting for the browser …' : 'Create the passkey'}
-        </Button>
-      </div>
+      <FormActions
+        action={isPending ? 'Waiting for the browser …' : 'Create the passkey'}
+        onCancel={onClose}
+        isDisabled={isPending}
+      />
     </form>
   );
 }

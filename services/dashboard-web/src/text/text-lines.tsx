@@ -27,7 +27,6 @@ export function TextLines({
   onLine: (line: number) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const field = useRef<HTMLInputElement>(null);
   const [query, setQuery] = useState('');
   const matches = useMemo(() => findLines(lines, query), [lines, query]);
   const list = useVirtualizer({
@@ -37,36 +36,25 @@ export function TextLines({
     initialOffset: line === undefined ? 0 : Math.max(0, (line - 5) * lineHeight),
     overscan,
   });
-  useShortcuts({ '/': () => field.current?.focus() });
   const place = matches.indexOf(line ?? 0);
   const show = (to: number | undefined) => {
     if (to === undefined) return;
     onLine(to);
     list.scrollToIndex(to - 1, { align: 'center' });
   };
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault();
-    show(matches[(place + 1) % matches.length]);
-  };
   const width = String(lines.length).length;
   return (
     <div className="flex h-full min-h-0 flex-1 flex-col">
-      <form onSubmit={onSubmit} className="flex items-center gap-2 border-line border-b px-4 py-1.5 md:px-6">
-        <Search aria-hidden className="size-3.5 text-faint" />
-        <input
-          ref={field}
-          value={query}
-          onChange={(event) => setQuery(event.target.value)}
-          aria-label="Find in the text"
-          placeholder="Find in the text (Enter: next)"
-          className="h-7 min-w-0 flex-1 bg-transparent text-sm placeholder:text-faint focus-visible:outline-offset-0"
-        />
-        <span role="status" className="text-faint text-xs">
-          {query === ''
+      <FindForm
+        query={query}
+        onQuery={setQuery}
+        onNext={() => show(matches[(place + 1) % matches.length])}
+        status={
+          query === ''
             ? formatCounted(lines.length, 'line')
-            : `${formatCounted(matches.length, 'line')} found`}
-        </span>
-      </form>
+            : `${formatCounted(matches.length, 'line')} found`
+        }
+      />
       <section
         ref={scroller}
         aria-label={label}
@@ -89,6 +77,42 @@ export function TextLines({
         </div>
       </section>
     </div>
+  );
+}
+
+/** The search field above the text. */
+function FindForm({
+  query,
+  onQuery,
+  onNext,
+  status,
+}: {
+  query: string;
+  onQuery: (query: string) => void;
+  onNext: () => void;
+  status: string;
+}) {
+  const field = useRef<HTMLInputElement>(null);
+  useShortcuts({ '/': () => field.current?.focus() });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    onNext();
+  };
+  return (
+    <form onSubmit={onSubmit} className="flex items-center gap-2 border-line border-b px-4 py-1.5 md:px-6">
+      <Search aria-hidden className="size-3.5 text-faint" />
+      <input
+        ref={field}
+        value={query}
+        onChange={(event) => onQuery(event.target.value)}
+        aria-label="Find in the text"
+        placeholder="Find in the text (Enter: next)"
+        className="h-7 min-w-0 flex-1 bg-transparent text-sm placeholder:text-faint focus-visible:outline-offset-0"
+      />
+      <span role="status" className="text-faint text-xs">
+        {status}
+      </span>
+    </form>
   );
 }
 

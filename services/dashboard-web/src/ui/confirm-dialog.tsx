@@ -1,8 +1,7 @@
 import { Link, useLocation } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { describeFailure } from '../api/failure.ts';
-import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, FormActions } from './dialog.tsx';
 import { TextField } from './field.tsx';
 
 /** Asks for confirmation of a change that cannot be undone. With `typed` the user has to type that text. */
@@ -74,12 +73,12 @@ function ConfirmForm({
         />
       )}
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="danger" type="submit" disabled={isPending || (typed !== undefined && text !== typed)}>
-          {action}
-        </Button>
-      </div>
+      <FormActions
+        action={action}
+        onCancel={onClose}
+        isDisabled={isPending || (typed !== undefined && text !== typed)}
+        look="danger"
+      />
     </form>
   );
 }

@@ -2,7 +2,7 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { type ReactNode, useContext } from 'react';
 import { ConfirmationContext } from '../api/confirmation.ts';
-import { IconButton } from './button.tsx';
+import { Button, type ButtonLook, IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
 /** A modal dialog. Esc and a click outside close it; the focus returns to the previous element. */
@@ -58,5 +58,27 @@ export function Dialog({
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+/** The buttons below a form: Cancel, and the one that sends it. */
+export function FormActions({
+  action,
+  onCancel,
+  isDisabled,
+  look = 'primary',
+}: {
+  action: string;
+  onCancel: () => void;
+  isDisabled: boolean;
+  look?: ButtonLook;
+}) {
+  return (
+    <div className="flex justify-end gap-2">
+      <Button onClick={onCancel}>Cancel</Button>
+      <Button look={look} type="submit" disabled={isDisabled}>
+        {action}
+      </Button>
+    </div>
   );
 }

@@ -2,9 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { apiQuery, useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
-import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import type { Rule } from './alert-text.ts';
 import { ConditionFields } from './condition-fields.tsx';
@@ -52,16 +51,11 @@ function RuleForm({ rule, onClose }: { rule: Rule | undefined; onClose: () => vo
       <TargetChoice chosen={targetIds} onChange={setTargetIds} />
       {condition !== undefined && <RulePreview condition={condition} />}
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          look="primary"
-          type="submit"
-          disabled={isPending || condition === undefined || draft.name.trim() === ''}
-        >
-          Save
-        </Button>
-      </div>
+      <FormActions
+        action="Save"
+        onCancel={onClose}
+        isDisabled={isPending || condition === undefined || draft.name.trim() === ''}
+      />
     </form>
   );
 }

@@ -15,17 +15,8 @@ import { TargetDialog } from './target-dialog.tsx';
 /** Where alerts are sent. */
 export function TargetCard() {
   const { id: spaceId } = useSpace();
-  const toast = useToast();
   const [isAdding, setAdding] = useState(false);
   const { data, error } = useQuery(apiQuery('alerts.targets', { spaceId }));
-  const test = useApiMutation('alerts.testTarget', { reload: ['alerts.history'] });
-  const remove = useApiMutation('alerts.removeTarget', { reload: ['alerts.targets'] });
-  const attempt = (change: Promise<unknown>, done: string) => {
-    change.then(
-      () => toast(done),
-      (failure: unknown) => toast(describeFailure(failure).message),
-    );
-  };
   return (
     <Card
       title="Targets"
@@ -66,27 +57,7 @@ export function TargetCard() {
               title: 'Actions',
               isPinned: true,
               isNumber: true,
-              cell: ({ id, name }) => (
-                <span className="inline-flex gap-1">
-                  <IconButton
-                    label={`Send a test to ${name}`}
-                    onClick={() =>
-                      attempt(
-                        test.mutateAsync({ spaceId, id }),
-                        'Sending the test. Its outcome appears in the history.',
-                      )
-                    }
-                  >
-                    <Send aria-hidden />
-                  </IconButton>
-                  <IconButton
-                    label={`Remove ${name}`}
-                    onClick={() => attempt(remove.mutateAsync({ spaceId, id }), `${name} is removed.`)}
-                  >
-                    <Trash2 aria-hidden />
-                  </IconButton>
-                </span>
-              ),
+              cell: (target) => <TargetActions {...target} />,
             },
           ]}
         />
@@ -95,5 +66,36 @@ export function TargetCard() {
         <TargetDialog isOpen={isAdding} onClose={() => setAdding(false)} hasMail={data.hasMail} />
       )}
     </Card>
+  );
+}
+
+function TargetActions({ id, name }: { id: string; name: string }) {
+  const { id: spaceId } = useSpace();
+  const toast = useToast();
+  const test = useApiMutation('alerts.testTarget', { reload: ['alerts.history'] });
+  const remove = useApiMutation('alerts.removeTarget', { reload: ['alerts.targets'] });
+  const attempt = (change: Promise<unknown>, done: string) => {
+    change.then(
+      () => toast(done),
+      (failure: unknown) => toast(describeFailure(failure).message),
+    );
+  };
+  return (
+    <span className="inline-flex gap-1">
+      <IconButton
+        label={`Send a test to ${name}`}
+        onClick={() =>
+          attempt(test.mutateAsync({ spaceId, id }), 'Sending the test. Its outcome appears in the history.')
+        }
+      >
+        <Send aria-hidden />
+      </IconButton>
+      <IconButton
+        label={`Remove ${name}`}
+        onClick={() => attempt(remove.mutateAsync({ spaceId, id }), `${name} is removed.`)}
+      >
+        <Trash2 aria-hidden />
+      </IconButton>
+    </span>
   );
 }

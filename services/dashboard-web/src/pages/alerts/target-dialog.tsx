@@ -2,10 +2,9 @@ import { type FormEvent, useState } from 'react';
 import type { Output } from '../../api/paths.ts';
 import { useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
-import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 
 type Kind = Output<'alerts.targets'>['targets'][number]['kind'];
@@ -86,12 +85,7 @@ function TargetForm({ onClose, hasMail }: { onClose: () => void; hasMail: boolea
         autoComplete="off"
       />
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending || isUnavailable}>
-          Add
-        </Button>
-      </div>
+      <FormActions action="Add" onCancel={onClose} isDisabled={isPending || isUnavailable} />
     </form>
   );
 }

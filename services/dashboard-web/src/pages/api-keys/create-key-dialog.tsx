@@ -2,9 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { dayMs } from '../../format/time.ts';
 import { useSpace } from '../../space/space.ts';
-import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { NewKey } from './new-key.tsx';
 
@@ -70,12 +69,7 @@ function CreateKeyForm({ onClose }: { onClose: () => void }) {
       />
       <SelectField label="Expires" options={lifetimes} value={lifetime} onChange={setLifetime} />
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending}>
-          Create
-        </Button>
-      </div>
+      <FormActions action="Create" onCancel={onClose} isDisabled={isPending} />
     </form>
   );
 }

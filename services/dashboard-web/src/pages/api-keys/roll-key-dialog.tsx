@@ -1,9 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
-import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import type { ApiKey } from './api-key.ts';
 import { NewKey } from './new-key.tsx';
@@ -44,12 +43,7 @@ function RollKeyForm({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void 
     <form onSubmit={onSubmit} className="flex flex-col gap-4">
       <SelectField label="The old key ends" options={overlaps} value={overlap} onChange={setOverlap} />
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending}>
-          Roll the key
-        </Button>
-      </div>
+      <FormActions action="Roll the key" onCancel={onClose} isDisabled={isPending} />
     </form>
   );
 }

@@ -19,6 +19,72 @@ const titles: Record<GroupBy, string> = {
   agent: 'Agent',
 };
 
+type Total = ChartSeries['total'];
+
+/** A column of numbers, sorted by `numberOf` and shown as `cell`. */
+function numberColumn(
+  title: string,
+  numberOf: (total: Total) => number | null,
+  cell: (total: Total) => string,
+): Column<ChartSeries> {
+  return {
+    title,
+    isNumber: true,
+    sortBy: ({ total }) => numberOf(total),
+    cell: ({ total }) => cell(total),
+  };
+}
+
+const durations = (['p50', 'p95', 'p99'] as const).map((title) => {
+  const numberOf = (total: Total) => total[`${title}Ms`];
+  return numberColumn(title, numberOf, (total) => {
+    const ms = numberOf(total);
+    return ms === null ? '–' : formatDuration(ms);
+  });
+});
+
+const tokens = (
+  [
+    ['Input', 'inputTokens'],
+    ['From cache', 'cacheReadTokens'],
+    ['Output', 'outputTokens'],
+    ['Reasoning', 'reasoningTokens'],
+  ] as const
+).map(([title, name]) =>
+  numberColumn(
+    title,
+    (total) => total[name],
+    (total) => formatCompact(total[name]),
+  ),
+);
+
+const numbers: readonly Column<ChartSeries>[] = [
+  numberColumn(
+    'Events',
+    ({ events }) => events,
+    ({ events }) => formatCount(events),
+  ),
+  numberColumn(
+    'Errors',
+    ({ errors }) => errors,
+    ({ errors, events }) => (errors === 0 ? '0' : `${formatCount(errors)} (${formatShare(errors / events)})`),
+  ),
+  ...durations,
+  ...tokens,
+];
+
+function costColumn(costOf: (one: ChartSeries) => number | null): Column<ChartSeries> {
+  return {
+    title: 'Cost',
+    isNumber: true,
+    sortBy: costOf,
+    cell: (one) => {
+      const cost = costOf(one);
+      return cost === null ? <span className="text-faint">–</span> : formatMoney(cost);
+    },
+  };
+}
+
 /** The numbers behind the charts, over the whole range. */
 export function GroupTable({
   series,
@@ -37,7 +103,6 @@ export function GroupTable({
 }) {
   const sort = useSort();
   const costOf = ({ group }: ChartSeries): number | null => findCost(costs, groupBy, group, only);
-  const ms = (value: number | null) => (value === null ? '–' : formatDuration(value));
   const columns: Column<ChartSeries>[] = [
     {
       title: titles[groupBy],
@@ -45,74 +110,8 @@ export function GroupTable({
       className: 'md:max-w-64',
       sortBy: ({ group }) => group,
     },
-    {
-      title: 'Events',
-      isNumber: true,
-      sortBy: ({ total }) => total.events,
-      cell: ({ total }) => formatCount(total.events),
-    },
-    {
-      title: 'Errors',
-      isNumber: true,
-      sortBy: ({ total }) => total.errors,
-      cell: ({ total: { events, errors } }) =>
-        errors === 0 ? '0' : `${formatCount(errors)} (${formatShare(errors / events)})`,
-    },
-    {
-      title: 'p50',
-      isNumber: true,
-      sortBy: ({ total }) => total.p50Ms,
-      cell: ({ total }) => ms(total.p50Ms),
-    },
-    {
-      title: 'p95',
-      isNumber: true,
-      sortBy: ({ total }) => total.p95Ms,
-      cell: ({ total }) => ms(total.p95Ms),
-    },
-    {
-      title: 'p99',
-      isNumber: true,
-      sortBy: ({ total }) => total.p99Ms,
-      cell: ({ total }) => ms(total.p99Ms),
-    },
-    {
-      title: 'Input',
-      isNumber: true,
-      sortBy: ({ total }) => total.inputTokens,
-      cell: ({ total }) => formatCompact(total.inputTokens),
-    },
-    {
-      title: 'From cache',
-      isNumber: true,
-      sortBy: ({ total }) => total.cacheReadTokens,
-      cell: ({ total }) => formatCompact(total.cacheReadTokens),
-    },
-    {
-      title: 'Output',
-      isNumber: true,
-      sortBy: ({ total }) => total.outputTokens,
-      cell: ({ total }) => formatCompact(total.outputTokens),
-    },
-    {
-      title: 'Reasoning',
-      isNumber: true,
-      sortBy: ({ total }) => total.reasoningTokens,
-      cell: ({ total }) => formatCompact(total.reasoningTokens),
-    },
-    ...(costs === undefined
-      ? []
-      : [
-          {
-            title: 'Cost',
-            isNumber: true,
-            sortBy: costOf,
-            cell: (one: ChartSeries) => {
-              const cost = costOf(one);
-              return cost === null ? <span className="text-faint">–</span> : formatMoney(cost);
-            },
-          },
-        ]),
+    ...numbers,
+    ...(costs === undefined ? [] : [costColumn(costOf)]),
   ];
   return (
     <Table

@@ -2,10 +2,9 @@ import { type FormEvent, useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { hasRole, type Role, roles, roleTexts } from '../../space/role.ts';
 import { useSpace } from '../../space/space.ts';
-import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
 import { ShownOnce } from '../../ui/copy-button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 
 /** Creates an invitation. Weir sends no mail: the inviting user sends the link, which is shown once. */
@@ -62,12 +61,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
         onChange={setRole}
       />
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending}>
-          Create the link
-        </Button>
-      </div>
+      <FormActions action="Create the link" onCancel={onClose} isDisabled={isPending} />
     </form>
   );
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import type { Input } from '../../api/paths.ts';
 import { apiQuery } from '../../api/query.ts';
 import { Bars } from '../../charts/bars.tsx';
 import { readRange } from '../../charts/range.ts';
@@ -32,23 +33,7 @@ export function Dashboard() {
   const now = useFresh();
   const range = useMemo(() => readRange(search, now, '24h', zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const input = { spaceId, ...range, timeZone };
-  // While a new range is loaded, the previous figures stay.
-  const kept = { placeholderData: keepPreviousData };
-  const all = useQuery({ ...apiQuery('charts.events', input), ...kept });
-  const models = useQuery({
-    ...apiQuery('charts.events', { ...input, groupBy: 'model', groupsMax: topMax }),
-    ...kept,
-  });
-  const tools = useQuery({
-    ...apiQuery('charts.events', { ...input, groupBy: 'tool', groupsMax: topMax }),
-    ...kept,
-  });
-  const costs = useQuery({ ...apiQuery('charts.costs', input), ...kept });
-  const delays = useQuery({
-    ...apiQuery('charts.delays', { spaceId, from: range.from, to: range.to }),
-    ...kept,
-  });
+  const { all, models, tools, costs, delays } = useFigures({ spaceId, ...range, timeZone });
   const error = all.error ?? models.error ?? tools.error;
   if (error !== null) return <FailureNotice error={error} onRetry={() => void all.refetch()} isSmall />;
   if (all.data === undefined || models.data === undefined || tools.data === undefined)
@@ -94,4 +79,25 @@ export function Dashboard() {
       <QuotaCard place="last" />
     </div>
   );
+}
+
+/** What the page shows of a range. */
+function useFigures(input: Input<'charts.events'> & Input<'charts.costs'>) {
+  // While a new range is loaded, the previous figures stay.
+  const kept = { placeholderData: keepPreviousData };
+  const all = useQuery({ ...apiQuery('charts.events', input), ...kept });
+  const models = useQuery({
+    ...apiQuery('charts.events', { ...input, groupBy: 'model', groupsMax: topMax }),
+    ...kept,
+  });
+  const tools = useQuery({
+    ...apiQuery('charts.events', { ...input, groupBy: 'tool', groupsMax: topMax }),
+    ...kept,
+  });
+  const costs = useQuery({ ...apiQuery('charts.costs', input), ...kept });
+  const delays = useQuery({
+    ...apiQuery('charts.delays', { spaceId: input.spaceId, from: input.from, to: input.to }),
+    ...kept,
+  });
+  return { all, models, tools, costs, delays };
 }

@@ -32,8 +32,30 @@ export function TopList({
   const { id: spaceId } = useSpace();
   const named = series.filter(({ group }) => group !== null && group !== '');
   const max = Math.max(1, ...named.map(({ total }) => total.events));
-  const costOf = new Map(costs?.map(({ model, cost }) => [model, cost === null ? null : Number(cost)]));
-  const columns: Column<Series[number]>[] = [
+  return (
+    <Card title={title} isFlush>
+      {named.length === 0 ? (
+        <p className="px-4 py-6 text-center text-muted text-sm">None in this range.</p>
+      ) : (
+        <Table
+          caption={title}
+          rows={named}
+          keyOf={({ group }) => group ?? ''}
+          columns={[
+            ...listColumns(spaceId, { ...range, type }, max),
+            ...(type === 'llm' ? pricedColumns(costs) : []),
+          ]}
+          sort={sort}
+          rowsMax={shownMax}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** The name, which opens the charts, the events, errors and durations. `max` is the largest number of events. */
+function listColumns(spaceId: string, search: Search, max: number): Column<Series[number]>[] {
+  return [
     {
       title: 'Name',
       className: 'md:w-1/3',
@@ -48,7 +70,7 @@ export function TopList({
           <Link
             to="/s/$spaceId/charts"
             params={{ spaceId }}
-            search={{ ...range, type, name: group ?? '' }}
+            search={{ ...search, name: group ?? '' }}
             className="relative font-medium hover:underline"
           >
             <ShownText text={group ?? ''} />
@@ -64,7 +86,7 @@ export function TopList({
         <Link
           to="/s/$spaceId/events"
           params={{ spaceId }}
-          search={{ ...range, type, name: group ?? '' }}
+          search={{ ...search, name: group ?? '' }}
           className="hover:underline"
         >
           {formatCompact(total.events)}
@@ -88,7 +110,12 @@ export function TopList({
       cell: ({ total }) => (total.p95Ms === null ? '–' : formatDuration(total.p95Ms)),
     },
   ];
-  const priced: Column<Series[number]>[] = [
+}
+
+/** The tokens and the cost of each model. */
+function pricedColumns(costs: ModelCosts | undefined): Column<Series[number]>[] {
+  const costOf = new Map(costs?.map(({ model, cost }) => [model, cost === null ? null : Number(cost)]));
+  return [
     {
       title: 'Tokens',
       isNumber: true,
@@ -105,20 +132,4 @@ export function TopList({
       },
     },
   ];
-  return (
-    <Card title={title} isFlush>
-      {named.length === 0 ? (
-        <p className="px-4 py-6 text-center text-muted text-sm">None in this range.</p>
-      ) : (
-        <Table
-          caption={title}
-          rows={named}
-          keyOf={({ group }) => group ?? ''}
-          columns={type === 'llm' ? [...columns, ...priced] : columns}
-          sort={sort}
-          rowsMax={shownMax}
-        />
-      )}
-    </Card>
-  );
 }

@@ -1,9 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { useApiMutation } from '../../api/query.ts';
 import { useSpace } from '../../space/space.ts';
-import { Button } from '../../ui/button.tsx';
 import { FormFailure } from '../../ui/confirm-dialog.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import {
   type AmountTexts,
@@ -75,12 +74,11 @@ function PriceForm({ price, onClose }: { price: Partial<Price>; onClose: () => v
         onChange={(event) => setValidFrom(event.target.value)}
       />
       <FormFailure error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" disabled={isPending || Object.values(texts).some(isInvalid)}>
-          Set the price
-        </Button>
-      </div>
+      <FormActions
+        action="Set the price"
+        onCancel={onClose}
+        isDisabled={isPending || Object.values(texts).some(isInvalid)}
+      />
     </form>
   );
 }

@@ -26,8 +26,8 @@ export function TraceDetails({
   onReload: () => void;
 }) {
   const { search, set } = useFilter();
-  const { whole, span, zoom, rows, shown, errors, select, showError, zoomTo, zoomCloser } =
-    useTraceView(trace);
+  const view = useTraceView(trace);
+  const { whole, span, zoom, rows, shown, select, zoomTo } = view;
   const isText = search.view === 'text';
   const lines = useMemo(() => (isText ? toTraceText(rows, whole.startMs) : []), [isText, rows, whole]);
   return (
@@ -43,23 +43,12 @@ export function TraceDetails({
         />
       }
       actions={
-        <>
-          {zoom !== undefined && (
-            <Button size="small" onClick={() => zoomTo(undefined)}>
-              Whole trace <kbd>-</kbd>
-            </Button>
-          )}
-          <IconButton label="Zoom in (+)" onClick={zoomCloser}>
-            <ZoomIn aria-hidden />
-          </IconButton>
-          {errors.length > 0 && <ErrorButton count={errors.length} onClick={showError} />}
-          <Button size="small" onClick={() => set({ view: isText ? undefined : 'text' })}>
-            {isText ? 'Waterfall' : 'Text'}
-          </Button>
-          <IconButton label="Reload the trace" onClick={onReload}>
-            <RefreshCw aria-hidden />
-          </IconButton>
-        </>
+        <TraceActions
+          view={view}
+          isText={isText}
+          onView={() => set({ view: isText ? undefined : 'text' })}
+          onReload={onReload}
+        />
       }
     >
       <Warnings trace={trace} />
@@ -92,6 +81,38 @@ export function TraceDetails({
         )}
       </div>
     </Page>
+  );
+}
+
+function TraceActions({
+  view: { zoom, errors, showError, zoomTo, zoomCloser },
+  isText,
+  onView,
+  onReload,
+}: {
+  view: ReturnType<typeof useTraceView>;
+  isText: boolean;
+  onView: () => void;
+  onReload: () => void;
+}) {
+  return (
+    <>
+      {zoom !== undefined && (
+        <Button size="small" onClick={() => zoomTo(undefined)}>
+          Whole trace <kbd>-</kbd>
+        </Button>
+      )}
+      <IconButton label="Zoom in (+)" onClick={zoomCloser}>
+        <ZoomIn aria-hidden />
+      </IconButton>
+      {errors.length > 0 && <ErrorButton count={errors.length} onClick={showError} />}
+      <Button size="small" onClick={onView}>
+        {isText ? 'Waterfall' : 'Text'}
+      </Button>
+      <IconButton label="Reload the trace" onClick={onReload}>
+        <RefreshCw aria-hidden />
+      </IconButton>
+    </>
   );
 }
 
