@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../cli/program.ts';
+import { webBudgets } from '../harness/check/web-size.ts';
 import { configSchema, parseConfig } from '../lib/config.ts';
 import { type ErrorId, errorTable, IngestError } from '../lib/errors.ts';
 import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../lib/limits.ts';
@@ -108,12 +109,13 @@ test('the README says how to handle every error of the ingest API', () => {
   expect(listed.sort()).toEqual(expected.sort());
 });
 
-test('docs/cluster.md has the connections of the code, and its example is a valid configuration', () => {
+test('docs/cluster.md and docs/scaling.md have the connections of the code, and the example is a valid configuration', () => {
   const connections = dashboardConnectionsMax + accountConnectionsMax + installationConnectionsMax;
   const { WRITER_CONNECTIONS } = parseConfig({});
   expect(read('docs/cluster.md')).toContain(
     `a dashboard-api up to ${connections}, a writer \`WRITER_CONNECTIONS\` (${WRITER_CONNECTIONS})`,
   );
+  expect(read('docs/scaling.md')).toContain(`of a writer; ${connections} of the dashboard API.`);
   const variables = read('examples/cluster/weir.env')
     .split('\n')
     .filter((line) => /^[A-Z]/.test(line))
@@ -188,6 +190,15 @@ test('every command and option of weir in the documents exists', () => {
     .map(({ path, line, words }) => ({ path, line, unknown: findUnknown(program, words) }))
     .filter(({ unknown }) => unknown.length > 0);
   expect(wrong).toEqual([]);
+});
+
+test('docs/dashboard.md has the budgets of the pages', () => {
+  const [first, styles, all] = [webBudgets.firstScripts, webBudgets.firstStyles, webBudgets.all].map(
+    (bytes) => `${bytes / 1_000} kB`,
+  );
+  expect(read('docs/dashboard.md')).toContain(
+    `${first} of scripts and ${styles} of styles before the first page, ${all} in all`,
+  );
 });
 
 test('every script of npm in the documents exists', () => {
