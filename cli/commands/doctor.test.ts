@@ -52,6 +52,7 @@ test('a running system is checked part by part; each finding that is not ok says
     'services.clocks': 'ok',
     backup: 'warning',
     archive: 'skipped',
+    statistics: 'ok',
     quarantine: 'ok',
     erasures: 'ok',
     disk: 'skipped',

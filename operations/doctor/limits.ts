@@ -22,3 +22,6 @@ export const pendingChangeSecondsMax = 60;
 
 /** A prepared transaction that is older is in doubt: Citus resolves those of a failed commit within a minute. In seconds. */
 export const preparedSecondsMax = 300;
+
+/** Rows that wait to be added to the statistics. Writers fold up to 50,000 at a time, every two seconds, and at once when there are more. */
+export const waitingDeltasMax = 200_000;

@@ -12,6 +12,7 @@ import { checkCluster } from './cluster-checks.ts';
 import { checkPendingChanges } from './control-checks.ts';
 import { type Finding, failed, finding, ok, skipped, warning } from './finding.ts';
 import { archiveBehindBytesMax, backupSecondsMax, transactionSecondsMax, weeksAheadMin } from './limits.ts';
+import { checkStatistics } from './statistics-checks.ts';
 
 /** Checks Postgres: its version and settings, the schema, the partitions, its clock, and what waits for an operator. */
 export async function checkPostgres(database: Database): Promise<Finding[]> {
@@ -42,6 +43,7 @@ export async function checkPostgres(database: Database): Promise<Finding[]> {
     finding('backup', 'Run `weir backup`.', () => checkBackup(database)),
     finding('archive', 'Read the log of Postgres.', () => checkArchive(database)),
     finding('control.pending', 'Run `weir migrate`.', () => checkPendingChanges(database)),
+    finding('statistics', 'Read the log of the writers.', () => checkStatistics(database)),
     finding('quarantine', 'Read `weir quarantine list`.', () => checkQuarantine(database)),
     finding('erasures', 'Run `weir erase` again.', () => checkErasures(database)),
   ]);

@@ -1,0 +1,20 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../lib/db/database.ts';
+import { statisticDeltas } from '../../lib/db/schema.ts';
+import { type Finding, ok, warning } from './finding.ts';
+import { waitingDeltasMax } from './limits.ts';
+
+/** Checks that writers fold statistics (ADR 40). Charts read what waits, too: they stay right, and become slow. */
+export async function checkStatistics(database: Database, waitingMax = waitingDeltasMax): Promise<Finding> {
+  const some = database
+    .select({ one: sql`1` })
+    .from(statisticDeltas)
+    .limit(waitingMax + 1);
+  const waiting = await database.$count(some.as('some'));
+  if (waiting <= waitingMax) return ok('statistics', `${waiting} rows wait to be folded`);
+  return warning(
+    'statistics',
+    `more than ${waitingMax} rows wait to be folded: charts read them all`,
+    'Start a writer, and read its log: it says why statistics were not folded.',
+  );
+}
