@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { Database } from '../db/database.ts';
 import { memberships } from '../db/schema.ts';
 import { operator, runAudited, type Transaction } from './audit/audit.ts';
-import { revokeInvitations } from './open-invitations.ts';
+import { revokeRights } from './open-invitations.ts';
 import type { Role } from './role.ts';
 
 /** A user's role in a space. */
@@ -34,7 +34,7 @@ export async function setRole(
     target: userId,
     details: { userId, role },
   };
-  await runAudited(database, changed, entry, { after: revokeInvitations(database, lost) });
+  await runAudited(database, changed, entry, { after: revokeRights(database, lost) });
 }
 
 /** Removes a user from a space, with the open invitations made by and to the user. Does nothing for a user who is not a member. */
@@ -53,5 +53,5 @@ export async function removeRole(database: Database, spaceId: string, userId: st
     target: userId,
     details: { userId },
   };
-  await runAudited(database, changed, entry, { after: revokeInvitations(database, lost) });
+  await runAudited(database, changed, entry, { after: revokeRights(database, lost) });
 }

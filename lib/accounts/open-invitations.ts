@@ -1,11 +1,11 @@
 import { and, eq, gt, isNull, ne, or, type SQL, type SQLWrapper, sql, type WithSubquery } from 'drizzle-orm';
 import type { Database, Transaction } from '../db/database.ts';
-import { invitations, memberships, users } from '../db/schema.ts';
+import { alertTargets, invitations, memberships, users } from '../db/schema.ts';
 import { nameOf } from '../db/statement.ts';
 import { type Actor, auditPart, operator } from './audit/audit.ts';
 import { hasRole, type Role } from './role.ts';
 
-/** Open invitations, and their revocation when their maker or recipient loses rights. */
+/** Open invitations, and what is revoked when their maker or recipient loses rights. */
 
 /** The condition that an invitation was neither accepted nor revoked, and has not expired. */
 export const isOpenInvitation = and(
@@ -42,9 +42,9 @@ export function isMakerTrusted(database: Database): SQL | undefined {
   return or(eq(invitations.createdBy, operator.id), sql`EXISTS ${maker}`);
 }
 
-/** A loss of rights that revokes invitations. */
+/** A user's loss of rights. */
 export interface LostRights {
-  /** The CTE that removes a user's rights; when it changes no row, nothing is revoked. */
+  /** The CTE that removes the rights; when it changes no row, nothing is revoked. */
   from: WithSubquery;
   /** Its column with the space; undefined for all spaces. */
   spaceId: SQLWrapper | undefined;
@@ -55,14 +55,23 @@ export interface LostRights {
 }
 
 /**
+ * CTEs that revoke what a user keeps after a loss of rights: open invitations, and for a user who loses all rights, the alert targets that
+ * are the user's own e-mail address.
+ */
+export function revokeRights(database: Database | Transaction, lost: LostRights): WithSubquery[] {
+  const removed = lost.role === undefined ? removeReceivers(database, lost) : [];
+  return [...revokeInvitations(database, lost), ...removed];
+}
+
+/**
  * CTEs that revoke the open invitations by which a user could regain lost rights: those made by the user that the new role
  * may not make, and those to the user's own e-mail address.
  */
-export function revokeInvitations(
+function revokeInvitations(
   database: Database | Transaction,
   { from, spaceId, userId, role, actor }: LostRights,
 ): WithSubquery[] {
-  const isOwn = sql`${invitations.email} = (SELECT ${users.email} FROM ${users} WHERE ${eq(users.id, userId)})`;
+  const isOwn = sql`${invitations.email} = ${emailOf(userId)}`;
   const revoked = database.$with('revoked', { id: invitations.id, spaceId: invitations.spaceId }).as(sql`
     UPDATE ${invitations} SET ${nameOf(invitations.revokedAt)} = now() FROM ${from}
     WHERE ${and(
@@ -73,6 +82,28 @@ export function revokeInvitations(
     RETURNING ${invitations.id}, ${invitations.spaceId}`);
   const entry = { spaceId: revoked.spaceId, actor, action: 'invitation.revoke', target: revoked.id };
   return [revoked, auditPart(database, revoked, entry, 'audited_revoked')];
+}
+
+function removeReceivers(
+  database: Database | Transaction,
+  { from, spaceId, userId, actor }: LostRights,
+): WithSubquery[] {
+  const removed = database
+    .$with('removed_targets', { id: alertTargets.id, spaceId: alertTargets.spaceId })
+    .as(sql`
+    DELETE FROM ${alertTargets} USING ${from}
+    WHERE ${and(
+      spaceId === undefined ? undefined : eq(alertTargets.spaceId, spaceId),
+      eq(alertTargets.kind, 'email'),
+      sql`lower(${alertTargets.address}) = ${emailOf(userId)}`,
+    )}
+    RETURNING ${alertTargets.id}, ${alertTargets.spaceId}`);
+  const entry = { spaceId: removed.spaceId, actor, action: 'alert_target.remove', target: removed.id };
+  return [removed, auditPart(database, removed, entry, 'audited_removed_targets')];
+}
+
+function emailOf(userId: string): SQL {
+  return sql`(SELECT ${users.email} FROM ${users} WHERE ${eq(users.id, userId)})`;
 }
 
 /** The condition that a user with the role could not make an invitation. */

@@ -5,7 +5,7 @@ import { identities, memberships, sessions, signInLinks, spaces, users } from '.
 import { operator, runAudited, type Transaction } from './audit/audit.ts';
 import { normalizeEmail } from './email.ts';
 import { type Membership, setRole } from './memberships.ts';
-import { revokeInvitations } from './open-invitations.ts';
+import { revokeRights } from './open-invitations.ts';
 import { hashPassword } from './password.ts';
 import {
   removeSecondFactors,
@@ -150,7 +150,7 @@ async function changeUser(
     );
     const entry = { userId: changed.userId, actor: operator, action, target: userId, details };
     const lost = { from: changed, spaceId: undefined, userId, role: undefined, actor: operator };
-    const after = revokesInvitations ? revokeInvitations(transaction, lost) : [];
+    const after = revokesInvitations ? revokeRights(transaction, lost) : [];
     await runAudited(transaction, changed, entry, { after });
     await alsoChange(transaction);
     await endSessions(transaction, userId);

@@ -1,7 +1,7 @@
 import { and, asc, eq, exists, inArray, ne, or, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
-import { revokeInvitations } from '../../../lib/accounts/open-invitations.ts';
+import { revokeRights } from '../../../lib/accounts/open-invitations.ts';
 import { type Role, roles } from '../../../lib/accounts/role.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { memberships, users } from '../../../lib/db/schema.ts';
@@ -67,7 +67,7 @@ export async function changeRole(
     details: { role },
   };
   const lost = { from: changed, spaceId: changed.spaceId, userId, role, actor };
-  const more = { before: [owners], after: revokeInvitations(database, lost) };
+  const more = { before: [owners], after: revokeRights(database, lost) };
   const rows = await runAudited(database, changed, entry, more);
   return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role, actor });
 }
@@ -91,7 +91,7 @@ export async function removeMember(
   );
   const entry = { spaceId: removed.spaceId, actor, action: 'member.remove', target: userId };
   const lost = { from: removed, spaceId: removed.spaceId, userId, role: undefined, actor };
-  const more = { before: [owners], after: revokeInvitations(database, lost) };
+  const more = { before: [owners], after: revokeRights(database, lost) };
   const rows = await runAudited(database, removed, entry, more);
   return rows.length > 0 ? 'changed' : findReason(database, spaceId, { userId, role: undefined, actor });
 }

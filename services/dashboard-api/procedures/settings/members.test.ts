@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setDisabled } from '../../../../lib/accounts/users.ts';
 import {
   openClient,
   openDashboard,
@@ -34,6 +35,38 @@ test('the role of a member can be changed, and the member removed', async () => 
   await trpc.members.remove.mutate({ userId });
   await expect(client.trpc.members.list.query({ spaceId })).rejects.toMatchObject(code('NOT_FOUND'));
   await expect(trpc.members.remove.mutate({ userId })).rejects.toMatchObject(code('NOT_FOUND'));
+});
+
+test('alerts are no longer sent to the address of a removed or disabled member', async () => {
+  const [space, other] = [await dashboard.addSpace(), await dashboard.addSpace()];
+  const members = [await dashboard.addMember(space, 'admin'), await dashboard.addMember(space, 'admin')];
+  const addTargets = async ({ client }: TestSpace) => {
+    for (const { email } of members)
+      await client.trpc.alerts.createTarget.mutate({
+        name: 'm',
+        kind: 'email',
+        address: email.toUpperCase(),
+      });
+  };
+  await addTargets(space);
+  await addTargets(other);
+  const { trpc } = space.client;
+  const hook = { name: 'hook', kind: 'webhook', address: 'https://receiver.example/' } as const;
+  await trpc.alerts.createTarget.mutate(hook);
+  const addresses = async ({ client }: TestSpace) =>
+    (await client.trpc.alerts.targets.query()).targets.map(({ shownAddress }) => shownAddress.toLowerCase());
+  const [removed, disabled] = members.map(({ email }) => email);
+  const [first, second] = members;
+  await trpc.members.setRole.mutate({ userId: first?.userId ?? '', role: 'viewer' });
+  expect(await addresses(space)).toContain(removed);
+  await trpc.members.remove.mutate({ userId: first?.userId ?? '' });
+  expect((await addresses(space)).toSorted()).toEqual([disabled, 'receiver.example'].toSorted());
+  expect(await addresses(other)).toHaveLength(2);
+  const { rows } = await trpc.audit.list.query({});
+  expect(rows).toContainEqual(expect.objectContaining({ action: 'alert_target.remove' }));
+  await setDisabled(dashboard.database, second?.userId ?? '', true);
+  expect(await addresses(space)).toEqual(['receiver.example']);
+  expect(await addresses(other)).toEqual([removed]);
 });
 
 test('an admin ends all sessions of a member, and the audit log says so', async () => {
