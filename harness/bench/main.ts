@@ -9,7 +9,8 @@ import { measureCpuTime } from './cpu-time.ts';
 import { measureDashboard, measureDashboardCalls } from './dashboard/measure.ts';
 import { measureErasure } from './erasure.ts';
 import { measureFilters, measureYoungWeek } from './filters/measure.ts';
-import { measureGrowth } from './growth/measure.ts';
+import { requireDisk } from './growth/disk.ts';
+import { measureGrowth, parsePoints } from './growth/measure.ts';
 import { type Figures, measureHttpToPostgres, measureRound } from './measures.ts';
 import { medianFigures, renderReport } from './report.ts';
 import { measureRetention } from './retention.ts';
@@ -19,7 +20,7 @@ import { measureWeb } from './web/measure.ts';
 import { loadWorkload, type Workload } from './workload.ts';
 
 /**
- * `npm run bench [-- --rounds N --seconds S --only PART --rows N --without-metrics]`: starts a Weir of its own, puts load on it, and prints
+ * `npm run bench [-- --rounds N --seconds S --only PART --rows N --without-metrics --points N,… --fill-minutes M --merge]`: starts a Weir of its own, puts load on it, and prints
  * the whole table of figures, or one part of it. It only measures: nothing fails on a slow machine.
  */
 const { values } = parseArgs({
@@ -29,6 +30,9 @@ const { values } = parseArgs({
     only: { type: 'string' },
     rows: { type: 'string' },
     'without-metrics': { type: 'boolean', default: false },
+    points: { type: 'string' },
+    'fill-minutes': { type: 'string', default: 'Infinity' },
+    merge: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(values.rounds);
@@ -87,8 +91,11 @@ const parts: Record<string, () => Promise<string>> = {
     return await measureFilters(weir.connection, { rows, say: log });
   },
   growth: async () => {
+    const points = parsePoints(values.points, Number(values.rows ?? 50_000_000));
+    requireDisk(Math.max(...points), log);
     await using weir = await startWeir();
-    return await measureGrowth(weir, { rows: Number(values.rows ?? 50_000_000), say: log });
+    const fillMinutes = Number(values['fill-minutes']);
+    return await measureGrowth(weir, { points, fillMinutes, isMerging: values.merge, say: log });
   },
   'filters-young': async () => {
     await using weir = await startWeir();

@@ -57,14 +57,16 @@ export interface Growth {
   /** The start time, and the time of receipt, of the event with an index. */
   readonly startMsOf: (index: number) => number;
   readonly say: (text: string) => void;
+  /** Asked before each statement: whether to stop. */
+  readonly isOver?: () => boolean;
 }
 
-/** Stores events as the writer does. */
-export async function growEvents(database: Database, spaceId: string, growth: Growth): Promise<void> {
-  const { from, to, say } = growth;
+/** Stores events as the writer does. @returns the index after the last one. */
+export async function growEvents(database: Database, spaceId: string, growth: Growth): Promise<number> {
+  const { from, to, say, isOver = () => false } = growth;
   let next = from;
   const fill = async () => {
-    while (next < to) {
+    while (next < to && !isOver()) {
       const first = next;
       next += requestEvents;
       const events = Array.from({ length: Math.min(requestEvents, to - first) }, (_, i) =>
@@ -75,6 +77,7 @@ export async function growEvents(database: Database, spaceId: string, growth: Gr
     }
   };
   await Promise.all(Array.from({ length: concurrency }, fill));
+  return Math.min(next, to);
 }
 
 function toParts(spaceId: string, events: readonly IngestEvent[]): Part[] {

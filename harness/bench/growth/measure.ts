@@ -1,5 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { randomUUIDv7 } from 'node:crypto';
 import { getTableName } from 'drizzle-orm';
 import { createLatencies } from '../../../lib/client/latencies.ts';
 import { openPostgres, type Sql } from '../../../lib/db/connect.ts';
@@ -8,117 +7,134 @@ import { ensurePartitions, partitionedTables } from '../../../lib/db/partitions.
 import { setPlannerStatistics } from '../../../lib/db/planner-statistics.ts';
 import { boundOf, dateOf, weekOf } from '../../../lib/db/weeks.ts';
 import { dayMs } from '../../../lib/time.ts';
+import { foldStatistics } from '../../../lib/write/statistics/deltas.ts';
 import type { RunningWeir } from '../../system/weir.ts';
 import { openDashboardClient } from '../dashboard/dashboard-client.ts';
 import { growEvents, grownDays } from '../filters/growth.ts';
 import { measureLists } from '../filters/lists.ts';
 import { measureBytesPerEvent } from '../storage/sizes.ts';
-import { drawGraph } from './graph.ts';
+import { isDiskFull } from './disk.ts';
+import { type Figure, mergeFigures, readFigures, renderFigures, writeFigures } from './figures.ts';
 import { measureEventSize, measureSpaces } from './stores.ts';
 
-/** A figure at one size of its part: rows, bytes of an event, spaces, or weeks. */
-interface Figure {
-  readonly part: keyof typeof axes;
-  readonly name: string;
-  readonly at: number;
-  readonly value: number;
+export interface GrowthOptions {
+  /** The numbers of events at which everything is measured, ascending. */
+  readonly points: readonly number[];
+  /** How long filling may take. What the space then has is measured as the last point. */
+  readonly fillMinutes: number;
+  /** Keeps the figures of other points in growth-figures.json. */
+  readonly isMerging: boolean;
+  readonly say: (text: string) => void;
 }
 
 type Add = (part: Figure['part'], name: string, at: number, value: number) => void;
 
-/** The parts. Each is one graph: growth-<part>.svg. */
-const axes = {
-  rate: { title: 'Storing events as a space grows', x: 'events in the space', y: 'events/s' },
-  reads: { title: 'Reading as a space grows: p50', x: 'events in the space', y: 'ms' },
-  bytes: { title: 'Bytes in Postgres for each event', x: 'events in the space', y: 'bytes' },
-  sizes: {
-    title: 'Storing events by their size, in the full database',
-    x: 'bytes of an event',
-    y: 'events/s',
-  },
-  spaces: {
-    title: 'Storing 500 segments of one event in a statement, in the full database',
-    x: 'spaces',
-    y: 'events/s',
-  },
-  weeks: { title: 'Reading with empty weekly partitions: p50', x: 'weeks', y: 'ms' },
-} as const;
-
-/** The sizes, as shares of the largest one: with 50 million rows 1, 10 and 50 million. */
-const shares = [1 / 50, 1 / 5, 1];
 /** Events whose storing is timed at each size, at most. */
 const timedEvents = 20_000;
 const eventSizes = [1_000, 6_000, 100_000];
 const spaceCounts = [1, 100, 10_000];
 const weekCounts = [0, 52, 260];
 const chartTimes = 20;
-/** The lists in the graphs; the table has all. */
-const drawnReads = [
-  'no filter',
-  'name: frequent',
-  'name: rare',
-  'name: absent',
-  'user: frequent',
-  'trace',
-  'get',
-  'chart of 30 days',
-];
 
-/** The pictures and the figures as JSON. */
-const pictures = fileURLToPath(new URL('../../../docs/pictures/growth-', import.meta.url));
+/** @returns the points of a list such as `0,1000000`; without one 0, and a fiftieth, a fifth and all of the rows. */
+export function parsePoints(list: string | undefined, rows: number): number[] {
+  if (list === undefined) return [0, 1 / 50, 1 / 5, 1].map((share) => Math.round(rows * share));
+  const points = list.split(',').map(Number);
+  const isAscending = points.every((point, i) => Number.isInteger(point) && point > (points[i - 1] ?? -1));
+  if (!isAscending) throw new Error('--points takes whole numbers in ascending order, separated by commas');
+  return points;
+}
 
-/** Measures writes, reads and bytes at growing sizes. @returns a table; also writes a graph for each part, and the figures as JSON. */
-export async function measureGrowth(
-  weir: RunningWeir,
-  { rows, say }: { rows: number; say: (text: string) => void },
-): Promise<string> {
+/**
+ * Measures writes, reads and bytes at growing sizes. Writes a graph for each part, and the figures as JSON, after each point: a run that
+ * is interrupted has what it measured.
+ *
+ * @returns a table.
+ */
+export async function measureGrowth(weir: RunningWeir, options: GrowthOptions): Promise<string> {
   const { databaseUrl, spaceId } = weir.connection;
+  const { points, isMerging, say } = options;
   await using sql = openPostgres(databaseUrl, {
     applicationName: 'weir-bench',
     connectionsMax: 4,
     statementTimeoutMs: 0,
   });
   const database = openDatabase(sql);
+  const earlier = readFigures();
   const figures: Figure[] = [];
   const add: Add = (part, name, at, value) => {
     figures.push({ part, name, at, value });
     say(`${part}, ${name} at ${at}: ${value.toFixed(1)}`);
   };
+  const write = () => writeFigures(mergeFigures(earlier, figures, isMerging));
   const nowMs = Date.now();
   for (let day = grownDays + 7; day >= 0; day -= 7) await ensurePartitions(database, nowMs - day * dayMs);
-  const measureReads = async (part: 'reads' | 'weeks', at: number) => {
+  const measureReads = async (part: 'reads' | 'weeks', at: number, rows: number) => {
     const lists = await measureLists(database, spaceId, { rows, nowMs });
     for (const { name, p50Ms } of lists) add(part, name, at, p50Ms);
     add(part, 'chart of 30 days', at, await measureChart(weir, nowMs));
   };
-  let from = 0;
-  for (const to of [0, ...shares.map((share) => Math.round(rows * share))]) {
-    const timed = Math.min(timedEvents, rows / 50);
-    const startMsOf = (index: number) =>
-      Math.round(nowMs - ((rows * 2 - index) / rows / 2) * grownDays * dayMs);
-    const growth = { retiredUntil: rows / 2, startMsOf, say };
-    if (to > from) await growEvents(database, spaceId, { ...growth, from, to });
-    from = Math.max(from, to);
+  const fill = createFill(database, spaceId, { ...options, nowMs });
+  let isStopped = false;
+  for (const point of points) {
+    if (isStopped) break;
+    isStopped = await fill.growTo(point);
+    const rows = fill.size();
+    while ((await foldStatistics(database)) > 0);
     await sql`VACUUM ANALYZE`;
-    const startedMs = performance.now();
-    await growEvents(database, spaceId, { ...growth, from, to: from + timed });
-    add('rate', 'three connections', to, (timed * 1_000) / (performance.now() - startedMs));
-    from += timed;
-    await measureReads('reads', to);
-    add('bytes', 'all tables', to, await measureBytesPerEvent(sql));
+    add('rate', 'three connections', rows, await fill.timeStores());
+    await measureReads('reads', rows, rows);
+    add('bytes', 'all tables', rows, await measureBytesPerEvent(sql));
+    write();
   }
+  await measureStores(database, add);
+  write();
   for (const weeks of weekCounts) {
     await addWeeks(sql, database, weeks, nowMs - (grownDays + 14) * dayMs);
-    await measureReads('weeks', weeks);
+    await measureReads('weeks', weeks, fill.size());
+    write();
   }
-  // Last, because it changes which events of the space are the newest.
-  await measureStores(database, spaceId, add);
-  writeResults(figures);
-  return renderFigures(figures);
+  return renderFigures(mergeFigures(earlier, figures, isMerging));
+}
+
+/** Fills the space with events of half of {@link grownDays}, so that the last ones are older than what is stored to be timed later. */
+function createFill(
+  database: Database,
+  spaceId: string,
+  { points, fillMinutes, nowMs, say }: GrowthOptions & { nowMs: number },
+) {
+  const rowsMax = Math.max(...points);
+  const timed = Math.min(timedEvents, Math.ceil(rowsMax / 50));
+  const startMsOf = (index: number) =>
+    Math.round(nowMs - ((rowsMax * 2 - index) / rowsMax / 2) * grownDays * dayMs);
+  const growth = { retiredUntil: rowsMax / 2, startMsOf, say };
+  const deadlineMs = performance.now() + fillMinutes * 60_000;
+  const isOver = () => performance.now() > deadlineMs || isDiskFull();
+  let next = 0;
+  return {
+    /** The events in the space. */
+    size: () => next,
+    /** @returns whether it stopped before, since the time is over or the disk is full. */
+    async growTo(rows: number): Promise<boolean> {
+      if (rows <= next) return false;
+      next = await growEvents(database, spaceId, { ...growth, from: next, to: rows, isOver });
+      if (next < rows)
+        say(`stopped at ${next} events: ${isDiskFull() ? 'the disk is full' : 'time is over'}`);
+      return next < rows;
+    },
+    /** @returns events per second. */
+    async timeStores(): Promise<number> {
+      const startedMs = performance.now();
+      next = await growEvents(database, spaceId, { ...growth, from: next, to: next + timed });
+      return (timed * 1_000) / (performance.now() - startedMs);
+    },
+  };
 }
 
 /** Stores events of several sizes and in several numbers of spaces. The database is full, so these compare with each other. */
-async function measureStores(database: Database, spaceId: string, add: Add): Promise<void> {
+async function measureStores(database: Database, add: Add): Promise<void> {
+  // Not the space whose lists are measured: its newest events would be others.
+  const spaceId = randomUUIDv7();
   for (const bytes of eventSizes)
     add('sizes', 'one connection', bytes, await measureEventSize(database, spaceId, bytes));
   for (const spaces of spaceCounts)
@@ -154,34 +170,4 @@ async function measureChart(weir: RunningWeir, nowMs: number): Promise<number> {
     latencies.record(performance.now() - startedMs);
   }
   return latencies.percentileMs(50);
-}
-
-function writeResults(figures: readonly Figure[]): void {
-  for (const [part, { title, x, y }] of Object.entries(axes)) {
-    const own = figures.filter(
-      (figure) => figure.part === part && (y !== 'ms' || drawnReads.includes(figure.name)),
-    );
-    const series = [...Map.groupBy(own, ({ name }) => name)].map(([name, all]) => ({
-      name,
-      points: all.map(({ at, value }) => [at, value] as const),
-    }));
-    writeFileSync(`${pictures}${part}.svg`, drawGraph({ title, xTitle: x, yTitle: y, series }));
-  }
-  const lines = figures.map((figure) => JSON.stringify(figure));
-  writeFileSync(`${pictures}figures.json`, `[\n${lines.join(',\n')}\n]\n`);
-}
-
-/** A line for each name, a column for each size. */
-function renderFigures(figures: readonly Figure[]): string {
-  return Object.entries(axes)
-    .map(([part, { title, x, y }]) => {
-      const own = figures.filter((figure) => figure.part === part);
-      const sizes = [...new Set(own.map(({ at }) => at))];
-      const lines = [...Map.groupBy(own, ({ name }) => name)].map(([name, all]) =>
-        [name.padEnd(34), ...all.map(({ value }) => value.toFixed(1).padStart(12))].join(''),
-      );
-      const head = [x.padEnd(34), ...sizes.map((size) => size.toLocaleString('en').padStart(12))].join('');
-      return [`${title}, ${y}`, head, ...lines].join('\n');
-    })
-    .join('\n\n');
 }

@@ -1,0 +1,33 @@
+import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+
+/** All tables with their indexes, for each event of a full database: 789 at ten million. */
+const eventBytes = 850;
+/** WAL: Postgres begins a checkpoint at 4 GB, and writes on until it is done. */
+const walBytes = 6e9;
+/** What is left to everything else on the disk. The fill ends when less is free. */
+const freeBytesMin = 3e9;
+
+/**
+ * Says how much disk a fill takes, in the directory for temporary files.
+ *
+ * @throws Error when less is free.
+ */
+export function requireDisk(rows: number, say: (text: string) => void): void {
+  const neededBytes = rows * eventBytes + walBytes + freeBytesMin;
+  const freeBytes = readFreeBytes();
+  const text = `${rows.toLocaleString('en')} events need some ${gigabytes(neededBytes)}: ${eventBytes} bytes each, ${gigabytes(walBytes)} of WAL, and ${gigabytes(freeBytesMin)} that stay free. ${tmpdir()} has ${gigabytes(freeBytes)}.`;
+  if (freeBytes < neededBytes) throw new Error(`${text} Set TMPDIR to a larger disk, or --points to less.`);
+  say(text);
+}
+
+export function isDiskFull(): boolean {
+  return readFreeBytes() < freeBytesMin;
+}
+
+function readFreeBytes(): number {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  return bavail * bsize;
+}
+
+const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
