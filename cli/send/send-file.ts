@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { batchBodies, type FileEvent } from '../../lib/client/body.ts';
+import { batchBodies, createBodyMemory, type FileEvent } from '../../lib/client/body.ts';
 import { openEventFile } from '../../lib/client/event-file.ts';
 import { deriveId, withFreshId } from '../../lib/client/fresh-id.ts';
 import { openIngestClient } from '../../lib/client/ingest-client.ts';
@@ -56,20 +56,27 @@ async function sendEvents(
   sending: SendingFile & SendFileOptions & { changes: Changes },
 ): Promise<SendSummary> {
   const { url, apiKey, concurrency, settled, before } = sending;
-  const file = await openEventFile(path, settled.addBadLine, before?.position).catch(throwFileError(path));
+  const file = await openEventFile(path, settled.addBadLine, {
+    afterLine: before?.position,
+    isReused: true,
+  }).catch(throwFileError(path));
   await using http = openIngestClient({ url, apiKey, connections: concurrency, timeoutMs: sendTimeoutMs });
   const limits = { eventsMax: sending.eventsPerBatch, bytesMax: bodyBytesMax };
-  const bodies = batchBodies(changeEvents(file.events, sending), limits);
+  const memory = createBodyMemory(bodyBytesMax);
+  const bodies = batchBodies(changeEvents(file.events, sending), limits, memory.take);
   return await sendConcurrently(sending, file, bodies, {
     positionOf: (body) => body.events.at(-1)?.line ?? 0,
-    send: (body, bodyOptions) => sendBody(body, { ...bodyOptions, post: http.post }),
+    async send(body, bodyOptions) {
+      await sendBody(body, { ...bodyOptions, post: http.post });
+      memory.giveBack(body);
+    },
   });
 }
 
 /** Reads the file once more: the distance from its latest time to now. */
 async function findShift(path: string): Promise<number> {
   // Lines that cannot be sent are reported when they are sent.
-  const { events } = await openEventFile(path, () => {}).catch(throwFileError(path));
+  const { events } = await openEventFile(path, () => {}, { isReused: true }).catch(throwFileError(path));
   const latest = await findLatestTime(events);
   return latest === undefined ? 0 : Date.now() - Math.ceil(latest);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keyText, objectText, valueText } from '../../harness/fixtures/json-text.ts';
-import { type Body, batchBodies, splitBody } from './body.ts';
+import { type Body, batchBodies, createBodyMemory, splitBody } from './body.ts';
 import { prepareFreshBodies, withFreshId } from './fresh-id.ts';
 
 const anyEvents = fc.array(
@@ -30,6 +30,25 @@ test('bodies contain every event once, in order, byte for byte, within both limi
         expect(body.events.length).toBeLessThanOrEqual(limits.eventsMax);
         expect(body.bytes.length).toBeLessThanOrEqual(limits.bytesMax);
       }
+    }),
+  );
+});
+
+test('bodies in memory that is used again are the same', async () => {
+  const limits = { eventsMax: 4, bytesMax: 100 };
+  await fc.assert(
+    fc.asyncProperty(anyEvents, async (events) => {
+      const memory = createBodyMemory(limits.bytesMax);
+      const buffers = new Set<ArrayBufferLike>();
+      const texts: string[] = [];
+      for await (const body of batchBodies(events, limits, memory.take)) {
+        texts.push(`${body.bytes} ${JSON.stringify(body.events)}`);
+        if (body.bytes.length <= limits.bytesMax) buffers.add(body.bytes.buffer);
+        memory.giveBack(body);
+      }
+      const bodies = await Array.fromAsync(batchBodies(events, limits));
+      expect(texts).toEqual(bodies.map((body) => `${body.bytes} ${JSON.stringify(body.events)}`));
+      expect(buffers.size).toBeLessThanOrEqual(1);
     }),
   );
 });

@@ -44,26 +44,60 @@ export function splitBody(body: Body): [Body, Body] {
   return [joinBody(events.slice(0, middle)), joinBody(events.slice(middle))];
 }
 
+type TakeMemory = (bytesMin: number) => Buffer;
+
+/** The memory of bodies. It is used again: for every 64 MB that are allocated V8 would collect its whole heap. */
+export interface BodyMemory {
+  take: TakeMemory;
+  /** @param body whose request was answered: nothing reads it any more. */
+  giveBack(body: Body): void;
+}
+
+/** @param bytesMax the size of a body. A larger one gets memory of its own. */
+export function createBodyMemory(bytesMax: number): BodyMemory {
+  const free: Buffer[] = [];
+  return {
+    take: (bytesMin) =>
+      bytesMin > bytesMax
+        ? Buffer.allocUnsafeSlow(bytesMin)
+        : (free.pop() ?? Buffer.allocUnsafeSlow(bytesMax)),
+    giveBack({ bytes: { buffer } }) {
+      if (buffer.byteLength === bytesMax) free.push(Buffer.from(buffer));
+    },
+  };
+}
+
 /**
  * Batches events into request bodies, in order: a body is yielded when the next event would exceed a limit. An event
- * above `bytesMax` gets a body of its own; openEventFile already rejects such events.
+ * above `bytesMax` gets a body of its own; openEventFile already rejects such events. Each event is copied before the next
+ * one is read.
+ *
+ * @param take memory for a body.
  */
 export async function* batchBodies(
   events: AsyncIterable<FileEvent> | Iterable<FileEvent>,
-  limits: { eventsMax: number; bytesMax: number },
+  { eventsMax, bytesMax }: { eventsMax: number; bytesMax: number },
+  take: TakeMemory = Buffer.allocUnsafe,
 ): AsyncGenerator<Body, void, void> {
-  let batch: FileEvent[] = [];
-  let size = bodyOverheadBytes;
-  for await (const event of events) {
-    // This counts a separator before the first event too: one byte too many, never too few.
-    const full = batch.length === limits.eventsMax || size + event.bytes.length + 1 > limits.bytesMax;
-    if (full && batch.length > 0) {
-      yield joinBody(batch);
-      batch = [];
-      size = bodyOverheadBytes;
+  let body: Body | undefined;
+  let at = 0;
+  const finish = (one: Body): Body => {
+    const end = at + tail.copy(one.bytes, at);
+    return { ...one, bytes: one.bytes.subarray(0, end) };
+  };
+  for await (const { line, bytes } of events) {
+    const isFull = body?.events.length === eventsMax || at + 1 + bytes.length + tail.length > bytesMax;
+    if (body !== undefined && isFull) {
+      yield finish(body);
+      body = undefined;
     }
-    size += event.bytes.length + 1;
-    batch.push(event);
+    if (body === undefined) {
+      body = { bytes: take(Math.max(bytesMax, bodyOverheadBytes + bytes.length)), events: [] };
+      at = head.copy(body.bytes);
+    } else at = body.bytes.writeUInt8(separator, at);
+    const end = at + bytes.copy(body.bytes, at);
+    body.events.push({ line, start: at, end });
+    at = end;
   }
-  if (batch.length > 0) yield joinBody(batch);
+  if (body !== undefined) yield finish(body);
 }

@@ -40,6 +40,22 @@ test.each([
   expect(await readAll(content)).toMatchObject({ events: twoLines, bad: [] });
 });
 
+test('lines that go on in the next read, and lines longer than a read, are whole', async () => {
+  const texts = Array.from(
+    { length: 400 },
+    (_, n) => `{"n":${n},"text":"${'x'.repeat((n * 7919) % 20_000)}"}`,
+  );
+  const events = [...texts, `{"text":"${'y'.repeat(3_000_000)}"}`, ...texts];
+  const path = join(directory, 'long');
+  writeFileSync(path, events.join('\n'));
+  for (const isReused of [false, true]) {
+    const file = await openEventFile(path, () => {}, { isReused });
+    // Each event is read before the next one is asked for.
+    expect(await Array.fromAsync(file.events, ({ bytes }) => String(bytes))).toEqual(events);
+    expect(file.bytesRead()).toBe(file.sizeBytes);
+  }
+});
+
 test('an empty file has no events', async () => {
   expect(await readAll('')).toEqual({ events: [], lines: [], bad: [] });
 });

@@ -3,7 +3,7 @@ import type { ErrorId } from '../errors.ts';
 import { skipSpace, skipValue } from '../json/scan.ts';
 import { bodyBytesMax } from '../limits.ts';
 import { bodyOverheadBytes, type FileEvent } from './body.ts';
-import { openFileContent } from './file-content.ts';
+import { type ContentOptions, openFileContent } from './file-content.ts';
 import { type Line, readLines } from './lines.ts';
 
 /** A line that cannot be sent, and the error that ingest would answer with. */
@@ -12,6 +12,11 @@ export interface BadLine {
   position: number;
   id: ErrorId;
   details: string;
+}
+
+export interface EventFileOptions extends ContentOptions {
+  /** Lines up to this one are skipped without examining them. */
+  afterLine?: number | undefined;
 }
 
 /** An open file of events. */
@@ -30,18 +35,18 @@ const byteOrderMark = Buffer.from('\ufeff');
 
 /**
  * Opens an NDJSON file of events, plain or gzip-compressed (detected by its first bytes). Blank lines are skipped. The
- * file is read while its events are iterated, and closed after the last one.
+ * file is read while its events are iterated, and closed after the last one. With `isReused` an event is valid until the next
+ * one is asked for.
  *
  * @param onBadLine called for each line that cannot be sent; no line is dropped silently.
- * @param afterLine lines up to this one are skipped without examining them.
  * @throws the error of node:fs when the file cannot be opened.
  */
 export async function openEventFile(
   path: string,
   onBadLine: (line: BadLine) => void,
-  afterLine = 0,
+  { afterLine = 0, isReused }: EventFileOptions = {},
 ): Promise<EventFile> {
-  const { sizeBytes, bytesRead, chunks } = await openFileContent(path);
+  const { sizeBytes, bytesRead, chunks } = await openFileContent(path, { isReused });
   return { sizeBytes, bytesRead, events: readEvents(chunks, onBadLine, afterLine) };
 }
 

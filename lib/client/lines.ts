@@ -9,7 +9,8 @@ export interface Line {
 const lineFeed = 0x0a;
 
 /**
- * Splits a stream of bytes into lines, byte for byte. It holds at most `lineBytesMax` and one chunk in memory.
+ * Splits a stream of bytes into lines, byte for byte. It holds at most `lineBytesMax` and one chunk in memory. A line that is
+ * within a chunk shares its memory.
  *
  * @param lineBytesMax a longer line is yielded without its bytes.
  */
@@ -39,7 +40,8 @@ export async function* readLines(
       yield take();
       start = end + 1;
     }
-    if (start < chunk.length) add(chunk.subarray(start));
+    // A copy: the memory of the chunk may be used again.
+    if (start < chunk.length) add(Buffer.from(chunk.subarray(start)));
   }
   // The last line may have no line feed.
   if (length > 0) yield take();
