@@ -3,7 +3,8 @@ import type { SpanNode } from '../../../../lib/traces/span-tree.ts';
 import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { readRawResponse } from '../mapping/messages/raw-response.ts';
 import { toMs } from '../mapping/span-to-event.ts';
-import { type Convention, llmRows, usageRows } from '../mapping/table.ts';
+import { type Convention, llmRows } from '../mapping/table.ts';
+import { usageRows } from '../mapping/usage.ts';
 import type { Span } from '../spans/span.ts';
 import { observedFromMs, streamKeyOf } from './stream-log.ts';
 

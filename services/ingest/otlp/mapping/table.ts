@@ -158,52 +158,6 @@ export const llmRows = {
   timeToFirstChunkMs: { vercel: ['ai.response.msToFirstChunk'] },
 } as const satisfies Record<string, Row>;
 
-/** `properties.llm.usage`, as tokens. Langfuse and LangSmith send one object: see usage.ts. */
-export const usageRows = {
-  input: {
-    genAi: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
-    openInference: ['llm.token_count.prompt'],
-    vercel: ['ai.usage.inputTokens', 'ai.usage.promptTokens'],
-    openLlmetry: ['llm.usage.prompt_tokens'],
-  },
-  cacheRead: {
-    genAi: ['gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.cache_read_input_tokens'],
-    openInference: ['llm.token_count.prompt_details.cache_read'],
-    vercel: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
-  },
-  cacheWrite: {
-    genAi: [
-      'gen_ai.usage.cache_write.input_tokens',
-      'gen_ai.usage.cache_creation.input_tokens',
-      'gen_ai.usage.cache_creation_input_tokens',
-    ],
-    openInference: ['llm.token_count.prompt_details.cache_write'],
-    vercel: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
-  },
-  output: {
-    genAi: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
-    openInference: ['llm.token_count.completion'],
-    vercel: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
-    openLlmetry: ['llm.usage.completion_tokens'],
-  },
-  reasoning: {
-    genAi: [
-      'gen_ai.usage.reasoning.output_tokens',
-      'gen_ai.usage.reasoning_tokens',
-      'gen_ai.usage.details.reasoning_tokens',
-      'langwatch.metrics#reasoning_tokens',
-    ],
-    openInference: ['llm.token_count.completion_details.reasoning'],
-    vercel: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
-  },
-  total: {
-    genAi: ['gen_ai.usage.total_tokens'],
-    openInference: ['llm.token_count.total'],
-    vercel: ['ai.usage.totalTokens', 'ai.usage.tokens'],
-    openLlmetry: ['llm.usage.total_tokens'],
-  },
-} as const satisfies Record<string, Row>;
-
 /** `properties.tool`. */
 export const toolRows = {
   name: {
