@@ -21,6 +21,10 @@ const words: readonly { readonly attribute: string; readonly kinds: Readonly<Rec
     attribute: 'langwatch.span.type',
     kinds: { chain: 'chain', workflow: 'workflow', rag: 'retriever' },
   },
+  {
+    attribute: 'genkit:metadata:subtype',
+    kinds: { flow: 'workflow', prompt: 'chain', retriever: 'retriever' },
+  },
 ];
 
 /** The kind of a span in its trace. `link` is any other span: only its position counts. */

@@ -82,6 +82,105 @@ test('LangWatch names the type of each value', () => {
   ]);
 });
 
+test('Genkit: a model and a tool below a flow', () => {
+  const request = {
+    messages: [
+      { role: 'system', content: [{ text: 'Be brief.' }] },
+      { role: 'user', content: [{ text: 'How warm?' }] },
+    ],
+  };
+  const tools = [{ name: 'get_weather', description: 'Weather', inputSchema: { type: 'object' } }];
+  const toolRequest = { name: call.name, ref: call.id, input: { city: 'Bern' } };
+  const action = (subtype: string, name: string, input: unknown, output?: unknown) => ({
+    'genkit:type': 'action',
+    'genkit:metadata:subtype': subtype,
+    'genkit:name': name,
+    'genkit:input': JSON.stringify(input),
+    ...(output !== undefined && { 'genkit:output': JSON.stringify(output) }),
+  });
+  const response = {
+    finishReason: 'stop',
+    message: { role: 'model', content: [{ text: 'I look it up.' }, { toolRequest }] },
+    usage: { inputTokens: 20, inputCharacters: 90, outputTokens: 7, totalTokens: 27, thoughtsTokens: 3 },
+    raw: { id: 'chatcmpl-1', model: 'gpt-4o-2024' },
+  };
+  const { events, counts } = mapRequests({
+    spans: [
+      {
+        spanId: '00000000000000a1',
+        name: 'planner',
+        attributes: action('flow', 'planner', 'How warm?', 'Mild.'),
+      },
+      {
+        spanId: '00000000000000b2',
+        parentSpanId: '00000000000000a1',
+        attributes: action('model', 'openai/gpt-4o', { ...request, tools, config: {} }, response),
+      },
+      {
+        spanId: '00000000000000c3',
+        parentSpanId: '00000000000000a1',
+        attributes: action('tool', 'get_weather', { city: 'Bern' }, { celsius: 21 }),
+      },
+      {
+        spanId: '00000000000000d4',
+        parentSpanId: '00000000000000a1',
+        status: { code: 2, message: 'INVALID_ARGUMENT' },
+        attributes: action('model', 'openai/none', request),
+      },
+    ],
+  });
+  expect(counts).toMatchObject({ stored: 3, rejected: 0 });
+  expect(events).toMatchObject([
+    {
+      properties: {
+        llm: {
+          model: 'openai/gpt-4o',
+          responseId: 'chatcmpl-1',
+          input: { system: 'Be brief.', prompt: 'How warm?', messages: request.messages, tools },
+          output: { response: 'I look it up.', toolCalls: [call], finishReason: 'stop' },
+          usage: {
+            inputTokens: 20,
+            outputTokens: 7,
+            outputTokenDetails: { reasoningTokens: 3 },
+            totalTokens: 27,
+          },
+        },
+      },
+    },
+    {
+      type: 'tool',
+      properties: { tool: { name: 'get_weather', input: { city: 'Bern' }, output: { celsius: 21 } } },
+    },
+    {
+      status: { state: 'error' },
+      properties: { llm: { model: 'openai/none', input: { prompt: 'How warm?' } } },
+    },
+  ]);
+});
+
+test("Anthropic's parts of the tokens that were written to the cache are counted once", () => {
+  const raw = {
+    input_tokens: 12,
+    cache_creation_input_tokens: 5,
+    cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 0 },
+    cache_read_input_tokens: 8,
+    output_tokens: 7,
+  };
+  const usageOf = (attributes: Record<string, string | number>) =>
+    mapSpan({ attributes: { 'gen_ai.operation.name': 'chat', ...attributes } }).properties.llm.usage;
+  const expected = {
+    inputTokens: 25,
+    inputTokenDetails: { uncachedTokens: 12, cacheReadTokens: 8, cacheWriteTokens: 5 },
+    outputTokens: 7,
+    totalTokens: 32,
+  };
+  const sent = { 'gen_ai.usage.input_tokens': 25, 'gen_ai.usage.output_tokens': 7 };
+  expect(usageOf({ ...sent, 'gen_ai.usage.raw': JSON.stringify(raw) })).toEqual(expected);
+  expect(usageOf({ 'output.value': JSON.stringify({ id: 'msg_1', model: 'claude', usage: raw }) })).toEqual(
+    expected,
+  );
+});
+
 test('Laminar: a tool with its session, user and metadata', () => {
   const event = mapSpan({
     name: 'get_weather',

@@ -46,6 +46,7 @@ const rules: readonly Rule[] = [
   (attributes) => (has(attributes, 'mastra.model_step.input') ? { kind: 'llm', by: 'genAi' } : undefined),
   byWord('langsmith.span.kind', 'genAi', { llm: 'llm', tool: 'tool', embedding: 'embeddings' }),
   byWord('langwatch.span.type', 'openLlmetry', { llm: 'llm', tool: 'tool', agent: 'agent' }),
+  byWord('genkit:metadata:subtype', 'genAi', { model: 'llm', tool: 'tool', embedder: 'embeddings' }),
   byWord('lmnr.span.type', 'genAi', { LLM: 'llm', TOOL: 'tool' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('llm.request.type', 'openLlmetry', {

@@ -51,6 +51,7 @@ export const commonRows = {
       ...metadata('mastra.metadata.', threadNames),
       'langwatch.thread.id',
       'lmnr.association.properties.session_id',
+      'genkit:sessionId',
     ],
     openInference: ['session.id', ...metadata('metadata#', threadNames)],
     vercel: metadata('ai.telemetry.metadata.', threadNames),
@@ -98,7 +99,7 @@ export const commonRows = {
 export const llmRows = {
   model: {
     langfuse: ['langfuse.observation.model.name'],
-    genAi: ['gen_ai.response.model', 'gen_ai.request.model'],
+    genAi: ['gen_ai.response.model', 'gen_ai.request.model', 'genkit:name'],
     openInference: ['llm.model_name'],
     vercel: ['ai.response.model', 'ai.model.id'],
     openLlmetry: ['llm.response.model', 'llm.request.model'],
@@ -113,6 +114,7 @@ export const llmRows = {
       'gcp.vertex.agent.llm_request',
       'langwatch.input',
       'lmnr.span.input',
+      'genkit:input',
     ],
     openInference: ['llm.input_messages.*', 'llm.prompts.*', 'llm.prompts', 'input.value'],
     vercel: ['ai.prompt.messages', 'ai.prompt'],
@@ -133,6 +135,7 @@ export const llmRows = {
       'gcp.vertex.agent.llm_response',
       'langwatch.output',
       'lmnr.span.output',
+      'genkit:output',
     ],
     openInference: ['llm.output_messages.*', 'llm.completions.*', 'output.value'],
     openLlmetry: ['gen_ai.completion.*', 'llm.completions.*'],
@@ -161,7 +164,7 @@ export const llmRows = {
 /** `properties.tool`. */
 export const toolRows = {
   name: {
-    genAi: ['gen_ai.tool.name'],
+    genAi: ['gen_ai.tool.name', 'genkit:name'],
     openInference: ['tool.name'],
     vercel: ['ai.toolCall.name'],
     openLlmetry: ['traceloop.entity.name'],
@@ -181,6 +184,7 @@ export const toolRows = {
       'gen_ai.prompt',
       'langwatch.input',
       'lmnr.span.input',
+      'genkit:input',
     ],
     openInference: ['input.value', 'tool.parameters'],
     vercel: ['ai.toolCall.args', 'ai.toolCall.input'],
@@ -196,6 +200,7 @@ export const toolRows = {
       'gen_ai.completion',
       'langwatch.output',
       'lmnr.span.output',
+      'genkit:output',
     ],
     openInference: ['output.value'],
     vercel: ['ai.toolCall.result', 'ai.toolCall.output'],

@@ -56,13 +56,14 @@ type Counts = Partial<Record<keyof typeof usageRows, number>>;
 /**
  * Maps the tokens of a call to `properties.llm.usage` (docs/api.md §2.6).
  *
- * @param raw the provider's own counts, if the span has its response. They add the details for which a sender has no attribute.
+ * @param raw the provider's own counts, if the span has its response. They add what a sender has no attribute for.
  * @returns undefined when none are known.
  */
 export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: Json } | undefined {
-  const counts = findCounts(reader) ?? takeCounts(reader);
-  if (Object.keys(counts).length === 0) return undefined;
-  addDetails(counts, countsIn(reader.get('gen_ai.usage.raw') ?? raw));
+  const counted = countsIn(reader.get('gen_ai.usage.raw') ?? raw);
+  const counts = findCounts(reader) ?? takeCounts(reader) ?? counted;
+  if (counts === undefined) return undefined;
+  addDetails(counts, counted);
   const input = splitInput(counts);
   const output = splitOutput(counts);
   const sum = (input?.inputTokens ?? 0) + (output?.outputTokens ?? 0);
@@ -78,13 +79,13 @@ function addDetails(counts: Counts, raw: Counts = {}): void {
   }
 }
 
-function takeCounts(reader: AttributeReader): Counts {
+function takeCounts(reader: AttributeReader): Counts | undefined {
   const counts: Counts = {};
   for (const name of Object.keys(usageRows) as (keyof typeof usageRows)[]) {
     const count = reader.number(usageRows[name]);
     if (count !== undefined) counts[name] = count;
   }
-  return counts;
+  return Object.keys(counts).length === 0 ? undefined : counts;
 }
 
 /**
@@ -148,11 +149,11 @@ function countsIn(value: Json | undefined): Counts | undefined {
   };
   const counts = {
     input: sumOf((name) => name === 'prompt_tokens' || isWhole(name, 'input')),
-    cacheRead: sumOf((name) => /cached|cache_read/.test(name)),
-    cacheWrite: sumOf((name) => /cache_creation|cache_write/.test(name)),
+    cacheRead: sumOf((name) => /cached|cache_?read/i.test(name)),
+    cacheWrite: sumOf((name) => /cache_?(?:creation|write)/i.test(ownNameOf(name))),
     output: sumOf((name) => name === 'completion_tokens' || isWhole(name, 'output')),
-    reasoning: sumOf((name) => /reasoning/.test(name)),
-    total: sumOf((name) => /^total(?:_tokens)?$/.test(name)),
+    reasoning: sumOf((name) => /reasoning|^thoughtsTokens$/.test(name)),
+    total: sumOf((name) => /^total(?:_tokens|Tokens)?$/.test(name)),
   };
   const known = Object.entries(counts).filter(([, count]) => count !== undefined);
   return known.length === 0 ? undefined : (Object.fromEntries(known) as Counts);
@@ -160,7 +161,15 @@ function countsIn(value: Json | undefined): Counts | undefined {
 
 /** Whether a count is named so, and is no part of another. A sender chooses the names: one of a megabyte must not take quadratic time. */
 function isWhole(name: string, word: string): boolean {
-  return name.includes(word) && !name.includes('.');
+  return name.includes(word) && !name.includes('.') && !otherUnits.some((unit) => name.endsWith(unit));
+}
+
+/** Genkit also counts in other units: `inputCharacters`. */
+const otherUnits = ['Characters', 'Images', 'Videos', 'AudioFiles'];
+
+/** Anthropic sends the parts of a sum, too: `cache_creation.ephemeral_5m_input_tokens`. */
+function ownNameOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
 }
 
 /** Flattens OpenAI's counts, which are nested: `prompt_tokens_details.cached_tokens` is a part of `prompt_tokens`. */

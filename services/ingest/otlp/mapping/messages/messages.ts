@@ -14,6 +14,7 @@ import { parseEmbeddedJson } from '../../spans/exact-json.ts';
  *                    tool_calls: [{ tool_call: { id, function: { name, arguments } } }] } }
  *   OpenLLMetry    { role, content, tool_calls: [{ id, name, arguments }] }
  *   Bedrock        { role, content: [{ text }, { toolUse: { toolUseId, name, input } }] }
+ *   Genkit         { role, content: [{ text }, { toolRequest: { ref, name, input } }] }
  *   Gemini         { role, parts: [{ text }, { functionCall: { name, args } }] }, or this as the `content` of a candidate
  *   LangChain      { lc: 1, id: [ …, 'HumanMessage'], kwargs: { content, tool_calls: [{ id, name, args }] } }
  */
@@ -134,6 +135,8 @@ const callTypes = new Set<unknown>(['tool_call', 'tool_use', 'tool-call', 'funct
 function readToolCall(json: Json): ToolCall | undefined {
   if (!isJsonObject(json)) return undefined;
   if (isJsonObject(json.tool_call)) return readToolCall(json.tool_call);
+  if (isJsonObject(json.toolRequest))
+    return readToolCall({ ...json.toolRequest, type: 'function', id: json.toolRequest.ref ?? '' });
   if (isJsonObject(json.toolUse)) return readToolCall({ ...json.toolUse, id: json.toolUse.toolUseId ?? '' });
   const gemini = json.functionCall ?? (json.type === undefined ? json.function_call : undefined);
   if (isJsonObject(gemini) && json.role === undefined) return readToolCall({ ...gemini, type: 'function' });

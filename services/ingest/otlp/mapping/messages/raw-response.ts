@@ -27,6 +27,7 @@ export function readRawResponse(value: Json | undefined): RawResponse {
     json.responseId,
     metadata.id,
     membersOf(json.llm_output).id,
+    membersOf(json.raw).id,
     message.id,
   ];
   const holders = [
