@@ -7,6 +7,7 @@ import { buildProgram } from '../cli/program.ts';
 import { webBudgets } from '../harness/check/web-size.ts';
 import { configSchema, parseConfig } from '../lib/config.ts';
 import { type ErrorId, errorTable, IngestError } from '../lib/errors.ts';
+import { eventSchemas, type JsonSchema } from '../lib/event/schema.ts';
 import { bodyBytesMax, eventsPerBatchMax, jsonDepthMax, otlpBodyBytesMax } from '../lib/limits.ts';
 import { firstStream, secondStream } from '../lib/queue/settings.ts';
 import { installationConnectionsMax } from '../services/dashboard-api/installation/limits.ts';
@@ -208,4 +209,17 @@ test('every script of npm in the documents exists', () => {
   );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((script) => !(script in scripts))).toEqual([]);
+});
+
+test('docs/api.md §2 and the type of the SDK name every field of an event', () => {
+  const namesOf = ({ properties = {} }: JsonSchema): string[] =>
+    Object.entries(properties).flatMap(([name, schema]) => [name, ...namesOf(schema)]);
+  const { llm, tool } = eventSchemas('weir');
+  const names = new Set([...namesOf(llm), ...namesOf(tool)]);
+  expect(names).toContain('cacheReadTokens');
+  const [, section = ''] = /^## 2\.(.*?)^## 3\./ms.exec(read('docs/api.md')) ?? [];
+  const described = new Set(codeSpans(section).flatMap((span) => span.match(/\w+/g) ?? []));
+  expect([...names].filter((name) => !described.has(name))).toEqual([]);
+  const typed = new Set(read('sdk/typescript/src/event/event.ts').match(/\w+(?=\??:)/g));
+  expect([...names].filter((name) => !typed.has(name))).toEqual([]);
 });

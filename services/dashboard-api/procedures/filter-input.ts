@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { termColumns } from '../../../lib/event/terms.ts';
+import { type TermColumn, termColumns } from '../../../lib/event/terms.ts';
 import { timeMsMax } from '../../../lib/limits.ts';
 import { measures, operators } from '../../../lib/read/compare/comparisons.ts';
 import { parseEventCursor } from '../../../lib/read/event-cursor.ts';
@@ -56,4 +56,4 @@ export const eventFilter = {
   comparisons: z.array(comparison).max(comparisonsMax).optional(),
   text: z.string().min(1).optional(),
   not: z.array(excluded).max(excludedValuesMax).optional(),
-};
+} satisfies Record<TermColumn, z.ZodType> & Record<string, z.ZodType>;
