@@ -9,7 +9,7 @@ import type { Change } from '../../test/support/protocols/change.ts';
 import { changesOf } from '../../test/support/protocols/dashboard-changes.ts';
 import { callProcedure, procedures } from '../../test/support/protocols/procedures.ts';
 import { readRows } from '../../test/support/table-rows.ts';
-import { confirmationTtlMs, signInAttemptsMax } from './limits.ts';
+import { confirmationTtlMs, signInAttemptsMax } from './accounts/limits.ts';
 
 /** Exactly the changes that widen access are refused to a session that authenticated too long ago. */
 

@@ -1,104 +1,7 @@
 import type { FairLimits } from '../../lib/fair-limiter.ts';
 
-/** Lifetime of a session. */
-export const sessionTtlMs = 30 * 24 * 60 * 60 * 1_000;
-
-/** Lifetime of a single sign-on session: a working day. Then the provider is asked again whether its user still has an account. */
-export const ssoSessionTtlMs = 12 * 60 * 60 * 1_000;
-
-/** A session unused for a week ends, because its browser may have changed hands. */
-export const sessionIdleMs = 7 * 24 * 60 * 60 * 1_000;
-
-/**
- * Changes that widen access require a session that authenticated at most this long ago: an unlocked browser or a stolen cookie is not
- * enough to create an API key or grant a role. Long enough to set up a space with a single authentication.
- */
-export const confirmationTtlMs = 15 * 60 * 1_000;
-
-/** Minimum interval between writes of a session's last use: a write for each call would cost too much. */
-export const sessionUseMs = 60_000;
-
-/**
- * How long an unknown read key is refused without a query, and how many are remembered. Shorter than the second within which a new
- * key must work, because it may have been tried before it was created.
- */
-export const unknownReadKeyMs = 500;
-export const unknownReadKeysMax = 10_000;
-
-/** Concurrent look-ups of read keys that were not valid before, of `accountConnectionsMax` connections: anybody can invent keys. */
-export const unknownReadKeyLookupsMax = 2;
-
-/** Read keys that were valid and are looked up without waiting. */
-export const knownReadKeysMax = 10_000;
-
-/** Sessions per user. When another one is opened, the least recently used one ends. */
-export const sessionsMax = 100;
-
-/** Limit of the stored User-Agent, in characters. Clients choose it. */
-export const userAgentCharsMax = 300;
-
-/** Sign-in attempts with one e-mail address from one network per window; further ones are answered with 429. */
-export const signInAttemptsMax = 10;
-export const signInWindowMs = 15 * 60 * 1_000;
-
-/** Attempts with one e-mail address from all networks per window: 4,800 guesses a day, however many networks an attacker has. */
-export const signInAccountAttemptsMax = 50;
-
-/** Failed attempts from one wider network per window: more than the typing errors of an office, far fewer than a list of leaked passwords. */
-export const signInNetworkAttemptsMax = 100;
-
-/** Wrong link tokens from one network address per window. A 256-bit token cannot be guessed; this bounds the cost of attempts. */
-export const tokenAttemptsMax = 30;
-
-/** Limit of e-mail addresses, networks, and pairs of both whose attempts are counted; the one with the fewest is dropped first. */
-export const signInKeysMax = 10_000;
-
-/**
- * Concurrent password verifications: in total, of one wider network, and queued ones of it. Each takes 9 MiB and 25 ms of CPU and
- * needs no authentication; a network that sends thousands does not delay the sign-ins of others.
- */
-export const signInHashLimits: FairLimits = { atOnceMax: 8, atOnceOfSpaceMax: 4, waitingOfUserMax: 16 };
-
-/** Time for the second step of a sign-in, and for the answer of a passkey: an app is found and a code is typed in less. */
-export const secondStepTtlMs = 5 * 60 * 1_000;
-
-/** Time to scan a QR code and type the first code of an app, or to create a passkey. */
-export const enrolmentTtlMs = 15 * 60 * 1_000;
-
-/** How long a browser waits for an authenticator. */
-export const passkeyTimeoutMs = 120_000;
-
-/** How long a used challenge is remembered. Longer than it is valid, also if clocks of several processes differ by hours. */
-export const usedChallengeTtlMs = 24 * 60 * 60 * 1_000;
-
-/**
- * Attempts at the second step per window, of one account from one network, and from all networks. Only somebody with the password
- * makes them, and three of a million codes are right at a time: 960 guesses a day.
- */
-export const codeAttemptsMax = 5;
-export const codeAccountAttemptsMax = 10;
-
-/** Limit of an entered code, in characters. A recovery code has 19, and people add spaces. */
-export const codeCharsMax = 60;
-
-/** Passkeys of a user. The list shows all of them without pages. */
-export const passkeysMax = 20;
-
-/** Limit of a member of an authenticator's answer, in characters: keys and signatures of RSA have some hundreds. */
-export const base64urlCharsMax = 8_192;
-
 /** Limit of a sealed filter, in characters: it is part of an address, and Node reads 16 KiB of headers. */
 export const sealedCharsMax = 14_000;
-
-/** Lifetime of an invitation: default and maximum. */
-export const invitationTtlHoursDefault = 7 * 24;
-export const invitationTtlHoursMax = 30 * 24;
-
-/** Open invitations of a space. The list shows all of them without pages. */
-export const openInvitationsMax = 500;
-
-/** Concurrent password changes. Each takes two hashes, as expensive as that of a sign-in. */
-export const passwordChangesAtOnceMax = 2;
 
 /** Days for which the list of API keys shows each key's events. */
 export const apiKeyDaysShown = 30;
@@ -130,13 +33,6 @@ export const reasonCharsMax = 500;
 
 /** Time after which a preview of an erasure stops counting: before the time-out of the call. */
 export const erasurePreviewMs = 8_000;
-
-/** Time limits of a sign-in at the OpenID provider, and of each request to the provider. */
-export const ssoFlowTtlMs = 10 * 60 * 1_000;
-export const oidcTimeoutMs = 5_000;
-
-/** Limit of the path shown after single sign-on, in characters: a cookie stores it. */
-export const returnPathCharsMax = 1_000;
 
 /** Limit of the name of a space or a key, in characters. */
 export const nameCharsMax = 100;
@@ -298,24 +194,6 @@ export const exportTextCharsMax = 8 * 1024 * 1024;
 
 /** Bytes of segments that all exports keep open until they have passed their events. */
 export const exportOpenBytesMax = 64 * 1024 * 1024;
-
-/**
- * Events of a row group of a Parquet export, and the characters of their texts. A group is compressed on the main thread, in some 20 ms,
- * and held in memory.
- */
-export const parquetGroupEventsMax = 5_000;
-export const parquetGroupCharsMax = 4 * 1024 * 1024;
-
-/**
- * Concurrent exports and downloads of audit logs: in total, per user and per space, so that others find a free slot. Each holds some
- * megabytes and runs a statement now and then.
- */
-export const downloadsMax = 8;
-export const downloadsPerUserMax = 2;
-export const downloadsPerSpaceMax = 3;
-
-/** Time that a client may take for a page of a download (up to 8 MiB, so 70 KiB/s). Otherwise a client that stops reading would keep its slot forever. */
-export const downloadPageMsMax = 120_000;
 
 /** Limits of one page of a search: its time, and the bytes of payloads that it reads. The search continues on the next page. */
 export const searchTimeMs = 1_000;

@@ -8,6 +8,7 @@ import { openSeal } from '../../lib/seal.ts';
 import { OpenBytes } from '../../lib/segment/open-segments.ts';
 import { createFindAddress } from './accounts/client-address.ts';
 import { openInvitations } from './accounts/invitations.ts';
+import { signInKeysMax, signInWindowMs, tokenAttemptsMax } from './accounts/limits.ts';
 import { openLinkRedemption } from './accounts/link-redemption.ts';
 import { openPasswordChange } from './accounts/password-change.ts';
 import { RateLimiter } from './accounts/rate-limiter.ts';
@@ -19,15 +20,7 @@ import { openSignIn } from './accounts/sign-in.ts';
 import { openSpaceAdmin } from './admin/space-admin.ts';
 import { openInstallation } from './installation/installation.ts';
 import { openOperators } from './installation/operators.ts';
-import {
-  exportOpenBytesMax,
-  openingLimits,
-  searchLimits,
-  signInKeysMax,
-  signInWindowMs,
-  spaceQueryLimits,
-  tokenAttemptsMax,
-} from './limits.ts';
+import { exportOpenBytesMax, openingLimits, searchLimits, spaceQueryLimits } from './limits.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { OpenStreams } from './live/open-streams.ts';
 import { openSecondFactor } from './second-factor/open-second-factor.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openClient, openDashboard, type TestDashboard } from '../../../test/support/dashboard.ts';
-import { signInAttemptsMax, tokenAttemptsMax } from '../limits.ts';
 import { createFindAddress, networkOf } from './client-address.ts';
+import { signInAttemptsMax, tokenAttemptsMax } from './limits.ts';
 
 let dashboards: { direct: TestDashboard; proxied: TestDashboard };
 beforeAll(async () => {

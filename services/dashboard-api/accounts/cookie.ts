@@ -1,4 +1,5 @@
-import { secondStepTtlMs, sessionTtlMs } from '../limits.ts';
+import { secondStepTtlMs } from '../second-factor/limits.ts';
+import { sessionTtlMs } from './limits.ts';
 
 /** `session` has the token of a session, `step` a sign-in that waits for its second step. */
 export type CookieKind = 'session' | 'step';

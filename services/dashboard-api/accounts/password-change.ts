@@ -3,7 +3,7 @@ import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import { hashPassword, verifyPassword } from '../../../lib/accounts/password.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { sessions, signInLinks, users } from '../../../lib/db/schema.ts';
-import { passwordChangesAtOnceMax, signInAttemptsMax, signInKeysMax, signInWindowMs } from '../limits.ts';
+import { passwordChangesAtOnceMax, signInAttemptsMax, signInKeysMax, signInWindowMs } from './limits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 /** `no_password`: the user signs in with single sign-on only. */

@@ -10,7 +10,7 @@ import {
   unknownReadKeyLookupsMax,
   unknownReadKeyMs,
   unknownReadKeysMax,
-} from '../limits.ts';
+} from './limits.ts';
 import type { SpaceUser } from './session.ts';
 
 /** A read key as the caller of procedures: a user of one space, with a scope. It has no session, so no grant holds for it. */

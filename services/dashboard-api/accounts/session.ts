@@ -8,8 +8,8 @@ import {
 import { createToken, hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
-import { sessionIdleMs, sessionsMax, sessionTtlMs, sessionUseMs, ssoSessionTtlMs } from '../limits.ts';
 import type { CodeKind } from '../second-factor/codes.ts';
+import { sessionIdleMs, sessionsMax, sessionTtlMs, sessionUseMs, ssoSessionTtlMs } from './limits.ts';
 
 /** A space that a caller may use, with the role in it. */
 export interface UserSpace {

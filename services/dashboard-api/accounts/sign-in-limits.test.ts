@@ -4,7 +4,7 @@ import {
   signInAttemptsMax,
   signInKeysMax,
   signInNetworkAttemptsMax,
-} from '../limits.ts';
+} from './limits.ts';
 import { SignInLimits } from './sign-in-limits.ts';
 
 const unknown = async () => false;

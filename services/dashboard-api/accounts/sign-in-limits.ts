@@ -1,11 +1,11 @@
+import { networkOf, widerNetworkOf } from './client-address.ts';
 import {
   signInAccountAttemptsMax,
   signInAttemptsMax,
   signInKeysMax,
   signInNetworkAttemptsMax,
   signInWindowMs,
-} from '../limits.ts';
-import { networkOf, widerNetworkOf } from './client-address.ts';
+} from './limits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 /** An attempt with a password is counted by its normalized e-mail address and the network address of the client. */

@@ -9,7 +9,7 @@ import { createToken, hashToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { invitations, memberships, users } from '../../../lib/db/schema.ts';
 import { listOf, nameOf, namesOf } from '../../../lib/db/statement.ts';
-import { openInvitationsMax } from '../limits.ts';
+import { openInvitationsMax } from '../accounts/limits.ts';
 
 /** An open invitation as shown to the space's admins. Times are ISO 8601. */
 export const openInvitation = z

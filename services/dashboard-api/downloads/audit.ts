@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuditRow } from '../../../lib/accounts/audit/audit-list.ts';
 import type { SpaceAdmin } from '../admin/space-admin.ts';
-import { auditPageMax, downloadPageMsMax } from '../limits.ts';
+import { auditPageMax } from '../limits.ts';
 import {
   checkDownload,
   type DownloadDependencies,
@@ -9,6 +9,7 @@ import {
   parsePathId,
   sendDownloadFailure,
 } from './download.ts';
+import { downloadPageMsMax } from './limits.ts';
 import { sendPages } from './paged-response.ts';
 
 export const auditPath = '/audit/';

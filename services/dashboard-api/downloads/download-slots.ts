@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { downloadsMax, downloadsPerSpaceMax, downloadsPerUserMax } from '../limits.ts';
+import { downloadsMax, downloadsPerSpaceMax, downloadsPerUserMax } from './limits.ts';
 
 /** Counts running downloads by user, by space and in total, so that one user or space cannot use all slots. */
 export class DownloadSlots {

@@ -13,8 +13,8 @@ import {
   type TestEvent,
   type TestSpace,
 } from '../../../test/support/dashboard.ts';
-import { parquetGroupEventsMax } from '../limits.ts';
 import { csvRecord } from './csv.ts';
+import { parquetGroupEventsMax } from './limits.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { ExportedEvent, WholeExportedEvent } from '../events/export-rows.ts';
-import { downloadPageMsMax } from '../limits.ts';
 import { eventFilter } from '../procedures/filter-input.ts';
 import { openFilter, sealed } from '../procedures/sealed-filter.ts';
 import type { SpaceStore } from '../spaces/space-store.ts';
@@ -14,6 +13,7 @@ import {
   parsePathId,
   sendDownloadFailure,
 } from './download.ts';
+import { downloadPageMsMax } from './limits.ts';
 import { sendPages } from './paged-response.ts';
 import { toParquet } from './parquet.ts';
 

@@ -1,7 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import type { ByteWriter, ParquetWriter, SchemaElement } from 'hyparquet-writer';
 import type { ExportedEvent, WholeExportedEvent } from '../events/export-rows.ts';
-import { parquetGroupCharsMax, parquetGroupEventsMax } from '../limits.ts';
+import { parquetGroupCharsMax, parquetGroupEventsMax } from './limits.ts';
 
 /** Events as Parquet: typed columns, and the whole event as it was sent in the column `event`. */
 

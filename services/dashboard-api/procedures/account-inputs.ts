@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isEmail, normalizeEmail } from '../../../lib/accounts/email.ts';
 import { emailCharsMax, passwordCharsMax, passwordCharsMin } from '../../../lib/accounts/limits.ts';
 import { roles } from '../../../lib/accounts/role.ts';
-import { codeCharsMax, nameCharsMax } from '../limits.ts';
+import { nameCharsMax } from '../limits.ts';
+import { codeCharsMax } from '../second-factor/limits.ts';
 
 /** Inputs shared by several procedures of accounts. */
 

@@ -6,7 +6,7 @@ import {
   type TestClient,
   type TestDashboard,
 } from '../../../test/support/dashboard.ts';
-import { signInAttemptsMax } from '../limits.ts';
+import { signInAttemptsMax } from '../accounts/limits.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {

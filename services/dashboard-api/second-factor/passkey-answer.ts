@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { base64urlCharsMax, nameCharsMax } from '../limits.ts';
+import { nameCharsMax } from '../limits.ts';
+import { base64urlCharsMax } from './limits.ts';
 
 /** What authenticators answer, and what they are asked, as JSON of WebAuthn (W3C Web Authentication Level 3, §5.1 and §5.10). */
 

@@ -5,7 +5,7 @@ import type { Database } from '../../../lib/db/database.ts';
 import { passkeys, usedChallenges } from '../../../lib/db/schema.ts';
 import { namesOf } from '../../../lib/db/statement.ts';
 import type { Seal } from '../../../lib/seal.ts';
-import { passkeyTimeoutMs, secondStepTtlMs, usedChallengeTtlMs } from '../limits.ts';
+import { passkeyTimeoutMs, secondStepTtlMs, usedChallengeTtlMs } from './limits.ts';
 import type { PasskeyAssertion, PasskeyRequest } from './passkey-answer.ts';
 import type { PasskeySite } from './passkey-site.ts';
 import { openSealedState } from './sealed-state.ts';

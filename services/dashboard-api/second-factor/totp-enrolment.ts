@@ -5,8 +5,8 @@ import { createTotpSecret, findTotpStep, totpUri } from '../../../lib/accounts/s
 import type { Database } from '../../../lib/db/database.ts';
 import { totpSecrets } from '../../../lib/db/schema.ts';
 import type { Seal } from '../../../lib/seal.ts';
-import { enrolmentTtlMs } from '../limits.ts';
 import { type Enrollee, endOtherSessions, lockEnrollee, removeUselessCodes } from './enrolment.ts';
+import { enrolmentTtlMs } from './limits.ts';
 import { openSealedState } from './sealed-state.ts';
 
 /** A secret that is not stored before a code of it was entered. */

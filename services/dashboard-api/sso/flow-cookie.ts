@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ssoFlowTtlMs } from '../limits.ts';
+import { ssoFlowTtlMs } from './limits.ts';
 import type { SsoFlow } from './provider.ts';
 import { returnPath } from './return-path.ts';
 

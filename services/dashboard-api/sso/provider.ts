@@ -7,7 +7,7 @@ import {
   discovery,
   fetchUserInfo,
 } from 'openid-client';
-import { oidcTimeoutMs } from '../limits.ts';
+import { oidcTimeoutMs } from './limits.ts';
 
 /** The registration of Weir at an OpenID provider. */
 export interface SsoSettings {

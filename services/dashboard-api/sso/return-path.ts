@@ -1,4 +1,4 @@
-import { returnPathCharsMax } from '../limits.ts';
+import { returnPathCharsMax } from './limits.ts';
 
 /** Validates the path to show after single sign-on. Anything else, such as `//evil.example`, would redirect to another site. */
 export function returnPath(text: string | null): string {

@@ -16,7 +16,7 @@ import {
   RedirectBrowser,
   signInAtProvider,
 } from '../../../test/support/tools/openid-provider.ts';
-import { ssoSessionTtlMs, tokenAttemptsMax } from '../limits.ts';
+import { ssoSessionTtlMs, tokenAttemptsMax } from '../accounts/limits.ts';
 import { callbackPath } from './provider.ts';
 
 let dashboard: TestDashboard;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindAddress } from '../accounts/client-address.ts';
 import { keptCookie, readCookie } from '../accounts/cookie.ts';
-import { userAgentCharsMax } from '../limits.ts';
+import { userAgentCharsMax } from '../accounts/limits.ts';
 import type { OpenStreams } from '../live/open-streams.ts';
 import { noteSender, type Sender } from '../request-log.ts';
 

@@ -10,8 +10,9 @@ import {
   requireSession,
   requireSignedIn,
 } from '../access.ts';
+import { confirmationTtlMs } from '../accounts/limits.ts';
 import type { SpaceUser } from '../accounts/session.ts';
-import { confirmationTtlMs, dashboardCallTimeoutMs } from '../limits.ts';
+import { dashboardCallTimeoutMs } from '../limits.ts';
 import { liveDurationMsMax, livePingMs, liveSilenceMsMax } from '../live/limits.ts';
 import type { Context } from './context.ts';
 import { classifyFailure, unavailable } from './failure.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../../../test/support/protocols/second-factor/second-factor-changes.ts';
 import { openSecondStep } from '../../accounts/second-step.ts';
 import { openSessions } from '../../accounts/session.ts';
-import { codeAttemptsMax } from '../../limits.ts';
+import { codeAttemptsMax } from '../../second-factor/limits.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { actorOf } from '../../access.ts';
-import { confirmationTtlMs } from '../../limits.ts';
+import { confirmationTtlMs } from '../../accounts/limits.ts';
 import { listedFactors } from '../../second-factor/factor-list.ts';
 import {
   passkeyAttestation,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSignInLink } from '../../../../lib/accounts/sign-in-links.ts';
 import { openClient, openDashboard, type TestDashboard } from '../../../../test/support/dashboard.ts';
-import { signInAttemptsMax, tokenAttemptsMax } from '../../limits.ts';
+import { signInAttemptsMax, tokenAttemptsMax } from '../../accounts/limits.ts';
 
 let dashboard: TestDashboard;
 beforeAll(async () => {
