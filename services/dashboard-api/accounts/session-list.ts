@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import type { Database } from '../../../lib/db/database.ts';
 import { sessions } from '../../../lib/db/schema.ts';
-import { isLiveSession } from './session.ts';
+import { isLiveSession } from './find-session.ts';
 
 /** A session as shown to its user. Times are ISO 8601. */
 export const listedSession = z

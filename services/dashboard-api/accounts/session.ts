@@ -1,15 +1,13 @@
-import { and, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import { type Actor, runAudited } from '../../../lib/accounts/audit/audit.ts';
 import type { Role } from '../../../lib/accounts/role.ts';
-import {
-  type SecondFactors,
-  secondFactorColumns,
-} from '../../../lib/accounts/second-factor/second-factors.ts';
+import type { SecondFactors } from '../../../lib/accounts/second-factor/second-factors.ts';
 import { createToken, hashToken, isToken } from '../../../lib/accounts/secret-token.ts';
 import type { Database } from '../../../lib/db/database.ts';
-import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
+import { sessions, users } from '../../../lib/db/schema.ts';
 import type { CodeKind } from '../second-factor/codes.ts';
-import { sessionIdleMs, sessionsMax, sessionTtlMs, sessionUseMs, ssoSessionTtlMs } from './limits.ts';
+import { isLiveSession, noteUse, prepareFind, toSessionUser } from './find-session.ts';
+import { sessionsMax, sessionTtlMs, ssoSessionTtlMs } from './limits.ts';
 
 /** A space that a caller may use, with the role in it. */
 export interface UserSpace {
@@ -80,10 +78,6 @@ export interface Sessions {
   /** Ends a session. Ending one that does not exist changes nothing. */
   close(token: string, address: string): Promise<void>;
 }
-
-/** The condition that a session has not expired and was used recently enough. */
-export const isLiveSession = sql`(${gt(sessions.expiresAt, sql`now()`)}
-  AND ${gt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionIdleMs))} * interval '1 millisecond'`)})`;
 
 /** @param isSecondFactorRequired SECOND_FACTOR_REQUIRED. */
 export function openSessions(
@@ -211,64 +205,4 @@ async function closeSession(database: Database, token: string, address: string):
     action: 'session.close',
     target: closed.id,
   });
-}
-
-/** One row for each space of the session's user; a single row without a space if there is none. */
-function prepareFind(database: Database) {
-  return database
-    .select({
-      sessionId: sessions.id,
-      userId: users.id,
-      email: users.email,
-      hasPassword: sql<boolean>`${users.passwordHash} IS NOT NULL`,
-      isOperator: sql<boolean>`${users.operatorSince} IS NOT NULL`,
-      ...secondFactorColumns,
-      chosenSpaceId: sessions.spaceId,
-      isUseOld: sql<boolean>`${lt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionUseMs))} * interval '1 millisecond'`)}`,
-      spaceId: spaces.id,
-      name: spaces.name,
-      deleteAt: spaces.deleteAt,
-      role: memberships.role,
-    })
-    .from(sessions)
-    .innerJoin(users, eq(users.id, sessions.userId))
-    .leftJoin(memberships, eq(memberships.userId, users.id))
-    .leftJoin(spaces, eq(spaces.id, memberships.spaceId))
-    .where(and(eq(sessions.tokenHash, sql.placeholder('hash')), isLiveSession, isNull(users.disabledAt)))
-    .orderBy(spaces.id)
-    .prepare('session');
-}
-
-type SessionRow = Awaited<ReturnType<ReturnType<typeof prepareFind>['execute']>>[number];
-
-function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolean): SessionUser | undefined {
-  const [first] = rows;
-  if (first === undefined) return undefined;
-  const own = rows.flatMap(({ spaceId, name, role, deleteAt }) =>
-    spaceId === null || name === null || role === null ? [] : [{ id: spaceId, name, role, deleteAt }],
-  );
-  const [only] = own;
-  // The user may have been removed from the selected space.
-  const chosen = own.find(({ id }) => id === first.chosenSpaceId);
-  return {
-    sessionId: first.sessionId,
-    userId: first.userId,
-    email: first.email,
-    hasPassword: first.hasPassword,
-    isOperator: first.isOperator,
-    secondFactors: { totp: first.totp, passkey: first.passkey },
-    // Without a password the user signs in at the OpenID provider, whose matter a second factor is.
-    mustEnrol: isSecondFactorRequired && first.hasPassword && !first.totp && !first.passkey,
-    currentSpaceId: chosen?.id ?? (own.length === 1 && only !== undefined ? only.id : null),
-    spaces: own,
-  };
-}
-
-/** Records that a session is used. A failure, such as a read-only Postgres, does not fail the call. */
-async function noteUse(database: Database, sessionId: string): Promise<void> {
-  await database
-    .update(sessions)
-    .set({ lastUsedAt: sql`now()` })
-    .where(eq(sessions.id, sessionId))
-    .catch(() => {});
 }

@@ -2,123 +2,16 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { isEmail } from '../../../../lib/accounts/email.ts';
 import { emailCharsMax } from '../../../../lib/accounts/limits.ts';
-import { alertKinds } from '../../../../lib/db/schema.ts';
-import { asStored } from '../../../../lib/event/text.ts';
 import {
   addressCharsMax,
   eventWindowMinutesMax,
-  holdMinutesMax,
   targetsOfRuleMax,
   testsPerMinuteMax,
-  windowsMinutes,
 } from '../../alerts/limits.ts';
-import type { AlertPreview } from '../../alerts/preview.ts';
-import type { HistoryRow, ListedRule } from '../../alerts/rules.ts';
 import type { ListedTarget } from '../../alerts/targets.ts';
 import { router, spaceProcedure } from '../../trpc/trpc.ts';
 import { name } from '../account-inputs.ts';
-
-const columnText = z.string().min(1).max(256).transform(asStored);
-const kind = z.enum(alertKinds);
-const comparison = z.enum(['above', 'below']);
-
-const condition = z.object({
-  kind,
-  /**
-   * Which events count; all without one. Statistics by agent have no other dimension. With an additional property all events of the
-   * window are read, so it has at most an hour.
-   */
-  filter: z
-    .object({
-      type: z.enum(['llm', 'tool']).optional(),
-      /** A model or tool. */
-      name: columnText.optional(),
-      source: columnText.optional(),
-      agentId: columnText.optional(),
-      attributeKey: columnText.optional(),
-      attributeValue: columnText.optional(),
-    })
-    .default({}),
-  comparison: comparison.default('above'),
-  /** Percent (error_rate, quota), milliseconds (p95), US dollars (cost), or a number. Not used for silence. */
-  bound: z.number().min(0).max(1e15).default(0),
-  windowMinutes: z.literal([...windowsMinutes]).default(15),
-  /** How long it must hold before the alert fires, and before it resolves. */
-  holdMinutes: z.int().min(0).max(holdMinutesMax).default(5),
-});
-
-const filterShown = z.object({
-  type: z.enum(['llm', 'tool']).optional(),
-  name: z.string().optional(),
-  source: z.string().optional(),
-  agentId: z.string().optional(),
-  attributeKey: z.string().optional(),
-  attributeValue: z.string().optional(),
-});
-
-const listedRule = z
-  .object({
-    id: z.guid(),
-    name: z.string(),
-    kind,
-    filter: filterShown,
-    comparison,
-    bound: z.number(),
-    windowMinutes: z.number(),
-    holdMinutes: z.number(),
-    targetIds: z.array(z.guid()),
-    phase: z.enum(['ok', 'pending', 'firing', 'clearing']),
-    /** When the phase began. */
-    since: z.iso.datetime(),
-    /** At the last evaluation; null when the window has no value. */
-    value: z.number().nullable(),
-    mutedUntil: z.iso.datetime().nullable(),
-    /** The end of the last window that was evaluated. */
-    evaluatedUntil: z.iso.datetime(),
-  } satisfies Record<keyof ListedRule, z.ZodType>)
-  .meta({ id: 'AlertRule' });
-
-const listedTarget = z
-  .object({
-    id: z.guid(),
-    name: z.string(),
-    kind: z.enum(['webhook', 'slack', 'email']),
-    /** The host of a URL, whose path may be a secret, or the e-mail address. */
-    shownAddress: z.string(),
-  } satisfies Record<keyof ListedTarget, z.ZodType>)
-  .meta({ id: 'AlertTarget' });
-
-const historyRow = z
-  .object({
-    id: z.guid(),
-    change: z.enum(['fired', 'resolved', 'test']),
-    at: z.iso.datetime(),
-    text: z.string(),
-    deliveries: z.array(
-      z.object({
-        targetId: z.guid(),
-        state: z.enum(['delivered', 'waiting', 'failed']),
-        failure: z.string().nullable(),
-      }),
-    ),
-  } satisfies Record<keyof HistoryRow, z.ZodType>)
-  .meta({ id: 'AlertHistoryRow' });
-
-const preview = z
-  .object({
-    fired: z.array(
-      z.object({
-        fromMs: z.number(),
-        /** Null: it would still fire. */
-        toMs: z.number().nullable(),
-        value: z.number().nullable(),
-      }),
-    ),
-    value: z.number().nullable(),
-    /** The start of the evaluated time, a week at most; null for quota and quarantine, which have no history. */
-    sinceMs: z.number().nullable(),
-  } satisfies Record<keyof AlertPreview, z.ZodType>)
-  .meta({ id: 'AlertPreview' });
+import { condition, historyRow, listedRule, listedTarget, preview } from './alert-shapes.ts';
 
 const id = z.object({ id: z.guid() });
 

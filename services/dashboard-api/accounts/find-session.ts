@@ -1,0 +1,70 @@
+import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm';
+import { secondFactorColumns } from '../../../lib/accounts/second-factor/second-factors.ts';
+import type { Database } from '../../../lib/db/database.ts';
+import { memberships, sessions, spaces, users } from '../../../lib/db/schema.ts';
+import { sessionIdleMs, sessionUseMs } from './limits.ts';
+
+/** The condition that a session has not expired and was used recently enough. */
+export const isLiveSession = sql`(${gt(sessions.expiresAt, sql`now()`)}
+  AND ${gt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionIdleMs))} * interval '1 millisecond'`)})`;
+
+/** One row for each space of the session's user; a single row without a space if there is none. */
+export function prepareFind(database: Database) {
+  return database
+    .select({
+      sessionId: sessions.id,
+      userId: users.id,
+      email: users.email,
+      hasPassword: sql<boolean>`${users.passwordHash} IS NOT NULL`,
+      isOperator: sql<boolean>`${users.operatorSince} IS NOT NULL`,
+      ...secondFactorColumns,
+      chosenSpaceId: sessions.spaceId,
+      isUseOld: sql<boolean>`${lt(sessions.lastUsedAt, sql`now() - ${sql.raw(String(sessionUseMs))} * interval '1 millisecond'`)}`,
+      spaceId: spaces.id,
+      name: spaces.name,
+      deleteAt: spaces.deleteAt,
+      role: memberships.role,
+    })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .leftJoin(memberships, eq(memberships.userId, users.id))
+    .leftJoin(spaces, eq(spaces.id, memberships.spaceId))
+    .where(and(eq(sessions.tokenHash, sql.placeholder('hash')), isLiveSession, isNull(users.disabledAt)))
+    .orderBy(spaces.id)
+    .prepare('session');
+}
+
+type SessionRow = Awaited<ReturnType<ReturnType<typeof prepareFind>['execute']>>[number];
+
+/** The user with all spaces of the session; undefined without a row. */
+export function toSessionUser(rows: SessionRow[], isSecondFactorRequired: boolean) {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const own = rows.flatMap(({ spaceId, name, role, deleteAt }) =>
+    spaceId === null || name === null || role === null ? [] : [{ id: spaceId, name, role, deleteAt }],
+  );
+  const [only] = own;
+  // The user may have been removed from the selected space.
+  const chosen = own.find(({ id }) => id === first.chosenSpaceId);
+  return {
+    sessionId: first.sessionId,
+    userId: first.userId,
+    email: first.email,
+    hasPassword: first.hasPassword,
+    isOperator: first.isOperator,
+    secondFactors: { totp: first.totp, passkey: first.passkey },
+    // Without a password the user signs in at the OpenID provider, which is responsible for second factors.
+    mustEnrol: isSecondFactorRequired && first.hasPassword && !first.totp && !first.passkey,
+    currentSpaceId: chosen?.id ?? (own.length === 1 && only !== undefined ? only.id : null),
+    spaces: own,
+  };
+}
+
+/** Records that a session is used. A failure, such as a read-only Postgres, does not fail the call. */
+export async function noteUse(database: Database, sessionId: string): Promise<void> {
+  await database
+    .update(sessions)
+    .set({ lastUsedAt: sql`now()` })
+    .where(eq(sessions.id, sessionId))
+    .catch(() => {});
+}
