@@ -60,7 +60,7 @@ function QueryInput({ initial, onQuery }: { initial: string; onQuery: (query: Pa
         spellCheck={false}
         autoComplete="off"
         enterKeyHint="search"
-        className="h-8 w-full rounded-md border border-edge bg-surface pr-9 pl-8 text-sm placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0"
+        className="h-8 w-full rounded-md border border-edge bg-surface pr-9 pl-8 text-sm placeholder-shown:text-ellipsis placeholder:text-faint max-md:pr-2.5 focus-visible:border-accent focus-visible:outline-offset-0"
       />
       <kbd className="pointer-events-none absolute top-[7px] right-2 max-md:hidden">/</kbd>
       {isOpen && <CompletionList id={listId} options={options} active={active} onAccept={accept} />}
