@@ -1,6 +1,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { and, eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { toProtobufLogs } from '../../harness/fixtures/logs.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { type SpanInit, toProtobuf } from '../../harness/fixtures/spans.ts';
@@ -442,6 +443,28 @@ test('spans of two libraries with one parent, model and usage are one event also
   for (const { library, span } of spans) await requestOf(spaceId, [span], library).deliver();
   const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
   expect(rows).toHaveLength(3);
+});
+
+test('an event that another program stored under the id of a span stays, and does not stop its message', async () => {
+  const otel = {
+    part: { span_id: idOf(1), same: {}, own: { llm: { model: { a: 1 } }, status: { state: 'ok' } } },
+  };
+  const foreign = [
+    toolEvent({}),
+    llmEvent({ properties: { llm: { model: 'own', input: {}, output: {}, otel } } }),
+  ] as const;
+  for (const event of foreign) {
+    const spaceId = await newSpace();
+    const id = eventIdOf(traceId, idOf(1));
+    await storeParts(database, [partOf(spaceId, [{ ...event, id, traceId: traceUuidOf(traceId) }])]);
+    const spans = [
+      { traceId, spanId: idOf(1), parentSpanId: idOf(0), attributes: { ...inner, ...usage } },
+      { traceId, spanId: idOf(0), attributes: { ...outer, ...usage } },
+    ];
+    for (const span of spans) await requestOf(spaceId, [span]).deliver();
+    const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
+    expect(rows.find((row) => row.id === id)).toMatchObject({ type: event.type });
+  }
 });
 
 test.each(['the request', 'the end of the stream'])(

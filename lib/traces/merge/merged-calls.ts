@@ -40,7 +40,8 @@ export async function mergeCalls(
   );
   const isReadable = (node: StoredNode | undefined) => {
     const row = node && rowOf(node);
-    return row === undefined || stored.has(row.segmentId);
+    // Another program may have stored any event under the id of a span.
+    return row === undefined || (row.type === 'llm' && stored.has(row.segmentId));
   };
   const readable = surplus.filter(({ node, call }) => isReadable(node) && isReadable(call));
   const dropped = Map.groupBy(
@@ -59,7 +60,7 @@ export async function mergeCalls(
     const merged = row && tryMerge(row, { outer, dropped: sumIds }, { stored, rowOf });
     if (call !== undefined && row !== undefined && merged !== undefined) {
       edit(row, merged.text);
-      const { columns, terms: own } = projectEvent(merged.event, row);
+      const { columns, terms: own } = merged;
       terms.set(row.segmentId, [...(terms.get(row.segmentId) ?? []), ...inSpace(spaceId, own)]);
       changes.replaced.push(columns);
       changes.measures.push(measureOf(row, call, -1), { ...columns, sign: 1, isByName: true });
@@ -89,12 +90,15 @@ interface Texts {
   readonly rowOf: (node: StoredNode) => EventRow | undefined;
 }
 
-/** @returns undefined when the result would make the segment too large: then the innermost span alone is the event. */
+/**
+ * @returns undefined when the result would make the segment too large, or one of the texts is not of a span, though it has the id of one:
+ *   then the innermost span alone is the event.
+ */
 function tryMerge(
   row: EventRow,
   { outer, dropped }: { outer: readonly SurplusCall[]; dropped: ReadonlySet<string> },
   { stored, rowOf }: Texts,
-): MergedEvent | undefined {
+): (ReturnType<typeof projectEvent> & Pick<MergedEvent, 'text'>) | undefined {
   const read = ({ segmentId, segmentIndex }: EventRow) => {
     const segment = stored.get(segmentId);
     if (segment === undefined) throw new Error(`segment ${segmentId} is missing`);
@@ -104,9 +108,15 @@ function tryMerge(
     const other = rowOf(node);
     return other === undefined ? [] : [{ event: read(other), spanId: node.spanId }];
   });
-  const merged = mergeStored(read(row), { others, dropped });
   const rawBytes = stored.get(row.segmentId)?.rawBytes ?? 0;
-  return rawBytes + Buffer.byteLength(merged.text) > editedBytesMax ? undefined : merged;
+  try {
+    const { event, text } = mergeStored(read(row), { others, dropped });
+    if (rawBytes + Buffer.byteLength(text) > editedBytesMax) return undefined;
+    return { text, ...projectEvent(event, row) };
+  } catch {
+    // The error would return the message to the queue, with those of other spaces, again and again.
+    return undefined;
+  }
 }
 
 function changeSegment(
