@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { llmEvent, someEvents, toolEvent } from '../../harness/fixtures/events.ts';
 import { partOf } from '../../harness/fixtures/part.ts';
 import { createSpace } from '../../lib/accounts/spaces.ts';
@@ -175,7 +175,7 @@ async function databaseDirectory(sql: ReturnType<typeof openPostgres>): Promise<
   const [row] = await sql<{ file: string; oid: string }[]>`
     SELECT current_setting('data_directory') AS file, oid::text FROM pg_database WHERE datname = current_database()`;
   const dataDir = row?.file ?? '';
-  expect(dirname(dataDir)).toContain(dirname(inject('runDirectory')));
+  expect(dataDir).toMatch(/\/weir-test-postgres-\w+\/postgres$/);
   return join(dataDir, 'base', row?.oid ?? '');
 }
 
