@@ -3,6 +3,7 @@ import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+import { anyCharacter } from '../../harness/fixtures/any-character.ts';
 import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { termsOfPart } from '../write/part-terms.ts';
 import type { IngestEvent } from './event.ts';
@@ -16,7 +17,7 @@ const validate = (events: readonly object[]): readonly IngestEvent[] => validate
 const termsOf = (...events: object[]) => projectEvents(validate(events)).terms;
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc.constantFrom('"', '\\', ',', 'NULL', '\0', '\ud800'),
 );
 const anyEvent = fc

@@ -5,6 +5,7 @@ import { and, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PartSchema } from '../../gen/weir/queue/v1/queue_pb.ts';
+import { anyCharacter } from '../../harness/fixtures/any-character.ts';
 import { anyFilter, anyValues, toEvent } from '../../harness/fixtures/generated-events.ts';
 import { createDatabase } from '../../test/support/test-servers.ts';
 import { openPostgres } from '../db/connect.ts';
@@ -27,13 +28,13 @@ afterAll(() => resources.disposeAsync());
 
 /** Letters whose lower case depends on the locale or the position in a word, or differs in length. */
 const difficult = ['İstanbul', 'ISTANBUL', 'ΟΔΟΣ', 'STRAẞE', 'ǅ', 'K', 'a\\b', '%'];
-const anyPrompt = fc.oneof(fc.constantFrom(...difficult), fc.string({ unit: 'binary', maxLength: 4 }));
+const anyPrompt = fc.oneof(fc.constantFrom(...difficult), fc.string({ unit: anyCharacter, maxLength: 4 }));
 const anyStored = fc
   .tuple(anyValues, fc.option(anyPrompt, { nil: undefined, freq: 2 }))
   .map(([values, prompt]) => ({ ...values, prompt: prompt ?? values.prompt }));
 const anyText = fc.oneof(
   fc.constantFrom(...difficult, 'i', 'σ', 'ς', 'ß', 'ss', 'ǆ', 'k', 'stan', '\\', '_'),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 2 }),
+  fc.string({ unit: anyCharacter, minLength: 1, maxLength: 2 }),
 );
 const anyQuery: fc.Arbitrary<EventFilter> = fc.oneof(
   anyFilter,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anyCharacter } from '../../../harness/fixtures/any-character.ts';
 import {
   addEvents,
   openDashboard,
@@ -89,11 +90,13 @@ const odd = fc.oneof(
     '{}',
     '1e400',
   ),
-  fc.string({ unit: 'binary' }),
-  fc.string({ unit: 'binary' }).map((text) => Buffer.from(`${text}_${randomUUID()}`).toString('base64url')),
+  fc.string({ unit: anyCharacter }),
+  fc
+    .string({ unit: anyCharacter })
+    .map((text) => Buffer.from(`${text}_${randomUUID()}`).toString('base64url')),
   fc.double(),
   fc.jsonValue(),
-  fc.array(fc.record({ key: fc.string({ unit: 'binary' }), value: fc.string({ unit: 'binary' }) })),
+  fc.array(fc.record({ key: fc.string({ unit: anyCharacter }), value: fc.string({ unit: anyCharacter }) })),
 );
 
 const examples = memberNames.map((member): [string, string] => [member, 'a\0b@c']);

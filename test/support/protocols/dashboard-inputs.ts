@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyCharacter } from '../../../harness/fixtures/any-character.ts';
 import { appRouter } from '../../../services/dashboard-api/router.ts';
 
 /** Generates calls of hostile or broken clients: request targets, and inputs of procedures. */
@@ -17,7 +18,7 @@ const strings = fc.oneof(
     '-0',
     '7f1f6f0e-3c5b-4f60-9a51-0a5c0a6f8f12',
   ),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: anyCharacter, maxLength: 20 }),
   fc.constantFrom(1_000, 70_000).map((length) => 'x'.repeat(length)),
 );
 const values = fc.oneof(
