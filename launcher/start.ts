@@ -31,12 +31,13 @@ try {
 }
 
 async function main({ signal, requested, request }: StopRequests): Promise<void> {
+  // First: once npm is gone, it cannot be found any more.
+  const npm = findNpmProcess(process);
   await using resources = new AsyncDisposableStack();
   const tasks = resources.use(openTaskProcess());
   const config = await tasks.run('parseConfig', process.env);
   const data = openDataDirectory(config.WEIR_DATA_DIR);
   const kill = (pid: number, name: NodeJS.Signals) => void process.kill(pid, name);
-  const npm = findNpmProcess(process);
   const self = identifyProcess(process.pid);
   const report = (text: string) => progress.note(`  … ${text}`);
   const onPredecessorGone = () => rmSync(data.file('connection.json'), { force: true });

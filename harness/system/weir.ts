@@ -56,7 +56,8 @@ export interface RunningWeir extends AsyncDisposable {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const startCommand = [execPath, 'launcher/run.mjs', 'launcher/start.ts'] as const;
+const startOptions = ['--max-semi-space-size=1', '--v8-pool-size=0'] as const;
+const startCommand = [execPath, ...startOptions, 'launcher/run.mjs', 'launcher/start.ts'] as const;
 const readyTimeoutMs = 180_000;
 
 export function createWeirDirectory(): WeirDirectory {
