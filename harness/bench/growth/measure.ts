@@ -70,7 +70,14 @@ export async function measureGrowth(weir: RunningWeir, options: GrowthOptions): 
   const nowMs = Date.now();
   for (let day = grownDays + 7; day >= 0; day -= 7) await ensurePartitions(database, nowMs - day * dayMs);
   const measureReads = async (part: 'reads' | 'weeks', at: number, rows: number) => {
-    const lists = await measureLists(database, spaceId, { rows, nowMs });
+    // A new connection: Postgres compares the costs of a kept plan with the mean of all plans of a connection, so one that was opened
+    // when the tables were small plans some hundreds of lists anew.
+    await using fresh = openPostgres(databaseUrl, {
+      applicationName: 'weir-bench',
+      connectionsMax: 1,
+      statementTimeoutMs: 0,
+    });
+    const lists = await measureLists(openDatabase(fresh), spaceId, { rows, nowMs });
     for (const { name, p50Ms } of lists) add(part, name, at, p50Ms);
     add(part, 'chart of 30 days', at, await measureChart(weir, nowMs));
   };
