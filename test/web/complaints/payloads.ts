@@ -144,7 +144,7 @@ export function testPayloads(system: BrowserSystem): void {
     await system.send(apiKey, [event]);
     await page.getByRole('heading', { name: 'Recent events' }).waitFor();
     await page.goto(`/s/${spaceId}/events/${event.id}`);
-    await page.getByRole('button', { name: 'Show all 3.0 MB' }).click();
+    await page.getByRole('button', { name: 'Show all 2.9 MiB' }).click();
     const whole = page.getByRole('region', { name: 'The whole text' });
     await whole.getByRole('button', { name: 'Line 2', exact: true }).waitFor();
     await page.getByLabel('Find in the text').fill('last words');

@@ -35,12 +35,12 @@ export function formatMoney(dollars: number): string {
   return money.format(dollars);
 }
 
-/** `1.4 MB` */
+/** `1.4 MiB`: the units of the limits in docs/api.md and docs/configuration.md. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
-  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
-  return `${(bytes / 1_000_000_000).toFixed(1)} GB`;
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(bytes < 10 * 1024 ? 1 : 0)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 }
 
 /** A duration in the unit that fits: `0.4 ms`, `842 ms`, `1.25 s`, `3 m 05 s`, `6 d 9 h`. */

@@ -41,7 +41,7 @@ export function RetentionCard() {
               columns={[
                 {
                   title: 'Kept for',
-                  cell: ({ days }) => (days === null ? 'no limit' : formatCounted(days, 'day')),
+                  cell: ({ days }) => (days === null ? 'forever' : formatCounted(days, 'day')),
                 },
                 { title: 'Spaces', isNumber: true, cell: ({ spaces }) => formatCount(spaces) },
                 {
