@@ -1,5 +1,5 @@
+import type { ServiceName } from '../lib/config/variables.ts';
 import { limitToSystem, type ProcessCounts } from './supervise/process-counts.ts';
-import type { ServiceName } from './supervise/service-process.ts';
 import { processes, withVariable } from './supervise/services.ts';
 import { portOf, superviseServices } from './supervise/supervised-services.ts';
 import { listenForStopSignals } from './terminal/stop-signals.ts';

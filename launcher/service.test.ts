@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { requiredOf } from '../lib/config/variables.ts';
+import { requiredOf, serviceNames } from '../lib/config/variables.ts';
 import { inheritedEnvironment } from '../test/support/run/compile-cache.ts';
-import { serviceNames } from './supervise/service-process.ts';
 
 const script = fileURLToPath(new URL('service.ts', import.meta.url));
 

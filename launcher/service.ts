@@ -1,16 +1,11 @@
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../lib/config/config-error.ts';
+import { type ServiceName, serviceNames } from '../lib/config/variables.ts';
 import { parseConfig } from '../lib/config.ts';
 import { runServiceGroup } from './service-group.ts';
 import { countProcesses, type ProcessCounts } from './supervise/process-counts.ts';
-import {
-  isServiceName,
-  mallocVariables,
-  nodeOptionsOf,
-  type ServiceName,
-  serviceNames,
-} from './supervise/service-process.ts';
+import { isServiceName, mallocVariables, nodeOptionsOf } from './supervise/service-process.ts';
 
 /**
  * `node launcher/service.ts [ingest | writer | dashboard-api]`: becomes this service, with the Node options and the settings of malloc

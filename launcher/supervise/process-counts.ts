@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import process from 'node:process';
+import { type ServiceName, serviceNames } from '../../lib/config/variables.ts';
 import type { Config } from '../../lib/config.ts';
-import { type ServiceName, serviceNames } from './service-process.ts';
 
 /** The rest of the cores is for Postgres, nats-server and the dashboard API (docs/scaling.md). */
 const coresPerProcess = { ingest: 2, writer: 4 };

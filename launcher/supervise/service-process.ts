@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type ServiceName, serviceNames } from '../../lib/config/variables.ts';
 import { drainTimeoutMs } from '../../lib/service-limits.ts';
 import {
   describeExit,
@@ -12,10 +13,6 @@ import {
   stopProcess,
 } from '../process/child-process.ts';
 import { lastLogLines, logBytes } from '../process/log-file.ts';
-
-export const serviceNames = ['ingest', 'writer', 'dashboard-api'] as const;
-
-export type ServiceName = (typeof serviceNames)[number];
 
 export function isServiceName(name: string): name is ServiceName {
   return serviceNames.some((one) => one === name);

@@ -1,7 +1,7 @@
+import { type ServiceName, serviceNames } from '../../lib/config/variables.ts';
 import type { Connection } from '../../lib/local-system.ts';
 import type { Servers } from './embedded-servers.ts';
 import { labelOf, numbersOf, type ProcessCounts } from './process-counts.ts';
-import { type ServiceName, serviceNames } from './service-process.ts';
 import type { StartContext } from './start-context.ts';
 import {
   portOf,

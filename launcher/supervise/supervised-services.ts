@@ -1,6 +1,7 @@
+import type { ServiceName } from '../../lib/config/variables.ts';
 import { logBytes } from '../process/log-file.ts';
 import { type RestartLoop, startRestartLoop } from './restart-loop.ts';
-import { lastPlainLine, type ReadyMessage, type ServiceName, startService } from './service-process.ts';
+import { lastPlainLine, type ReadyMessage, startService } from './service-process.ts';
 
 /** A process of a service to start and restart. */
 export interface SupervisedService {

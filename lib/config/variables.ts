@@ -1,9 +1,11 @@
 import type { Config } from '../config.ts';
 
+export const serviceNames = ['ingest', 'writer', 'dashboard-api'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
 /** The processes that read variables. */
-export const readers = ['ingest', 'writer', 'dashboard-api', '`npm start`', '`weir`'] as const;
+export const readers = [...serviceNames, '`npm start`', '`weir`'] as const;
 export type Reader = (typeof readers)[number];
-export type ServiceName = 'ingest' | 'writer' | 'dashboard-api';
 
 /** The variables that a service does not start without. `npm start` sets them for its own services. */
 export const requiredOf = {
@@ -24,7 +26,6 @@ export interface VariableNote {
 }
 
 const [ingest, writer, dashboard, start, weir] = readers;
-const services = [ingest, writer, dashboard] as const;
 
 /** A variable without a note does not compile. */
 export const notes: Record<keyof Config, VariableNote> = {
@@ -48,19 +49,19 @@ export const notes: Record<keyof Config, VariableNote> = {
     text: 'The address of ingest that the dashboard shows in its examples, for example behind a proxy.',
   },
   DATABASE_URL: {
-    readers: [...services, start, weir],
+    readers: [...serviceNames, start, weir],
     values: '`postgres:` URL',
     otherwise: 'the embedded Postgres',
     text: 'Your own Postgres, 18 or newer. Each service can have a role of its own ([cluster.md](cluster.md)).',
   },
   NATS_URL: {
-    readers: [...services, start, weir],
+    readers: [...serviceNames, start, weir],
     values: '`nats:` or `tls:` URLs, separated by commas',
     otherwise: 'the embedded nats-server',
     text: 'Your own NATS with JetStream, 2.11 or newer. Without it a dashboard API looks for new events twice a second, and its page *Installation* has no queue.',
   },
   NATS_MONITOR_URL: {
-    readers: [...services, start, weir],
+    readers: [...serviceNames, start, weir],
     values: '`http:` or `https:` URLs, separated by commas',
     otherwise: 'port 8222 of each `NATS_URL`',
     text: 'The monitoring ports of all nodes, where Weir checks that every message is fsynced. The dashboard API needs it for `weir doctor` on its page *Installation*.',
@@ -74,12 +75,12 @@ export const notes: Record<keyof Config, VariableNote> = {
     text: 'Accept a NATS that does not fsync every message, or whose setting cannot be read. A power cut then loses events that were answered with 202.',
   },
   NATS_REPLICAS: {
-    readers: [...services, start, weir],
+    readers: [...serviceNames, start, weir],
     values: '1 or 3',
     text: 'Replicas of the queue: 3 with three nats-servers. The same in all services.',
   },
   QUEUE_BYTES_MAX: {
-    readers: [...services, start, weir],
+    readers: [...serviceNames, start, weir],
     unit: 'bytes',
     otherwise: '8 GiB, or less on a small disk with `npm start`',
     text: 'The size of the queue. When it is full, ingest answers 503 and nothing is lost. The same in all services.',
@@ -198,17 +199,17 @@ export const notes: Record<keyof Config, VariableNote> = {
     text: 'The number of a process among those of its service. `npm start` and `launcher/service.ts` set it.',
   },
   METRICS_HOST: {
-    readers: [...services],
+    readers: [...serviceNames],
     text: "The address of each service's port for metrics and probes ([operating.md](operating.md#watch)). It has no authentication.",
   },
   METRICS_PORT: {
-    readers: [...services, start],
+    readers: [...serviceNames, start],
     otherwise:
       '9464 for ingest, 9465 for the writer, 9466 for the dashboard API, or a free port when that is in use',
     text: 'Its port; 0 chooses a free one. `npm start` gives this port to ingest and the next two to the others. A second process of a service has the port ten above that of the first, and so on.',
   },
   DRAIN_DELAY_MS: {
-    readers: [...services, start],
+    readers: [...serviceNames, start],
     unit: 'milliseconds',
     text: 'After SIGTERM a service is not ready, but works on for this time, so that load balancers can take it out: 5,000 to 15,000 behind one.',
   },
@@ -225,7 +226,7 @@ export const notes: Record<keyof Config, VariableNote> = {
     text: 'The same, with the whole path.',
   },
   LOG_LEVEL: {
-    readers: [...services],
+    readers: [...serviceNames],
     text: '`debug` adds a line for every request, every group commit and every statement.',
   },
 };

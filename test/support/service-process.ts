@@ -8,8 +8,8 @@ import { urlOfRole } from '../../launcher/provision/postgres/roles.ts';
 import {
   startService as launchService,
   type ReadyMessage,
-  type ServiceName,
 } from '../../launcher/supervise/service-process.ts';
+import type { ServiceName } from '../../lib/config/variables.ts';
 import { inheritedEnvironment } from './run/compile-cache.ts';
 
 /** One of our services as a process, started as the supervisor starts it. Disposing kills it. */

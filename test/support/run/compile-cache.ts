@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { env, execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { nodeOptionsOf, type ServiceName } from '../../../launcher/supervise/service-process.ts';
+import { nodeOptionsOf } from '../../../launcher/supervise/service-process.ts';
+import type { ServiceName } from '../../../lib/config/variables.ts';
 
 const services: readonly ServiceName[] = ['ingest', 'writer', 'dashboard-api'];
 
