@@ -427,6 +427,7 @@ test('three simultaneous calls of one library stay three, also with a response i
 test('spans of two libraries with one parent, model and usage are one event also in different requests', async () => {
   const spaceId = await newSpace();
   const below = { traceId, parentSpanId: idOf(0) };
+  const refused = { ...below, status: { code: 2 }, attributes: inner } as const;
   const spans = [
     { library: 'framework', span: { ...below, spanId: idOf(1), attributes: outer } },
     { library: 'client', span: { ...below, spanId: idOf(2), attributes: { ...inner, ...usage } } },
@@ -439,10 +440,13 @@ test('spans of two libraries with one parent, model and usage are one event also
         attributes: { ...inner, ...usage, 'gen_ai.usage.output_tokens': 4 },
       },
     },
+    // A refused call, which has no usage.
+    { library: 'framework', span: { ...refused, spanId: idOf(5) } },
+    { library: 'client', span: { ...refused, spanId: idOf(6) } },
   ];
   for (const { library, span } of spans) await requestOf(spaceId, [span], library).deliver();
   const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
-  expect(rows).toHaveLength(3);
+  expect(rows).toHaveLength(4);
 });
 
 test('an event that another program stored under the id of a span stays, and does not stop its message', async () => {

@@ -47,15 +47,12 @@ export class NodeBuilder {
     const llm = memberOf(memberOf(event, 'properties'), 'llm');
     const [model, responseId] = [memberOf(llm, 'model'), memberOf(llm, 'responseId')];
     const usage = memberOf(llm, 'usage');
+    const state = memberOf(memberOf(event, 'status'), 'state');
     const [input, output] = [memberOf(usage, 'inputTokens'), memberOf(usage, 'outputTokens')];
     Object.assign(found, {
       scope: node.scope.slice(0, scopeCharsMax),
       responseKey: responseId === undefined ? undefined : hashOf(['response', responseId]),
-      usageKey:
-        found.usageKey ??
-        (input === undefined || output === undefined
-          ? undefined
-          : hashOf(['usage', model ?? null, input, output])),
+      usageKey: found.usageKey ?? usageKeyOf({ model, input, output, isFailed: state === 'error' }),
     });
   }
 
@@ -74,6 +71,21 @@ export class NodeBuilder {
     return Array.from(this.#nodes, ([node, made]) => ({ ...made, ...contextOf(node) }));
   }
 }
+
+/** Equal for spans of one call. A refused call has no usage. */
+function usageKeyOf(call: {
+  model: Named;
+  input: Named;
+  output: Named;
+  isFailed: boolean;
+}): string | undefined {
+  const { model, input, output, isFailed } = call;
+  if (input !== undefined && output !== undefined) return hashOf(['usage', model ?? null, input, output]);
+  const isRefused = isFailed && input === undefined && output === undefined && model !== undefined;
+  return isRefused ? hashOf(['refused', model]) : undefined;
+}
+
+type Named = Json | undefined;
 
 function memberOf(json: Json | undefined, name: string): Json | undefined {
   return isJsonObject(json) ? json[name] : undefined;

@@ -2,9 +2,10 @@ import type { ObservedCall } from '../../../../lib/traces/merge/same-calls.ts';
 import type { SpanNode } from '../../../../lib/traces/span-tree.ts';
 import { AttributeReader } from '../mapping/attribute-reader.ts';
 import { readRawResponse } from '../mapping/messages/raw-response.ts';
-import { toMs } from '../mapping/span-to-event.ts';
+import { statusError, toMs } from '../mapping/span-to-event.ts';
 import { type Convention, llmRows } from '../mapping/table.ts';
 import { usageRows } from '../mapping/usage.ts';
+import { textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
 import { observedFromMs, streamKeyOf } from './stream-log.ts';
 
@@ -25,6 +26,7 @@ export interface CallTraits {
   readonly responseId: string | undefined;
   /** Identifies the request of a call that was recorded as two spans. */
   readonly streamKey: string | undefined;
+  readonly isFailed: boolean;
   readonly startTimeMs: number;
   readonly endTimeMs: number;
 }
@@ -39,6 +41,7 @@ export function readCallTraits(span: Span, by: Convention, scope: string): CallT
     outputTokens: reader.number(usageRows.output),
     responseId: reader.text(llmRows.responseId) ?? readRawResponse(reader.get('output.value')).id,
     streamKey: streamKeyOf(span),
+    isFailed: span.status.code === statusError || textOf(span.attributes, 'error.type') !== undefined,
     startTimeMs: observedFromMs(span, toMs(span.startNs)),
     endTimeMs: toMs(span.endNs),
   };
@@ -55,12 +58,15 @@ export function describeCall<Node extends SpanNode>(
   const { startTimeMs, endTimeMs } = traitsOf(call.innermost);
   const { traceId, parentSpanId } = call.outer.at(-1) ?? call.innermost;
   const usage = [first('inputTokens'), first('outputTokens')];
+  // A refused call has neither usage nor a response.
+  const isRefused = all.every(({ isFailed }) => isFailed) && usage.every((count) => count === undefined);
   return {
     call,
     scopes: all.map(({ scope }) => scope),
     responseKey: first('responseId'),
     siblingKeys: [
       ...(usage.includes(undefined) ? [] : [[first('model'), ...usage]]),
+      ...(isRefused && first('model') !== undefined ? [['refused', first('model')]] : []),
       ...all.flatMap(({ streamKey }) => (streamKey === undefined ? [] : [[streamKey]])),
     ].map((key) => JSON.stringify([traceId, parentSpanId, ...key])),
     startTimeMs,

@@ -165,3 +165,30 @@ test('the cost of many equal simultaneous calls is linear', () => {
   }));
   expect(mapRequests(scope('x', ...many)).counts.stored).toBe(5_000);
 });
+
+test('a refused call that two libraries record beside each other is one event; those of one library are several', () => {
+  const failed = { parentSpanId: idOf('f'), status: { code: 2, message: 'no such model' } } as const;
+  const model = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'none' };
+  const asked = { ...model, 'gen_ai.input.messages': '[{"role":"user","content":"How warm?"}]' };
+  const both = (name: string, letters: string, attributes: SpanInit['attributes'], at: [number, number]) =>
+    scope(name, ...[...letters].map((letter) => span(letter, attributes, { ...failed, at })));
+  const one = mapRequests(both('client', 'b', model, [1, 2]), both('framework', 'a', asked, [0, 3]));
+  expect(one.counts).toEqual({ stored: 1, rejected: 0, filtered: { merged: 1 } });
+  expect(one.events).toMatchObject([
+    {
+      id: eventIdOf(traceId, idOf('b')),
+      status: { state: 'error', error: { message: 'no such model' } },
+      properties: { llm: { input: { prompt: 'How warm?' } } },
+    },
+  ]);
+  const three = mapRequests(both('client', 'bcd', model, [1, 2]), both('framework', '123', asked, [0, 3]));
+  expect(three.counts).toEqual({ stored: 3, rejected: 0, filtered: { merged: 3 } });
+  // Another model, a later time, and a call that did not fail are other calls.
+  const others = mapRequests(
+    both('client', 'b', { ...model, 'gen_ai.request.model': 'other' }, [1, 2]),
+    both('client', 'c', model, [4, 5]),
+    scope('client', span('d', model, { parentSpanId: idOf('f'), at: [1, 2] })),
+    both('framework', 'a', asked, [0, 3]),
+  );
+  expect(others.counts).toEqual({ stored: 4, rejected: 0, filtered: {} });
+});
