@@ -27,7 +27,7 @@ interface MappingOptions {
   isEvent: (value: unknown) => value is IngestEvent;
   /** Whether no other reader has higher limits: a span that is too costly is then rejected. */
   isUnlimited: boolean;
-  /** Whether the spans stand for log records: each has content of the span above it. */
+  /** Whether the spans stand for log records: each has content of the span above it, or is a call without one. */
   isLogs: boolean;
 }
 
@@ -138,7 +138,8 @@ export class SpanMapping {
         const span = this.#readSpan(index);
         const { traceId, spanId, parentSpanId } = span;
         const role = findRole(span);
-        const kind = this.#options.isLogs ? 'log' : nodeKindOf(span.attributes, role);
+        const isContent = this.#options.isLogs && parentSpanId !== '';
+        const kind = isContent ? 'log' : nodeKindOf(span.attributes, role);
         const context = readContext(span, role);
         const scope = role.kind === 'llm' ? scopeOf(span, this.#request.readSource(index).scope.name) : '';
         const candidate = { index, traceId, spanId, parentSpanId, role, kind, context, scope };

@@ -95,3 +95,214 @@ test('other records are left out', () => {
   );
   expect([events, nodes]).toEqual([[], []]);
 });
+
+const session = { traceId: '', spanId: '' };
+
+test('a log record of a whole call is the event of the call', () => {
+  const { events, nodes } = mapLogs(
+    // Claude Code
+    {
+      ...session,
+      attributes: {
+        'event.name': 'api_request',
+        'session.id': 'thread-1',
+        'user.id': 'user-1',
+        'prompt.id': 'prompt-1',
+        model: 'claude-x',
+        input_tokens: '12',
+        output_tokens: '7',
+        cache_read_tokens: '8',
+        cache_creation_tokens: '0',
+        duration_ms: '1500',
+        cost_usd: '0.01',
+        request_id: 'req_1',
+      },
+      body: 'claude_code.api_request',
+    },
+    {
+      ...session,
+      attributes: {
+        'event.name': 'tool_result',
+        'session.id': 'thread-1',
+        'prompt.id': 'prompt-1',
+        tool_name: 'Bash',
+        tool_use_id: 'toolu_1',
+        tool_parameters: '{"bash_command":"ls"}',
+        success: 'false',
+        error: 'exit 1',
+        duration_ms: '20',
+      },
+    },
+  );
+  expect(events).toMatchObject([
+    {
+      type: 'llm',
+      durationMs: 1500,
+      endTimeMs: 1_760_000_000_900,
+      status: { state: 'ok' },
+      context: { threadId: 'thread-1', userId: 'user-1' },
+      properties: {
+        llm: {
+          model: 'claude-x',
+          responseId: 'req_1',
+          usage: {
+            inputTokens: 20,
+            inputTokenDetails: { uncachedTokens: 12, cacheReadTokens: 8 },
+            outputTokens: 7,
+            totalTokens: 27,
+          },
+          otel: { name: 'api_request', attributes: { cost_usd: '0.01' } },
+        },
+      },
+    },
+    {
+      type: 'tool',
+      traceId: events[0].traceId,
+      status: { state: 'error', error: { message: 'exit 1' } },
+      context: { threadId: 'thread-1' },
+      properties: { tool: { name: 'Bash', callId: 'toolu_1', input: { bash_command: 'ls' } } },
+    },
+  ]);
+  expect(nodes).toMatchObject([
+    { kind: 'llm', event_id: events[0].id },
+    { kind: 'tool', event_id: events[1].id },
+  ]);
+});
+
+test('Codex writes the tokens of a response to an event of its stream, also within a span', () => {
+  const common = { 'conversation.id': 'thread-1', model: 'gpt-x', 'user.account_id': 'user-1' };
+  const { events } = mapLogs(
+    { ...ids, attributes: { 'event.name': 'codex.sse_event', 'event.kind': 'response.created', ...common } },
+    {
+      ...ids,
+      attributes: {
+        'event.name': 'codex.sse_event',
+        'event.kind': 'response.completed',
+        input_token_count: '20',
+        output_token_count: '7',
+        cached_token_count: '8',
+        reasoning_token_count: '3',
+        ...common,
+      },
+    },
+    {
+      ...session,
+      attributes: {
+        'event.name': 'codex.api_request',
+        endpoint: '/responses',
+        duration_ms: '30',
+        'http.response.status_code': '429',
+        'error.message': 'Slow down.',
+        ...common,
+      },
+    },
+    {
+      ...session,
+      attributes: { 'event.name': 'codex.api_request', endpoint: '/models', 'error.message': 'x', ...common },
+    },
+    {
+      ...session,
+      attributes: {
+        'event.name': 'codex.tool_result',
+        tool_name: 'shell',
+        call_id: 'call_1',
+        arguments: '{"command":["ls"]}',
+        success: 'true',
+        output: 'README.md',
+        ...common,
+      },
+    },
+  );
+  expect(events).toMatchObject([
+    {
+      additionalProperties: { 'otel.trace_id': ids.traceId },
+      context: { threadId: 'thread-1', userId: 'user-1' },
+      properties: {
+        llm: {
+          model: 'gpt-x',
+          usage: { inputTokens: 20, outputTokens: 7, outputTokenDetails: { reasoningTokens: 3 } },
+        },
+      },
+    },
+    { type: 'llm', status: { state: 'error', error: { httpStatus: 429, message: 'Slow down.' } } },
+    {
+      type: 'tool',
+      status: { state: 'ok' },
+      properties: {
+        tool: { name: 'shell', callId: 'call_1', input: { command: ['ls'] }, output: 'README.md' },
+      },
+    },
+  ]);
+});
+
+test('Gemini CLI writes the content of a call to another record of the same moment', () => {
+  const common = { 'session.id': 'thread-1', 'event.timestamp': '2026-01-01T00:00:00.000Z' };
+  const details = { 'event.name': 'gen_ai.client.inference.operation.details' };
+  const thought = { text: 'Hm.', thought: true };
+  const { events } = mapLogs(
+    {
+      ...session,
+      attributes: {
+        'event.name': 'gemini_cli.api_response',
+        model: 'gemini-x',
+        input_token_count: '20',
+        output_token_count: '4',
+        thoughts_token_count: '3',
+        total_token_count: '27',
+        prompt_id: 'thread-1########0',
+        response_text: JSON.stringify([
+          { candidates: [{ content: { role: 'model', parts: [thought, { text: 'Mi' }] } }] },
+          { candidates: [{ content: { role: 'model', parts: [{ text: 'ld.' }] } }] },
+        ]),
+        duration_ms: '12',
+        ...common,
+      },
+    },
+    {
+      ...session,
+      attributes: {
+        'gen_ai.response.id': 'r-1',
+        'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"How warm?"}]}]',
+        ...details,
+        ...common,
+      },
+    },
+    {
+      ...ids,
+      attributes: {
+        'event.name': 'gemini_cli.tool_call',
+        function_name: 'read_file',
+        function_args: '{"path":"a"}',
+        success: 'true',
+        ...common,
+      },
+    },
+    // A call that begins
+    { ...ids, attributes: { 'event.name': 'gemini_cli.api_request', model: 'gemini-x', ...common } },
+    { ...ids, attributes: { ...details, ...common, 'event.timestamp': '2026-01-01T00:00:00.001Z' } },
+  );
+  expect(events).toMatchObject([
+    {
+      durationMs: 12,
+      properties: {
+        llm: {
+          model: 'gemini-x',
+          responseId: 'r-1',
+          input: { prompt: 'How warm?' },
+          output: { response: 'Mild.' },
+          usage: { outputTokens: 7, outputTokenDetails: { reasoningTokens: 3, responseTokens: 4 } },
+        },
+      },
+    },
+    { type: 'tool', properties: { tool: { name: 'read_file', input: { path: 'a' } } } },
+  ]);
+});
+
+test('a record of a call in a span is left out: the span describes the call', () => {
+  const { events } = mapLogs(
+    { ...ids, attributes: { 'event.name': 'api_request', model: 'claude-x', input_tokens: '1' } },
+    { ...session, attributes: { 'event.name': 'api_request', path: '/v1/users' } },
+    { ...session, attributes: { 'event.name': 'user_prompt', prompt: 'How warm?' } },
+  );
+  expect(events).toEqual([]);
+});

@@ -11,12 +11,13 @@ import {
   type SpanRequest,
   UnstorableError,
 } from '../spans/span.ts';
+import { isCallRecord, momentOf, toCallSpan } from './call-records.ts';
 import { type LogRecord, readJsonLog, readProtobufLog } from './log-record.ts';
 
 /**
  * Opens an ExportLogsServiceRequest. Instrumentations that write the content of model calls to logs name the span of the call in
  * each record. The records of one span are read as one span below it, which has their content: later it is merged into the call.
- * Other records are left out.
+ * A record that describes a whole call without a span is read as the span of that call. Other records are left out.
  */
 export function openProtobufLogs(bytes: Buffer, limits: ReadLimits): SpanRequest {
   return groupRecords(openProtobufRecords(bytes, limits, readProtobufLog));
@@ -44,14 +45,22 @@ function isOfCall({ name, spanId, traceId, attributes }: LogRecord): boolean {
 }
 
 function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRecord>): SpanRequest {
-  const groups = new Map<string, number[]>();
+  const bySpan = new Map<string, number[]>();
+  const calls: { index: number; moment: string | undefined }[] = [];
+  const contents = new Map<string, number>();
   for (let index = 0; index < count; index++) {
-    const record = readIfStorable(read, index);
-    if (record === undefined || !isOfCall(record)) continue;
-    const key = `${record.traceId} ${record.spanId}`;
-    groups.set(key, [...(groups.get(key) ?? []), index]);
+    const record = classify(read, index);
+    if (record?.kind === 'ofSpan') bySpan.set(record.key, [...(bySpan.get(record.key) ?? []), index]);
+    if (record?.kind === 'call') calls.push({ index, moment: record.moment });
+    if (record?.kind === 'content') contents.set(record.moment, index);
   }
-  const lists = [...groups.values()];
+  const lists = [
+    ...bySpan.values(),
+    ...calls.map(({ index, moment }) => {
+      const content = moment === undefined ? undefined : contents.get(moment);
+      return content === undefined ? [index] : [index, content];
+    }),
+  ];
   const at = (group: number) => {
     const list = lists[group];
     if (list === undefined) throw new Error(`there is no group ${group}`);
@@ -65,10 +74,20 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
   };
 }
 
+/** What a record is: of the call of a span, a whole call, or the content of one at the same moment. */
+type RecordKind =
+  | { readonly kind: 'ofSpan'; readonly key: string }
+  | { readonly kind: 'call'; readonly moment: string | undefined }
+  | { readonly kind: 'content'; readonly moment: string };
+
 /** Whether a record that cannot be read is one of a call is not known: it is left out. */
-function readIfStorable(read: (index: number) => LogRecord, index: number): LogRecord | undefined {
+function classify(read: (index: number) => LogRecord, index: number): RecordKind | undefined {
   try {
-    return read(index);
+    const record = read(index);
+    const moment = momentOf(record);
+    if (isCallRecord(record)) return { kind: 'call', moment };
+    if (record.name === detailsName && moment !== undefined) return { kind: 'content', moment };
+    return isOfCall(record) ? { kind: 'ofSpan', key: `${record.traceId} ${record.spanId}` } : undefined;
   } catch (error) {
     if (error instanceof UnstorableError) return undefined;
     throw error;
@@ -78,6 +97,7 @@ function readIfStorable(read: (index: number) => LogRecord, index: number): LogR
 function toSpan(records: readonly LogRecord[]): Span {
   const [first] = records;
   if (first === undefined) throw new Error('a group has no records');
+  if (isCallRecord(first)) return toCallSpan(first, records[1]);
   const times = records.map(({ timeNs }) => timeNs).toSorted((a, b) => (a < b ? -1 : 1));
   const details = records.find(({ name }) => name === detailsName);
   return {

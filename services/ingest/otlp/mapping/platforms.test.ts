@@ -297,3 +297,73 @@ test('an empty id of a tool call is none', () => {
   });
   expect(event.properties.llm.output.toolCalls).toEqual([{ name: call.name, arguments: call.arguments }]);
 });
+
+test('Claude Code names the type of each span, and counts tokens as Anthropic does', () => {
+  const { events } = mapRequests({
+    spans: [
+      { spanId: '00000000000000a1', attributes: { 'span.type': 'interaction', 'session.id': 'thread-1' } },
+      {
+        spanId: '00000000000000b2',
+        parentSpanId: '00000000000000a1',
+        attributes: {
+          'span.type': 'llm_request',
+          'gen_ai.request.model': 'claude-x',
+          input_tokens: 12,
+          output_tokens: 30,
+          cache_read_tokens: 8,
+          cache_creation_tokens: 0,
+          ttft_ms: 44,
+        },
+      },
+      {
+        spanId: '00000000000000c3',
+        parentSpanId: '00000000000000a1',
+        attributes: { 'span.type': 'llm_request', 'gen_ai.request.model': 'claude-x', status_code: 400 },
+        status: { code: 2, message: 'Bad model.' },
+      },
+      {
+        spanId: '00000000000000d4',
+        parentSpanId: '00000000000000a1',
+        attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'Bash' },
+        events: [{ name: 'tool.output', attributes: { bash_command: 'ls', output: 'README.md' } }],
+      },
+      {
+        spanId: '00000000000000e5',
+        parentSpanId: '00000000000000d4',
+        attributes: { 'span.type': 'tool.execution', 'gen_ai.tool.call.id': 'toolu_1' },
+      },
+    ],
+  });
+  expect(events).toMatchObject([
+    {
+      type: 'llm',
+      context: { threadId: 'thread-1' },
+      properties: {
+        llm: {
+          usage: {
+            inputTokens: 20,
+            inputTokenDetails: { uncachedTokens: 12, cacheReadTokens: 8, cacheWriteTokens: 0 },
+            outputTokens: 30,
+            totalTokens: 50,
+          },
+          timeToFirstChunkMs: 44,
+        },
+      },
+    },
+    { type: 'llm', status: { state: 'error', error: { httpStatus: 400, message: 'Bad model.' } } },
+    { type: 'tool', properties: { tool: { name: 'Bash', output: 'README.md' } } },
+  ]);
+});
+
+test('spans of Gemini CLI are no calls: its log records have more of them', () => {
+  const { events } = mapRequests({
+    spans: [
+      { attributes: { 'gen_ai.operation.name': 'llm_call', 'gen_ai.request.model': 'gemini-x' } },
+      {
+        spanId: '00000000000000b2',
+        attributes: { 'gen_ai.operation.name': 'tool_call', 'gen_ai.tool.name': 'read_file' },
+      },
+    ],
+  });
+  expect(events).toEqual([]);
+});

@@ -36,6 +36,10 @@ const rules: readonly Rule[] = [
     text_completion: 'llm',
     generate_content: 'llm',
     execute_tool: 'tool',
+    // Gemini CLI: its log records describe the calls.
+    llm_call: 'aggregate',
+    tool_call: 'aggregate',
+    agent_call: 'agent',
     embeddings: 'embeddings',
     invoke_agent: 'agent',
     create_agent: 'agent',
@@ -47,6 +51,8 @@ const rules: readonly Rule[] = [
   byWord('langsmith.span.kind', 'genAi', { llm: 'llm', tool: 'tool', embedding: 'embeddings' }),
   byWord('langwatch.span.type', 'openLlmetry', { llm: 'llm', tool: 'tool', agent: 'agent' }),
   byWord('genkit:metadata:subtype', 'genAi', { model: 'llm', tool: 'tool', embedder: 'embeddings' }),
+  // Claude Code
+  byWord('span.type', 'genAi', { llm_request: 'llm', interaction: 'agent' }),
   byWord('lmnr.span.type', 'genAi', { LLM: 'llm', TOOL: 'tool' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('llm.request.type', 'openLlmetry', {
@@ -74,7 +80,7 @@ export function findRole({ attributes, endNs, name }: Span): Role {
 /** LlamaIndex marks the function that prepares a request as an LLM call. */
 const preparation = /\._prepare_chat_with_tools$/;
 
-type Word = 'llm' | 'tool' | 'agent' | 'embeddings';
+type Word = 'llm' | 'tool' | 'agent' | 'embeddings' | 'aggregate';
 
 /** A rule by the value of one attribute. For unknown values the next rule applies. */
 function byWord(name: string, by: Convention, words: Readonly<Record<string, Word>>): Rule {
@@ -82,7 +88,9 @@ function byWord(name: string, by: Convention, words: Readonly<Record<string, Wor
     const text = textOf(attributes, name);
     const word = text !== undefined && Object.hasOwn(words, text) ? words[text] : undefined;
     if (word === undefined) return undefined;
-    return word === 'embeddings' ? { kind: 'none', reason: 'embeddings' } : { kind: word, by };
+    return word === 'embeddings' || word === 'aggregate'
+      ? { kind: 'none', reason: word }
+      : { kind: word, by };
   };
 }
 

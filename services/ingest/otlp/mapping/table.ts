@@ -91,7 +91,7 @@ export const commonRows = {
     openLlmetry: metadata('traceloop.association.properties.', langChainAgent),
   },
   errorCode: { genAi: ['error.type'] },
-  errorHttpStatus: { genAi: ['http.response.status_code', 'http.status_code'] },
+  errorHttpStatus: { genAi: ['http.response.status_code', 'http.status_code', 'status_code'] },
   errorMessage: { langfuse: ['langfuse.observation.status_message'], genAi: ['error.message'] },
 } as const satisfies Record<string, Row>;
 
@@ -158,7 +158,7 @@ export const llmRows = {
   timeToFirstChunkS: {
     genAi: ['gen_ai.response.time_to_first_chunk', 'gen_ai.client.operation.time_to_first_chunk'],
   },
-  timeToFirstChunkMs: { vercel: ['ai.response.msToFirstChunk'] },
+  timeToFirstChunkMs: { genAi: ['ttft_ms'], vercel: ['ai.response.msToFirstChunk'] },
 } as const satisfies Record<string, Row>;
 
 /** `properties.tool`. */
@@ -170,7 +170,7 @@ export const toolRows = {
     openLlmetry: ['traceloop.entity.name'],
   },
   callId: {
-    genAi: ['gen_ai.tool.call.id'],
+    genAi: ['gen_ai.tool.call.id', 'gen_ai.tool.call_id'],
     openInference: ['tool.id', 'tool_call.id', 'tool_call_id'],
     vercel: ['ai.toolCall.id'],
   },

@@ -24,11 +24,14 @@ export function mapToolPayload(
     name: reader.text(toolRows.name) ?? spanName,
     callId: reader.text(toolRows.callId) ?? output?.callId,
     input: input?.value ?? valueOfEvent(events, 'gen_ai.tool.message', 'content'),
-    output: output?.value ?? valueOfEvent(events, 'gen_ai.choice', 'message'),
+    output:
+      output?.value ??
+      valueOfEvent(events, 'gen_ai.choice', 'message') ??
+      valueOfEvent(events, 'tool.output', 'output'),
   });
 }
 
-/** Strands sends the arguments and the result of a tool as events of its span. */
+/** Strands sends the arguments and the result of a tool as events of its span, Claude Code the result. */
 function valueOfEvent(events: readonly SpanEvent[], event: string, attribute: string): Json | undefined {
   const value = events.find(({ name }) => name === event)?.attributes.get(attribute);
   return value === undefined ? undefined : parsed(value);

@@ -8,13 +8,17 @@ import type { Row } from './table.ts';
 /** `properties.llm.usage`, as tokens. Langfuse and LangSmith send one object: see `usageObjects`. */
 export const usageRows = {
   input: {
-    genAi: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
+    genAi: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens', 'input_tokens'],
     openInference: ['llm.token_count.prompt'],
     vercel: ['ai.usage.inputTokens', 'ai.usage.promptTokens'],
     openLlmetry: ['llm.usage.prompt_tokens'],
   },
   cacheRead: {
-    genAi: ['gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.cache_read_input_tokens'],
+    genAi: [
+      'gen_ai.usage.cache_read.input_tokens',
+      'gen_ai.usage.cache_read_input_tokens',
+      'cache_read_tokens',
+    ],
     openInference: ['llm.token_count.prompt_details.cache_read'],
     vercel: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
   },
@@ -23,12 +27,13 @@ export const usageRows = {
       'gen_ai.usage.cache_write.input_tokens',
       'gen_ai.usage.cache_creation.input_tokens',
       'gen_ai.usage.cache_creation_input_tokens',
+      'cache_creation_tokens',
     ],
     openInference: ['llm.token_count.prompt_details.cache_write'],
     vercel: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
   },
   output: {
-    genAi: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
+    genAi: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens', 'output_tokens'],
     openInference: ['llm.token_count.completion'],
     vercel: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
     openLlmetry: ['llm.usage.completion_tokens'],
@@ -64,7 +69,10 @@ export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: 
   const counts = findCounts(reader) ?? takeCounts(reader) ?? counted;
   if (counts === undefined) return undefined;
   addDetails(counts, counted);
-  const input = splitInput(counts);
+  const input = splitInput(
+    counts,
+    exclusiveCounts.some((name) => reader.get(name) !== undefined),
+  );
   const output = splitOutput(counts);
   const sum = (input?.inputTokens ?? 0) + (output?.outputTokens ?? 0);
   const isWhole = input !== undefined && output !== undefined;
@@ -88,16 +96,22 @@ function takeCounts(reader: AttributeReader): Counts | undefined {
   return Object.keys(counts).length === 0 ? undefined : counts;
 }
 
+/** Claude Code sends Anthropic's own counts: the input does not include the cached tokens. */
+const exclusiveCounts = ['cache_read_tokens', 'cache_creation_tokens'];
+
 /**
  * By convention the input includes the cached tokens. The sender excluded them if the input is less than them, or if only their sum
  * results in the total: then they are added.
  */
-function splitInput({ input, cacheRead, cacheWrite, output, reasoning, total }: Counts) {
+function splitInput(
+  { input, cacheRead, cacheWrite, output, reasoning, total }: Counts,
+  isOfProvider: boolean,
+) {
   if (input === undefined && cacheRead === undefined && cacheWrite === undefined) return undefined;
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
   const isSum = input !== undefined && output !== undefined && input + cached + output === total;
   // Gemini's total includes reasoning tokens that its output does not.
-  const isExcluded = isSum && cached > 0 && cached !== reasoning;
+  const isExcluded = isOfProvider || (isSum && cached > 0 && cached !== reasoning);
   const inputTokens = input === undefined || cached > input || isExcluded ? (input ?? 0) + cached : input;
   if (cacheRead === undefined && cacheWrite === undefined) return { inputTokens };
   return {
@@ -110,11 +124,15 @@ function splitInput({ input, cacheRead, cacheWrite, output, reasoning, total }: 
   };
 }
 
-/** By convention the output includes the reasoning tokens. If it is less than them, the sender excluded them: add them. */
-function splitOutput({ output, reasoning }: Counts) {
+/**
+ * By convention the output includes the reasoning tokens. The sender excluded them if it is less than them, or if only their sum results in the
+ * total (Gemini): then they are added.
+ */
+function splitOutput({ input, output, reasoning, total }: Counts) {
   if (output === undefined && reasoning === undefined) return undefined;
-  const outputTokens =
-    output === undefined || (reasoning ?? 0) > output ? (output ?? 0) + (reasoning ?? 0) : output;
+  const isSum = input !== undefined && output !== undefined && input + output + (reasoning ?? 0) === total;
+  const isExcluded = output === undefined || (reasoning ?? 0) > output || isSum;
+  const outputTokens = isExcluded ? (output ?? 0) + (reasoning ?? 0) : output;
   if (reasoning === undefined) return { outputTokens };
   return {
     outputTokens,

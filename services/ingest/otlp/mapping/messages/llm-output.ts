@@ -29,7 +29,7 @@ export function readOutput(value: Json): LlmOutput {
   if (typeof json === 'string') return { response: json, toolCalls: [], isWhole: true };
   const messages = readMessages(json);
   if (messages !== undefined) return { ...summarize(messages, json), messages: json, isWhole: true };
-  const inResponse = isJsonObject(json) ? messagesOfResponse(json) : undefined;
+  const inResponse = isJsonObject(json) ? messagesOfResponse(json) : messagesOfChunks(json);
   const read = inResponse === undefined ? undefined : readMessages(inResponse);
   if (inResponse !== undefined && read !== undefined) {
     return { ...summarize(read, inResponse), messages: inResponse, isWhole: false };
@@ -56,6 +56,13 @@ function messagesOfResponse(response: { readonly [key: string]: Json }): Json | 
   return choices.map((choice) =>
     isJsonObject(choice) && choice.message !== undefined ? choice.message : choice,
   );
+}
+
+/** The parts of a streamed response of Gemini. */
+function messagesOfChunks(json: Json): Json | undefined {
+  const chunks = Array.isArray(json) ? json : [];
+  const candidates = chunks.map((chunk) => (isJsonObject(chunk) ? chunk.candidates : undefined));
+  return candidates.length > 0 && candidates.every(Array.isArray) ? candidates.flat() : undefined;
 }
 
 function summarize(messages: readonly Message[], json: Json): Omit<LlmOutput, 'isWhole'> {

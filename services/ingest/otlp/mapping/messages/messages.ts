@@ -124,7 +124,8 @@ const textTypes = new Set<unknown>([undefined, 'text', 'input_text', 'output_tex
 
 function textsOfPart(part: Json): string[] {
   if (typeof part === 'string') return part === '' ? [] : [part];
-  if (!isJsonObject(part)) return [];
+  // Gemini marks the text of a thought.
+  if (!isJsonObject(part) || part.thought === true) return [];
   const inner = isJsonObject(part.message_content) ? part.message_content : part;
   const text = textTypes.has(inner.type) ? textIn(inner, 'text', 'content') : undefined;
   return text === undefined || text === '' ? [] : [text];
