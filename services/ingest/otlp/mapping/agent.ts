@@ -33,6 +33,7 @@ const agentNames: readonly string[] = [
   ...commonRows.agentId.genAi,
   ...commonRows.agentId.openInference,
   'traceloop.entity.name',
+  'entity.name',
 ];
 
 function firstText(attributes: Attributes, names: readonly string[]): string | undefined {

@@ -62,7 +62,8 @@ function takeTags(reader: AttributeReader, dimensions: JsonObject): void {
     const value = reader.get(name);
     const json = typeof value === 'string' ? (parseEmbeddedJson(value) ?? value.split(/,\s*/)) : value;
     if (!Array.isArray(json) || json.length === 0 || !json.every((tag) => typeof tag === 'string')) continue;
-    setMember(dimensions, 'tags', json.join(', '));
+    const tags = json.filter((tag) => tag !== '');
+    if (tags.length > 0) setMember(dimensions, 'tags', tags.join(', '));
     reader.take({ value: json, names: [name] });
   }
 }

@@ -367,3 +367,141 @@ test('spans of Gemini CLI are no calls: its log records have more of them', () =
   });
   expect(events).toEqual([]);
 });
+
+test("VoltAgent's spans have the type of the span, and name the agent of the run", () => {
+  const common = { 'user.id': 'user-1', 'conversation.id': 'thread-1', 'entity.type': 'agent' };
+  const { events } = mapRequests({
+    spans: [
+      { spanId: '00000000000000a1', attributes: { ...common, 'entity.name': 'planner' } },
+      {
+        spanId: '00000000000000b2',
+        parentSpanId: '00000000000000a1',
+        name: 'llm:generateText',
+        attributes: {
+          ...common,
+          'span.type': 'llm',
+          'llm.model': 'gpt-4o',
+          'llm.messages': JSON.stringify(asked),
+          'llm.usage.prompt_tokens': 20,
+          'llm.usage.completion_tokens': 7,
+          'llm.usage.cached_tokens': 8,
+          'llm.usage.reasoning_tokens': 3,
+          'llm.finish_reason': 'stop',
+        },
+      },
+      {
+        spanId: '00000000000000c3',
+        parentSpanId: '00000000000000a1',
+        name: 'tool.execution:get_weather',
+        attributes: {
+          ...common,
+          'span.type': 'tool',
+          'tool.name': 'get_weather',
+          'tool.call.id': 'call_1',
+          input: '{"city":"Bern"}',
+          output: '{"celsius":21}',
+        },
+      },
+      {
+        spanId: '00000000000000d4',
+        parentSpanId: '00000000000000a1',
+        name: 'memory.read',
+        attributes: { ...common, 'span.type': 'memory', input: '{}', output: '[]' },
+      },
+    ],
+  });
+  expect(events).toMatchObject([
+    {
+      type: 'llm',
+      context: { threadId: 'thread-1', userId: 'user-1', agentId: 'planner' },
+      properties: {
+        llm: {
+          model: 'gpt-4o',
+          input: { prompt: 'How warm?' },
+          output: { finishReason: 'stop' },
+          usage: {
+            inputTokenDetails: { cacheReadTokens: 8 },
+            outputTokenDetails: { reasoningTokens: 3 },
+            totalTokens: 27,
+          },
+        },
+      },
+    },
+    {
+      type: 'tool',
+      context: { agentId: 'planner' },
+      properties: {
+        tool: { name: 'get_weather', callId: 'call_1', input: { city: 'Bern' }, output: { celsius: 21 } },
+      },
+    },
+  ]);
+});
+
+test('OpenLLMetry for LangChain in JavaScript sends the class of a tool, and arguments and parts of messages as JSON text', () => {
+  const result = { content: '{"celsius":21}', tool_call_id: 'call_1', name: 'get_weather' };
+  const { events } = mapRequests({
+    spans: [
+      {
+        attributes: {
+          'gen_ai.operation.name': 'execute_tool',
+          'traceloop.span.kind': 'task',
+          'traceloop.entity.name': 'DynamicStructuredTool',
+          'traceloop.entity.input': '{"args":["{\\"city\\":\\"Bern\\"}"]}',
+          'traceloop.entity.output': JSON.stringify({ lc: 1, kwargs: result }),
+        },
+      },
+      {
+        spanId: '00000000000000b2',
+        attributes: {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.input.messages': JSON.stringify([
+            {
+              role: 'system',
+              parts: [{ type: 'text', content: JSON.stringify([{ type: 'text', text: 'Be brief.' }]) }],
+            },
+          ]),
+        },
+      },
+    ],
+  });
+  expect(events).toMatchObject([
+    {
+      properties: {
+        tool: { name: 'get_weather', callId: 'call_1', input: { city: 'Bern' }, output: { celsius: 21 } },
+      },
+    },
+    { properties: { llm: { input: { system: 'Be brief.' } } } },
+  ]);
+});
+
+test("OpenInference for the AI SDK quotes a tool call's arguments once more", () => {
+  const event = mapSpan({
+    attributes: {
+      'openinference.span.kind': 'LLM',
+      'llm.output_messages.0.message.role': 'assistant',
+      'llm.output_messages.0.message.tool_calls.0.tool_call.id': 'call_1',
+      'llm.output_messages.0.message.tool_calls.0.tool_call.function.name': 'get_weather',
+      'llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments': JSON.stringify(
+        call.arguments,
+      ),
+    },
+  });
+  expect(event).toMatchObject({ properties: { llm: { output: { toolCalls: [call] } } } });
+});
+
+test("Langfuse's wrapper of OpenAI's responses sends instructions and tools as metadata", () => {
+  const event = mapSpan({
+    attributes: {
+      'langfuse.observation.type': 'generation',
+      'langfuse.observation.input': 'How warm?',
+      'langfuse.observation.metadata.instructions': 'Be brief.',
+      'langfuse.observation.metadata.tools': JSON.stringify([tool]),
+      'langfuse.trace.tags': '',
+    },
+  });
+  expect(event).toMatchObject({
+    properties: { llm: { input: { system: 'Be brief.', prompt: 'How warm?', tools: [tool] } } },
+  });
+  expect(Object.keys(event.additionalProperties)).not.toContain('instructions');
+  expect(Object.keys(event.additionalProperties)).not.toContain('tags');
+});

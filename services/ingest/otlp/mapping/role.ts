@@ -51,8 +51,13 @@ const rules: readonly Rule[] = [
   byWord('langsmith.span.kind', 'genAi', { llm: 'llm', tool: 'tool', embedding: 'embeddings' }),
   byWord('langwatch.span.type', 'openLlmetry', { llm: 'llm', tool: 'tool', agent: 'agent' }),
   byWord('genkit:metadata:subtype', 'genAi', { model: 'llm', tool: 'tool', embedder: 'embeddings' }),
-  // Claude Code
-  byWord('span.type', 'genAi', { llm_request: 'llm', interaction: 'agent' }),
+  // Claude Code and VoltAgent
+  byWord('span.type', 'genAi', { llm_request: 'llm', interaction: 'agent', llm: 'llm', tool: 'tool' }),
+  // Below the run of an agent VoltAgent's spans name it, too.
+  (attributes) =>
+    textOf(attributes, 'entity.type') === 'agent' && !has(attributes, 'span.type')
+      ? { kind: 'agent', by: 'genAi' }
+      : undefined,
   byWord('lmnr.span.type', 'genAi', { LLM: 'llm', TOOL: 'tool' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('llm.request.type', 'openLlmetry', {

@@ -46,6 +46,7 @@ export const commonRows = {
     ],
     genAi: [
       'gen_ai.conversation.id',
+      'conversation.id',
       'gcp.vertex.agent.session_id',
       ...metadata('langsmith.metadata.', threadNames),
       ...metadata('mastra.metadata.', threadNames),
@@ -102,9 +103,12 @@ export const llmRows = {
     genAi: ['gen_ai.response.model', 'gen_ai.request.model', 'genkit:name'],
     openInference: ['llm.model_name'],
     vercel: ['ai.response.model', 'ai.model.id'],
-    openLlmetry: ['llm.response.model', 'llm.request.model'],
+    openLlmetry: ['llm.response.model', 'llm.request.model', 'llm.model'],
   },
-  system: { genAi: ['gen_ai.system_instructions'] },
+  system: {
+    langfuse: ['langfuse.observation.metadata.instructions'],
+    genAi: ['gen_ai.system_instructions'],
+  },
   input: {
     langfuse: ['langfuse.observation.input'],
     genAi: [
@@ -118,9 +122,10 @@ export const llmRows = {
     ],
     openInference: ['llm.input_messages.*', 'llm.prompts.*', 'llm.prompts', 'input.value'],
     vercel: ['ai.prompt.messages', 'ai.prompt'],
-    openLlmetry: ['gen_ai.prompt.*', 'llm.prompts.*'],
+    openLlmetry: ['gen_ai.prompt.*', 'llm.prompts.*', 'llm.messages'],
   },
   tools: {
+    langfuse: ['langfuse.observation.metadata.tools'],
     genAi: ['gen_ai.tool.definitions', 'langwatch.params#tools'],
     openInference: ['llm.tools.*'],
     vercel: ['ai.prompt.tools'],
@@ -171,7 +176,7 @@ export const toolRows = {
   },
   callId: {
     genAi: ['gen_ai.tool.call.id', 'gen_ai.tool.call_id'],
-    openInference: ['tool.id', 'tool_call.id', 'tool_call_id'],
+    openInference: ['tool.id', 'tool_call.id', 'tool_call_id', 'tool.call.id'],
     vercel: ['ai.toolCall.id'],
   },
   input: {
@@ -185,6 +190,7 @@ export const toolRows = {
       'langwatch.input',
       'lmnr.span.input',
       'genkit:input',
+      'input',
     ],
     openInference: ['input.value', 'tool.parameters'],
     vercel: ['ai.toolCall.args', 'ai.toolCall.input'],
@@ -201,6 +207,7 @@ export const toolRows = {
       'langwatch.output',
       'lmnr.span.output',
       'genkit:output',
+      'output',
     ],
     openInference: ['output.value'],
     vercel: ['ai.toolCall.result', 'ai.toolCall.output'],

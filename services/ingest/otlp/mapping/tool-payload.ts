@@ -10,6 +10,7 @@ import { type Row, toolRows } from './table.ts';
 interface Unwrapped {
   readonly value: Json;
   readonly callId?: string | undefined;
+  readonly name?: string | undefined;
 }
 
 /** Maps a tool span to `properties.tool` (docs/api.md §2.7), by the rows of the table. Input and output in JSON text are stored as JSON. */
@@ -20,8 +21,10 @@ export function mapToolPayload(
 ): JsonObject {
   const input = takeValue(reader, toolRows.input, unwrapInput);
   const output = takeValue(reader, toolRows.output, unwrapOutput);
+  const named = reader.text(toolRows.name);
   return compact({
-    name: reader.text(toolRows.name) ?? spanName,
+    // OpenLLMetry for LangChain's JavaScript sends the class of the tool.
+    name: output?.name ?? named ?? spanName,
     callId: reader.text(toolRows.callId) ?? output?.callId,
     input: input?.value ?? valueOfEvent(events, 'gen_ai.tool.message', 'content'),
     output:
@@ -51,10 +54,17 @@ function takeValue(
   return unwrapped ?? { value: json };
 }
 
-/** The arguments in a call of a Python function (`{ args: [], kwargs }`: smolagents, LlamaIndex) or of a tool of LangChain (`inputs`). */
+/**
+ * The arguments in a call of a Python function (`{ args: [], kwargs }`: smolagents, LlamaIndex) or of a tool of LangChain (`inputs`; in
+ * JavaScript `{ args: [text] }`).
+ */
 function unwrapInput(json: Json): Unwrapped | undefined {
   if (!isJsonObject(json)) return undefined;
   const { args, kwargs, inputs } = json;
+  const only =
+    Object.keys(json).length === 1 && Array.isArray(args) && args.length === 1 ? args[0] : undefined;
+  const given = typeof only === 'string' ? parseEmbeddedJson(only) : undefined;
+  if (isJsonObject(given)) return { value: given };
   if (json.input_str !== undefined && isJsonObject(inputs)) return { value: inputs };
   const hasArgs = args !== undefined && !(Array.isArray(args) && args.length === 0);
   return !hasArgs && isJsonObject(kwargs) ? { value: kwargs } : undefined;
@@ -69,7 +79,7 @@ function unwrapOutput(json: Json): Unwrapped | undefined {
   if (isJsonObject(inner)) return unwrapOutput(inner);
   const callId = textIn(json, 'tool_call_id');
   return callId !== undefined && json.content !== undefined
-    ? { value: parsed(json.content), callId }
+    ? { value: parsed(json.content), callId, name: textIn(json, 'name') || undefined }
     : undefined;
 }
 

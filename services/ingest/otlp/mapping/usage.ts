@@ -21,6 +21,7 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.prompt_details.cache_read'],
     vercel: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
+    openLlmetry: ['llm.usage.cached_tokens'],
   },
   cacheWrite: {
     genAi: [
@@ -47,6 +48,7 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.completion_details.reasoning'],
     vercel: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
+    openLlmetry: ['llm.usage.reasoning_tokens'],
   },
   total: {
     genAi: ['gen_ai.usage.total_tokens'],

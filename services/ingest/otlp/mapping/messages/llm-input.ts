@@ -53,7 +53,7 @@ function toolsAmong(messages: Json): Json[] {
 /** Reads tool definitions of any convention as a list of objects. */
 export function readTools(value: Json): readonly Json[] | undefined {
   const json = parsed(value);
-  return Array.isArray(json) ? json.map(readTool) : undefined;
+  return Array.isArray(json) && json.length > 0 ? json.map(readTool) : undefined;
 }
 
 /** Reads the text of system instructions, which are text or a list of parts. */

@@ -128,7 +128,9 @@ function textsOfPart(part: Json): string[] {
   if (!isJsonObject(part) || part.thought === true) return [];
   const inner = isJsonObject(part.message_content) ? part.message_content : part;
   const text = textTypes.has(inner.type) ? textIn(inner, 'text', 'content') : undefined;
-  return text === undefined || text === '' ? [] : [text];
+  if (text === undefined || text === '') return [];
+  const nested = partsOf(text);
+  return nested[0] === text ? [text] : nested.flatMap(textsOfPart);
 }
 
 const callTypes = new Set<unknown>(['tool_call', 'tool_use', 'tool-call', 'function_call', 'function']);
@@ -147,8 +149,24 @@ function readToolCall(json: Json): ToolCall | undefined {
   if (!isCall || name === undefined) return undefined;
   const id = textIn(json, 'call_id', 'id', 'toolCallId', 'tool_call_id');
   const given = called.arguments ?? called.input ?? called.args;
-  const text = typeof given === 'string' ? given : given === undefined ? undefined : JSON.stringify(given);
+  const text = given === undefined ? undefined : textOfArguments(given);
   return { ...(id && { id }), name, ...(text !== undefined && { arguments: text }) };
+}
+
+/** Arguments as JSON text. OpenInference quotes the text of the AI SDK once more. */
+function textOfArguments(given: Json): string {
+  if (typeof given !== 'string') return JSON.stringify(given);
+  const inner = /^"\s*\{.*\}\s*"$/s.test(given) ? parseQuoted(given) : undefined;
+  return inner ?? given;
+}
+
+function parseQuoted(text: string): string | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'string' ? json : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A message may also have a name, but unlike a call it has a role. */
