@@ -20,6 +20,8 @@ export interface Call<Node extends SpanNode = SpanNode> {
 export interface CallTraits {
   readonly scope: string;
   readonly model: string | undefined;
+  /** The model as it was requested, which a span without the response has alone. */
+  readonly requestedModel: string | undefined;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   /** The provider's id of the response. */
@@ -37,6 +39,7 @@ export function readCallTraits(span: Span, by: Convention, scope: string): CallT
   return {
     scope,
     model: reader.text(llmRows.model),
+    requestedModel: textOf(span.attributes, 'gen_ai.request.model'),
     inputTokens: reader.number(usageRows.input),
     outputTokens: reader.number(usageRows.output),
     responseId: reader.text(llmRows.responseId) ?? readRawResponse(reader.get('output.value')).id,
@@ -59,13 +62,14 @@ export function describeCall<Node extends SpanNode>(
   const { traceId, parentSpanId } = call.outer.at(-1) ?? call.innermost;
   const usage = [first('inputTokens'), first('outputTokens')];
   // A refused call has neither usage nor a response.
+  const models = new Set([first('model'), first('requestedModel') ?? first('model')]);
   const isRefused = all.every(({ isFailed }) => isFailed) && usage.every((count) => count === undefined);
   return {
     call,
     scopes: all.map(({ scope }) => scope),
     responseKey: first('responseId'),
     siblingKeys: [
-      ...(usage.includes(undefined) ? [] : [[first('model'), ...usage]]),
+      ...(usage.includes(undefined) ? [] : [...models].map((model) => [model, ...usage])),
       ...(isRefused && first('model') !== undefined ? [['refused', first('model')]] : []),
       ...all.flatMap(({ streamKey }) => (streamKey === undefined ? [] : [[streamKey]])),
     ].map((key) => JSON.stringify([traceId, parentSpanId, ...key])),

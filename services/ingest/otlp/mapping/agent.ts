@@ -26,8 +26,9 @@ export function agentOfStep({ name, attributes }: Span): string | undefined {
 
 const agentOfSetup = /, current_agent_name='([^'\\]*)'\)$/;
 
-/** Instrumentations of Python name a span by the agent and its method: `planner.run`. */
-const methodSuffix = /\.(?:a?run|a?invoke|a?call|kickoff|_execute_core)$/;
+/** Instrumentations of Python name a span by the agent and its method, or its kind: `planner.run`, `planner.agent`. */
+const methodSuffix =
+  /\.(?:a?run|run_stream|a?invoke|a?call|kickoff|_execute_core|on_messages|on_messages_stream|agent)$/;
 
 const agentNames: readonly string[] = [
   ...commonRows.agentId.genAi,

@@ -5,7 +5,7 @@ import { compact, type JsonObject, unlessEmpty } from './json-object.ts';
 import type { EventMessages } from './messages/event-messages.ts';
 import { type LlmInput, readInput, readInstructions, readTools } from './messages/llm-input.ts';
 import { type LlmOutput, readOutput } from './messages/llm-output.ts';
-import { isJsonObject, readToolCalls } from './messages/messages.ts';
+import { isJsonObject, readToolCalls, type ToolCall } from './messages/messages.ts';
 import { type RawResponse, readRawResponse } from './messages/raw-response.ts';
 import { llmRows, type Row } from './table.ts';
 import { mapUsage } from './usage.ts';
@@ -15,7 +15,7 @@ export function mapLlmPayload(reader: AttributeReader, messages: EventMessages):
   const raw = readRawResponse(reader.get('output.value') ?? reader.find(llmRows.output)?.value);
   const usage = mapUsage(reader, raw.usage);
   return compact({
-    model: reader.text(llmRows.model) ?? findRequestedModel(reader),
+    model: reader.text(llmRows.model) ?? findRequestedModel(reader) ?? raw.model,
     input: mapInput(reader, messages),
     output: mapOutput(reader, messages, raw),
     usage,
@@ -63,8 +63,8 @@ function mapOutput(
     takeBest(reader, llmRows.output, readOutput, countMissingOutput) ?? fromEvents(ofEvents, readOutput);
   const output: Partial<LlmOutput> = read ?? readSeparately(reader);
   const { response, messages } = output;
-  const toolCalls = output.toolCalls ?? [];
   const finishReason = takeFinishReason(reader) ?? output.finishReason ?? raw.finishReason;
+  const toolCalls = output.toolCalls?.length ? output.toolCalls : findToolCalls(reader, finishReason);
   const sentMode = reader.text(llmRows.mode);
   const inferred = response === undefined ? undefined : output.isJson ? 'json' : 'text';
   return unlessEmpty(
@@ -76,6 +76,16 @@ function mapOutput(
       finishReason,
     }),
   );
+}
+
+/** LiteLLM has the text of a response in one attribute, and its tool calls in another. */
+function findToolCalls(reader: AttributeReader, finishReason: string | undefined): readonly ToolCall[] {
+  if (!finishReason?.startsWith('tool')) return [];
+  for (const { value } of reader.findAll(llmRows.output)) {
+    const { toolCalls } = readOutput(value);
+    if (toolCalls.length > 0) return toolCalls;
+  }
+  return [];
 }
 
 /** Reads the first value of a field that lacks nothing, or the one that lacks least. Senders repeat content in several attributes. */
@@ -101,13 +111,16 @@ function countMissingInput(input: LlmInput, best: LlmInput): number {
   return countMessages(input) < countMessages(best) ? Number.POSITIVE_INFINITY : input.emptyCount;
 }
 
+/** A text in the place of a message is what Python prints for an object: it counts as none. */
 function countMessages({ messages }: LlmInput): number {
-  return Array.isArray(messages) ? messages.flat().length : 0;
+  return Array.isArray(messages) ? messages.flat().filter(isJsonObject).length : 0;
 }
 
-function countMissingOutput({ response, toolCalls }: LlmOutput): number {
+/** Counts the tool calls without an id. A value with fewer tool calls is never better: it may be the text only, or a response in another form. */
+function countMissingOutput({ response, toolCalls }: LlmOutput, best: LlmOutput): number {
   const isEmpty = response === undefined && toolCalls.length === 0;
-  return isEmpty ? Number.POSITIVE_INFINITY : toolCalls.filter(({ id }) => id === undefined).length;
+  if (isEmpty || toolCalls.length < best.toolCalls.length) return Number.POSITIVE_INFINITY;
+  return toolCalls.filter(({ id }) => id === undefined).length;
 }
 
 /** Reads a value, and takes its attributes if the result holds all of it. */

@@ -13,6 +13,7 @@ const words: readonly { readonly attribute: string; readonly kinds: Readonly<Rec
     kinds: { chain: 'chain', retriever: 'retriever', embedding: 'embedding' },
   },
   { attribute: 'traceloop.span.kind', kinds: { workflow: 'workflow', task: 'chain' } },
+  { attribute: 'agentops.span.kind', kinds: { session: 'workflow', workflow: 'workflow', task: 'chain' } },
   {
     attribute: 'langsmith.span.kind',
     kinds: { chain: 'chain', retriever: 'retriever', embedding: 'embedding' },

@@ -17,6 +17,14 @@ export type FilterReason = 'not_genai' | 'embeddings' | 'agent' | 'aggregate' | 
 
 type Rule = (attributes: Attributes) => Role | undefined;
 
+/** OpenLLMetry and AgentOps name the kind of a request. */
+const requestTypes = {
+  chat: 'llm',
+  completion: 'llm',
+  embedding: 'embeddings',
+  rerank: 'embeddings',
+} as const;
+
 /** The first rule that returns a role wins (ADR 0015). */
 const rules: readonly Rule[] = [
   byWord('langfuse.observation.type', 'langfuse', {
@@ -60,12 +68,14 @@ const rules: readonly Rule[] = [
       : undefined,
   byWord('lmnr.span.type', 'genAi', { LLM: 'llm', TOOL: 'tool' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
-  byWord('llm.request.type', 'openLlmetry', {
-    chat: 'llm',
-    completion: 'llm',
-    embedding: 'embeddings',
-    rerank: 'embeddings',
-  }),
+  byWord('agentops.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
+  byWord('llm.request.type', 'openLlmetry', requestTypes),
+  byWord('gen_ai.request.type', 'openLlmetry', requestTypes),
+  // Haystack's own tracing names the component's class: `OpenAIChatGenerator`, `AnthropicChatGenerator`, `OpenAIGenerator`.
+  (attributes) =>
+    textOf(attributes, 'haystack.component.type')?.endsWith('Generator')
+      ? { kind: 'llm', by: 'genAi' }
+      : undefined,
   (attributes) => (has(attributes, 'gen_ai.tool.name') ? { kind: 'tool', by: 'genAi' } : undefined),
   byModelAndUsage,
 ];

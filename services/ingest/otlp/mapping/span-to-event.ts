@@ -1,4 +1,5 @@
 import type { SpanContext } from '../../../../lib/traces/span-tree.ts';
+import type { Json } from '../../read/protobuf-struct.ts';
 import { textOf } from '../spans/attributes.ts';
 import type { Span, SpanEvent, SpanSource } from '../spans/span.ts';
 import { AttributeReader, unquoted } from './attribute-reader.ts';
@@ -93,7 +94,10 @@ function mapStatus(span: Span, reader: AttributeReader, events: readonly SpanEve
     (span.status.message || attributeOf(exception, 'exception.message')) ??
     reader.text(commonRows.errorMessage);
   const error = compact({
-    code: code?.replace(pythonClass, '$1'),
+    code:
+      code === 'Exception'
+        ? (printedException.exec(message ?? '')?.[1] ?? code)
+        : code?.replace(pythonClass, '$1'),
     httpStatus: reader.number(commonRows.errorHttpStatus),
     message: message && withoutStack(message),
   });
@@ -105,6 +109,9 @@ const failedPattern = /^(?:\["error"\]|error)$/;
 
 /** Semantic Kernel sends the class of an exception as Python prints it. */
 const pythonClass = /^<class '(.+)'>$/;
+
+/** LangSmith creates an exception whose message is the original one as Python prints it: `BadRequestError('…')`. */
+const printedException = /^([A-Za-z_]\w*)\(/;
 
 /** LangChain's messages end with the stack trace. All of the status is stored under `otel`. */
 function withoutStack(message: string): string {
@@ -129,8 +136,14 @@ function mapInstrumentation(reader: AttributeReader, source: SpanSource, vendor:
 /** Vercel appends the interface to the provider's name: `openai.chat` is OpenAI. */
 const interfaceSuffix = /\.(?:chat|completion|responses|messages|generative-ai)$/;
 
+/** LangSmith sends this as the provider of calls that failed. Their metadata has the provider. */
+const framework = 'langchain';
+
 function takeProvider(reader: AttributeReader): string | undefined {
-  const found = reader.find(commonRows.source, (value) => typeof value === 'string' && value !== '');
+  const isText = (value: Json) => typeof value === 'string' && value !== '';
+  const found =
+    reader.find(commonRows.source, (value) => isText(value) && value !== framework) ??
+    reader.find(commonRows.source, isText);
   if (found === undefined) return undefined;
   const name = unquoted(String(found.value));
   const provider = name.replace(interfaceSuffix, '');

@@ -101,7 +101,8 @@ export const llmRows = {
   model: {
     langfuse: ['langfuse.observation.model.name'],
     genAi: ['gen_ai.response.model', 'gen_ai.request.model', 'genkit:name'],
-    openInference: ['llm.model_name'],
+    // OpenInference's processor for Pydantic AI adds the requested model to spans that have the model of the response.
+    openInference: ['gen_ai.response.model', 'llm.model_name'],
     vercel: ['ai.response.model', 'ai.model.id'],
     openLlmetry: ['llm.response.model', 'llm.request.model', 'llm.model'],
   },
@@ -119,6 +120,7 @@ export const llmRows = {
       'langwatch.input',
       'lmnr.span.input',
       'genkit:input',
+      'haystack.component.input',
     ],
     openInference: ['llm.input_messages.*', 'llm.prompts.*', 'llm.prompts', 'input.value'],
     vercel: ['ai.prompt.messages', 'ai.prompt'],
@@ -129,7 +131,7 @@ export const llmRows = {
     genAi: ['gen_ai.tool.definitions', 'langwatch.params#tools'],
     openInference: ['llm.tools.*'],
     vercel: ['ai.prompt.tools'],
-    openLlmetry: ['llm.request.functions.*'],
+    openLlmetry: ['llm.request.functions.*', 'gen_ai.request.functions.*'],
   },
   output: {
     langfuse: ['langfuse.observation.output'],
@@ -141,6 +143,7 @@ export const llmRows = {
       'langwatch.output',
       'lmnr.span.output',
       'genkit:output',
+      'haystack.component.output',
     ],
     openInference: ['llm.output_messages.*', 'llm.completions.*', 'output.value'],
     openLlmetry: ['gen_ai.completion.*', 'llm.completions.*'],
@@ -172,7 +175,7 @@ export const toolRows = {
     genAi: ['gen_ai.tool.name', 'genkit:name'],
     openInference: ['tool.name'],
     vercel: ['ai.toolCall.name'],
-    openLlmetry: ['traceloop.entity.name'],
+    openLlmetry: ['traceloop.entity.name', 'operation.name'],
   },
   callId: {
     genAi: ['gen_ai.tool.call.id', 'gen_ai.tool.call_id'],
@@ -194,7 +197,7 @@ export const toolRows = {
     ],
     openInference: ['input.value', 'tool.parameters'],
     vercel: ['ai.toolCall.args', 'ai.toolCall.input'],
-    openLlmetry: ['traceloop.entity.input'],
+    openLlmetry: ['traceloop.entity.input', 'agentops.tool.input'],
   },
   output: {
     langfuse: ['langfuse.observation.output'],
@@ -211,7 +214,7 @@ export const toolRows = {
     ],
     openInference: ['output.value'],
     vercel: ['ai.toolCall.result', 'ai.toolCall.output'],
-    openLlmetry: ['traceloop.entity.output'],
+    openLlmetry: ['traceloop.entity.output', 'agentops.tool.output'],
   },
 } as const satisfies Record<string, Row>;
 

@@ -67,7 +67,9 @@ type Counts = Partial<Record<keyof typeof usageRows, number>>;
  * @returns undefined when none are known.
  */
 export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: Json } | undefined {
-  const counted = countsIn(reader.get('gen_ai.usage.raw') ?? raw);
+  const counted = countsIn(
+    reader.get('gen_ai.usage.raw') ?? raw ?? readPrinted(reader.get('metadata.usage_object')),
+  );
   const counts = findCounts(reader) ?? takeCounts(reader) ?? counted;
   if (counts === undefined) return undefined;
   addDetails(counts, counted);
@@ -80,6 +82,12 @@ export function mapUsage(reader: AttributeReader, raw?: Json): { [key: string]: 
   const isWhole = input !== undefined && output !== undefined;
   const total = counts.total === undefined ? (isWhole ? sum : undefined) : Math.max(counts.total, sum);
   return { ...input, ...output, ...(total !== undefined && { totalTokens: total }) };
+}
+
+/** LiteLLM sends the provider's counts as Python prints them: `{'prompt_tokens': 20, 'prompt_tokens_details': None}`. */
+function readPrinted(value: Json | undefined): Json | undefined {
+  if (typeof value !== 'string' || !/^\{[\w\s'{}:,.]*\}$/.test(value)) return undefined;
+  return parseEmbeddedJson(value.replaceAll("'", '"').replaceAll('None', 'null'));
 }
 
 function addDetails(counts: Counts, raw: Counts = {}): void {
@@ -167,10 +175,13 @@ function countsIn(value: Json | undefined): Counts | undefined {
     const known = counts.filter((count) => count !== undefined);
     return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
   };
+  // LiteLLM has the cached tokens of Anthropic twice: as a count of its own, and as a part of another.
+  const wholeOrPart = (isOf: (name: string) => boolean) =>
+    sumOf((name) => !name.includes('.') && isOf(name)) ?? sumOf(isOf);
   const counts = {
     input: sumOf((name) => name === 'prompt_tokens' || isWhole(name, 'input')),
-    cacheRead: sumOf((name) => /cached|cache_?read/i.test(name)),
-    cacheWrite: sumOf((name) => /cache_?(?:creation|write)/i.test(ownNameOf(name))),
+    cacheRead: wholeOrPart((name) => /cached|cache_?read/i.test(name)),
+    cacheWrite: wholeOrPart((name) => /cache_?(?:creation|write)/i.test(ownNameOf(name))),
     output: sumOf((name) => name === 'completion_tokens' || isWhole(name, 'output')),
     reasoning: sumOf((name) => /reasoning|^thoughtsTokens$/.test(name)),
     total: sumOf((name) => /^total(?:_tokens|Tokens)?$/.test(name)),

@@ -76,7 +76,7 @@ function readRequest(request: { readonly [key: string]: Json }): LlmInput | unde
   const prompt = typeof list === 'string' ? list : undefined;
   if (messages === undefined && prompt === undefined) return undefined;
   const config = isJsonObject(request.config) ? request.config : request;
-  const given = config.system ?? config.instructions ?? config.system_instruction;
+  const given = config.system ?? config.instructions ?? config.system_instruction ?? config.system_prompt;
   const system = given === undefined ? undefined : readInstructions(given)?.text;
   const tools = request.tools === undefined ? undefined : readTools(request.tools);
   return {
@@ -103,10 +103,17 @@ function summarize(messages: readonly Message[]): Pick<LlmInput, 'system' | 'pro
 function readTool(tool: Json): Json {
   if (typeof tool === 'string') return parsed(tool);
   if (!isJsonObject(tool)) return tool;
-  if (isJsonObject(tool.tool) && typeof tool.tool.json_schema === 'string')
-    return parsed(tool.tool.json_schema);
+  if (isJsonObject(tool.tool) && typeof tool.tool.json_schema === 'string') return readSchema(tool.tool);
   if (typeof tool.parameters === 'string') return { ...tool, parameters: parsed(tool.parameters) };
   return tool;
+}
+
+/** OpenInference's `tool.json_schema` is the definition, or only the schema of its parameters beside the name. */
+function readSchema({ name, description, json_schema }: { readonly [key: string]: Json }): Json {
+  const schema = parsed(json_schema ?? null);
+  const isOfParameters = typeof name === 'string' && isJsonObject(schema) && schema.type === 'object';
+  if (!isOfParameters) return schema;
+  return { name, ...(description !== undefined && { description }), parameters: schema };
 }
 
 function parsed(value: Json): Json {

@@ -38,14 +38,18 @@ export function readOutput(value: Json): LlmOutput {
   if (message !== undefined) {
     return { ...summarize([message], [json]), messages: [json], isWhole: true };
   }
+  // LangSmith sends `{"output":null}` for a call that failed.
+  if (json === null || (isJsonObject(json) && Object.values(json).every((member) => member === null)))
+    return { toolCalls: [], isWhole: true };
   const response = typeof value === 'string' ? value : JSON.stringify(json);
   return { response, toolCalls: [], isJson: true, isWhole: true };
 }
 
-/** The messages in a response of OpenAI's chat completions, completions or responses API, of Gemini, or of LangChain. */
+/** The messages in a response of OpenAI's chat completions, completions or responses API, of Gemini, LangChain or Haystack. */
 function messagesOfResponse(response: { readonly [key: string]: Json }): Json | undefined {
-  const { choices, output, generations, candidates } = response;
+  const { choices, output, generations, candidates, replies } = response;
   if (Array.isArray(candidates)) return candidates;
+  if (Array.isArray(replies)) return replies;
   if (Array.isArray(generations))
     return generations
       .flat()

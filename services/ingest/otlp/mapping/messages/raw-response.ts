@@ -5,6 +5,7 @@ import { isJsonObject, textIn } from './messages.ts';
 /** Fields of a provider's response for which some conventions have no attribute. */
 export interface RawResponse {
   readonly id: string | undefined;
+  readonly model: string | undefined;
   readonly finishReason: string | undefined;
   /** The tokens as the provider counted them. */
   readonly usage: Json | undefined;
@@ -12,13 +13,16 @@ export interface RawResponse {
 
 type Members = { readonly [key: string]: Json };
 
-/** Reads a response of OpenAI's, Anthropic's or Gemini's client, or of LangChain, which OpenInference and LangSmith send as JSON text. */
+/** Reads a response of OpenAI's, Anthropic's or Gemini's client, of LangChain or of Haystack, which their tracers send as JSON text. */
 export function readRawResponse(value: Json | undefined): RawResponse {
   const json = typeof value === 'string' ? parseEmbeddedJson(value) : value;
-  if (!isJsonObject(json)) return { id: undefined, finishReason: undefined, usage: undefined };
+  if (!isJsonObject(json))
+    return { id: undefined, model: undefined, finishReason: undefined, usage: undefined };
   const generation = membersOf(listOf(listOf(json.generations)[0])[0]);
   const message = membersOf(membersOf(generation.message).kwargs);
   const metadata = membersOf(message.response_metadata);
+  // Haystack's chat generators have `meta` in each reply, the others beside the replies.
+  const haystack = membersOf(membersOf(listOf(json.replies)[0]).meta ?? listOf(json.meta)[0]);
   // An item of a response has an id, too, but no model.
   const ownId = json.type === undefined || json.model !== undefined ? json.id : undefined;
   const ids = [
@@ -36,6 +40,7 @@ export function readRawResponse(value: Json | undefined): RawResponse {
     listOf(json.candidates)[0],
     generation.generation_info,
     metadata,
+    haystack,
   ];
   const reasons = holders.map((holder) =>
     textIn(membersOf(holder), 'finish_reason', 'stop_reason', 'finishReason'),
@@ -44,7 +49,8 @@ export function readRawResponse(value: Json | undefined): RawResponse {
     // LangChain's own ids identify its runs, not the provider's response.
     id: ids.find((id): id is string => typeof id === 'string' && id !== '' && !/^(?:lc_)?run-/.test(id)),
     finishReason: reasons.find((reason) => reason !== undefined && reason !== ''),
-    usage: json.usage,
+    model: textIn(haystack, 'model'),
+    usage: json.usage ?? haystack.usage,
   };
 }
 

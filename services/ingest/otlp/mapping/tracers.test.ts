@@ -1,0 +1,257 @@
+import { expect, test } from 'vitest';
+import { mapRequests, mapSpan } from '../../../../test/support/otlp/mapped-spans.ts';
+
+/** Spans in the formats of tracers that frameworks bring along: Haystack, AgentOps, AutoGen, LangSmith, LiteLLM. */
+
+const call = { id: 'call_1', name: 'get_weather', arguments: '{"city":"Bern"}' };
+const usage = {
+  prompt_tokens: 20,
+  completion_tokens: 7,
+  total_tokens: 27,
+  prompt_tokens_details: { cached_tokens: 8 },
+  completion_tokens_details: { reasoning_tokens: 3 },
+};
+
+function haystackMessage(role: string, content: object, meta: object = {}) {
+  return { role, meta, name: null, content: [content] };
+}
+
+test("Haystack's own tracing has the request and the replies of a generator", () => {
+  const asked = [haystackMessage('system', { text: 'Be brief.' }), haystackMessage('user', { text: 'How?' })];
+  const reply = haystackMessage(
+    'assistant',
+    { tool_call: { tool_name: call.name, arguments: { city: 'Bern' }, id: call.id, extra: null } },
+    { model: 'gpt-4o-2025', index: 0, finish_reason: 'tool_calls', usage },
+  );
+  const { events, counts } = mapRequests({
+    spans: [
+      {
+        spanId: '00000000000000a1',
+        attributes: {
+          'haystack.component.type': 'OpenAIChatGenerator',
+          'haystack.component.input': JSON.stringify({ messages: asked, tools: null }),
+          'haystack.component.output': JSON.stringify({ replies: [reply] }),
+        },
+      },
+      {
+        spanId: '00000000000000a2',
+        attributes: {
+          'haystack.component.type': 'OpenAIGenerator',
+          'haystack.component.input': '{"prompt":"How?","system_prompt":"Be brief."}',
+          'haystack.component.output': JSON.stringify({
+            replies: ['Mild.'],
+            meta: [{ model: 'gpt-4o-2025', finish_reason: 'stop', usage: null }],
+          }),
+        },
+      },
+      { spanId: '00000000000000a3', attributes: { 'haystack.component.type': 'ChatPromptBuilder' } },
+    ],
+  });
+  const input = { system: 'Be brief.', prompt: 'How?' };
+  expect(counts.filtered).toEqual({ not_genai: 1 });
+  expect(events.map(({ properties }) => properties.llm)).toMatchObject([
+    {
+      model: 'gpt-4o-2025',
+      input: { ...input, messages: asked },
+      output: { mode: 'tool_calls', toolCalls: [call], finishReason: 'tool_calls' },
+      usage: {
+        inputTokens: 20,
+        inputTokenDetails: { cacheReadTokens: 8 },
+        outputTokens: 7,
+        outputTokenDetails: { reasoningTokens: 3 },
+      },
+    },
+    { model: 'gpt-4o-2025', input, output: { response: 'Mild.', finishReason: 'stop' } },
+  ]);
+});
+
+test('what Python prints for a message replaces neither messages nor tool calls without an id', () => {
+  const { input, output } = mapSpan({
+    attributes: {
+      'openinference.span.kind': 'LLM',
+      'llm.input_messages.0.message.role': 'user',
+      'llm.input_messages.0.message.content': 'How?',
+      'llm.input_messages.1.message.role': 'assistant',
+      'input.value': JSON.stringify({
+        messages: ["ChatMessage(_role=<ChatRole.USER: 'user'>)", 'ChatMessage()'],
+      }),
+      'llm.output_messages.0.message.role': 'assistant',
+      'llm.output_messages.0.message.tool_calls.0.tool_call.function.name': call.name,
+      'llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments': call.arguments,
+      'output.value': JSON.stringify({ replies: ["ChatMessage(_content=[ToolCall(id='call_1')])"] }),
+    },
+  }).properties.llm;
+  expect(input).toMatchObject({ prompt: 'How?' });
+  expect(output).toMatchObject({
+    mode: 'tool_calls',
+    toolCalls: [{ name: call.name, arguments: call.arguments }],
+  });
+  expect(output).not.toHaveProperty('response');
+});
+
+test('AgentOps names the kinds of spans and requests in attributes of its own', () => {
+  const { events, counts } = mapRequests({
+    spans: [
+      {
+        spanId: '00000000000000a1',
+        name: 'planner.agent',
+        attributes: { 'agentops.span.kind': 'agent', 'operation.name': 'planner' },
+      },
+      {
+        spanId: '00000000000000b2',
+        parentSpanId: '00000000000000a1',
+        status: { code: 2, message: 'Bad model.' },
+        attributes: {
+          'gen_ai.request.type': 'chat',
+          'gen_ai.request.model': 'none',
+          'gen_ai.prompt.0.role': 'user',
+          'gen_ai.prompt.0.content': 'How?',
+          'gen_ai.request.functions.0.name': 'get_weather',
+          'gen_ai.request.functions.0.parameters': '{"type":"object"}',
+        },
+      },
+      {
+        spanId: '00000000000000c3',
+        parentSpanId: '00000000000000a1',
+        name: 'get_weather.tool',
+        attributes: {
+          'agentops.span.kind': 'tool',
+          'operation.name': 'get_weather',
+          'agentops.tool.input': '{"args": [], "kwargs": {"city": "Bern"}}',
+          'agentops.tool.output': '{"celsius": 21}',
+        },
+      },
+      {
+        spanId: '00000000000000d4',
+        parentSpanId: '00000000000000a1',
+        attributes: {
+          'gen_ai.request.type': 'embedding',
+          'gen_ai.response.model': 'emb',
+          'gen_ai.usage.prompt_tokens': 3,
+        },
+      },
+    ],
+  });
+  const context = { agentId: 'planner' };
+  expect(counts.filtered).toEqual({ agent: 1, embeddings: 1 });
+  expect(events).toMatchObject([
+    {
+      context,
+      status: { state: 'error', error: { message: 'Bad model.' } },
+      properties: {
+        llm: {
+          model: 'none',
+          input: { prompt: 'How?', tools: [{ name: 'get_weather', parameters: { type: 'object' } }] },
+        },
+      },
+    },
+    {
+      context,
+      properties: { tool: { name: 'get_weather', input: { city: 'Bern' }, output: { celsius: 21 } } },
+    },
+  ]);
+});
+
+test('the agent of AutoGen is the name of its span without the method', () => {
+  const { events } = mapRequests({
+    spans: ['planner.on_messages_stream', 'planner.run_stream'].flatMap((name, index) => [
+      { spanId: `00000000000000a${index}`, name, attributes: { 'openinference.span.kind': 'AGENT' } },
+      {
+        spanId: `00000000000000b${index}`,
+        parentSpanId: `00000000000000a${index}`,
+        attributes: { 'openinference.span.kind': 'TOOL' },
+      },
+    ]),
+  });
+  expect(events.map(({ context }) => context.agentId)).toEqual(['planner', 'planner']);
+});
+
+test("a call that LangSmith records as failed has the provider, the exception's class and no response", () => {
+  const event = mapSpan({
+    status: { code: 2, message: "BadRequestError('Error code: 400 - Bad model.')" },
+    events: [{ name: 'exception', attributes: { 'exception.type': 'Exception' } }],
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.system': 'langchain',
+      'langsmith.metadata.ls_provider': 'openai',
+      'gen_ai.request.model': 'none',
+      'gen_ai.prompt': '{"messages":[{"role":"user","content":"How?"}]}',
+      'gen_ai.completion': '{"output":null}',
+    },
+  });
+  expect(event.instrumentation.source).toBe('openai');
+  expect(event.status.error).toMatchObject({ code: 'BadRequestError' });
+  expect(event.properties.llm.input).toMatchObject({ prompt: 'How?' });
+  expect(event.properties.llm).not.toHaveProperty('output');
+});
+
+test('the model of the response and the names of tools come from whichever attribute has them', () => {
+  const { llm } = mapSpan({
+    attributes: {
+      'openinference.span.kind': 'LLM',
+      'llm.model_name': 'gpt-4o',
+      'gen_ai.response.model': 'gpt-4o-2025',
+      'llm.tools.0.tool.name': 'get_weather',
+      'llm.tools.0.tool.description': 'Weather',
+      'llm.tools.0.tool.json_schema': '{"type":"object","properties":{}}',
+    },
+  }).properties;
+  expect(llm.model).toBe('gpt-4o-2025');
+  const parameters = { type: 'object', properties: {} };
+  expect(llm.input.tools).toEqual([{ name: 'get_weather', description: 'Weather', parameters }]);
+});
+
+test('a span with the requested model only describes the same call as one with the model of the response', () => {
+  const spans = [
+    {
+      spanId: '00000000000000a1',
+      attributes: {
+        'llm.request.type': 'chat',
+        'gen_ai.request.model': 'mistral-x',
+        'gen_ai.response.model': 'mistral-x-2025',
+        'gen_ai.usage.input_tokens': 20,
+        'gen_ai.usage.output_tokens': 7,
+      },
+    },
+  ];
+  const own = {
+    spanId: '00000000000000b2',
+    attributes: {
+      'gen_ai.request.model': 'mistral-x',
+      'gen_ai.usage.prompt_tokens': 20,
+      'gen_ai.usage.output_tokens': 7,
+    },
+  };
+  const { events } = mapRequests({ scope: { name: 'a' }, spans }, { scope: { name: 'b' }, spans: [own] });
+  expect(events).toMatchObject([{ properties: { llm: { model: 'mistral-x-2025' } } }]);
+});
+
+test('LiteLLM has tool calls beside the text, and counts as Python prints them', () => {
+  const printed = (details: string) =>
+    `{'completion_tokens': 7, 'prompt_tokens': 20, 'completion_tokens_details': {'reasoning_tokens': 3}, ${details}}`;
+  const attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.output.messages': '[{"role":"assistant","parts":[{"type":"text","content":"I look."}]}]',
+    'gen_ai.response.finish_reasons': '["tool_calls"]',
+    'gen_ai.completion.0.function_call.name': call.name,
+    'gen_ai.completion.0.function_call.arguments': call.arguments,
+    'gen_ai.usage.input_tokens': 20,
+    'gen_ai.usage.output_tokens': 7,
+    'metadata.usage_object': printed(
+      "'prompt_tokens_details': {'cached_tokens': 8}, 'cache_read_input_tokens': 8",
+    ),
+  };
+  const { output, usage: counts } = mapSpan({ attributes }).properties.llm;
+  expect(output).toMatchObject({
+    mode: 'tool_calls',
+    response: 'I look.',
+    toolCalls: [{ name: call.name, arguments: call.arguments }],
+  });
+  expect(counts).toMatchObject({
+    inputTokens: 20,
+    inputTokenDetails: { cacheReadTokens: 8 },
+    outputTokenDetails: { reasoningTokens: 3 },
+  });
+  const answered = { ...attributes, 'gen_ai.response.finish_reasons': '["stop"]' };
+  expect(mapSpan({ attributes: answered }).properties.llm.output).not.toHaveProperty('toolCalls');
+});
