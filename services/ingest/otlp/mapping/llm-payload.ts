@@ -138,20 +138,27 @@ function fromEvents<T>(messages: readonly Json[], read: (value: Json) => T): T |
   return messages.length === 0 ? undefined : read([...messages]);
 }
 
-/** Reads text and tool calls from separate attributes, as Vercel sends them. */
+/** Reads text and tool calls from separate attributes, as Vercel and Sentry send them. */
 function readSeparately(reader: AttributeReader): Partial<LlmOutput> {
   const text = reader.find(llmRows.response, (value) => typeof value === 'string' && value !== '');
   const calls = reader.find(llmRows.toolCalls);
   const toolCalls = calls === undefined ? [] : readToolCalls(parsed(calls.value));
   if (text !== undefined) reader.take(text);
+  const isListed = text?.names[0] === 'gen_ai.response.text';
+  const response = isListed ? textOfList(text?.value) : text === undefined ? undefined : String(text.value);
   // The calls' attribute is not taken: it may have more members, such as metadata of the provider.
   return {
-    ...(text !== undefined && {
-      response: String(text.value),
-      isJson: text.names[0] === 'ai.response.object',
-    }),
+    ...(response !== undefined && { response, isJson: text?.names[0] === 'ai.response.object' }),
     toolCalls,
   };
+}
+
+/** Sentry sends the texts of a response as a list in JSON. */
+function textOfList(value: Json | undefined): string | undefined {
+  const json = parsed(value ?? null);
+  const isList = Array.isArray(json) && json.every((text) => typeof text === 'string');
+  const text = isList ? json.join('') : value;
+  return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
 /** Semantic Kernel sends the name of its constant: `FinishReason.STOP`. */

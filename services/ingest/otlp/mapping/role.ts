@@ -43,6 +43,9 @@ const rules: readonly Rule[] = [
     chat: 'llm',
     text_completion: 'llm',
     generate_content: 'llm',
+    // Semantic Kernel
+    'chat.completions': 'llm',
+    'text.completions': 'llm',
     execute_tool: 'tool',
     // Gemini CLI: its log records describe the calls.
     llm_call: 'aggregate',
@@ -66,6 +69,7 @@ const rules: readonly Rule[] = [
     textOf(attributes, 'entity.type') === 'agent' && !has(attributes, 'span.type')
       ? { kind: 'agent', by: 'genAi' }
       : undefined,
+  byWord('spring.ai.kind', 'genAi', { tool_call: 'tool' }),
   byWord('lmnr.span.type', 'genAi', { LLM: 'llm', TOOL: 'tool' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('agentops.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),

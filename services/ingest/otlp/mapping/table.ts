@@ -47,6 +47,7 @@ export const commonRows = {
     genAi: [
       'gen_ai.conversation.id',
       'conversation.id',
+      'spring.ai.chat.client.conversation.id',
       'gcp.vertex.agent.session_id',
       ...metadata('langsmith.metadata.', threadNames),
       ...metadata('mastra.metadata.', threadNames),
@@ -85,6 +86,7 @@ export const commonRows = {
       'gen_ai.agent.name',
       'gen_ai.agent.id',
       'agent_name',
+      'gen_ai.function_id',
       ...metadata('langsmith.metadata.', langChainAgent),
     ],
     openInference: ['agent.name', ...metadata('metadata#', langChainAgent)],
@@ -114,6 +116,7 @@ export const llmRows = {
     langfuse: ['langfuse.observation.input'],
     genAi: [
       'gen_ai.input.messages',
+      'gen_ai.request.messages',
       'gen_ai.prompt',
       'mastra.model_step.input',
       'gcp.vertex.agent.llm_request',
@@ -128,7 +131,7 @@ export const llmRows = {
   },
   tools: {
     langfuse: ['langfuse.observation.metadata.tools'],
-    genAi: ['gen_ai.tool.definitions', 'langwatch.params#tools'],
+    genAi: ['gen_ai.tool.definitions', 'gen_ai.request.available_tools', 'langwatch.params#tools'],
     openInference: ['llm.tools.*'],
     vercel: ['ai.prompt.tools'],
     openLlmetry: ['llm.request.functions.*', 'gen_ai.request.functions.*'],
@@ -148,8 +151,8 @@ export const llmRows = {
     openInference: ['llm.output_messages.*', 'llm.completions.*', 'output.value'],
     openLlmetry: ['gen_ai.completion.*', 'llm.completions.*'],
   },
-  response: { vercel: ['ai.response.text', 'ai.response.object'] },
-  toolCalls: { vercel: ['ai.response.toolCalls'] },
+  response: { genAi: ['gen_ai.response.text'], vercel: ['ai.response.text', 'ai.response.object'] },
+  toolCalls: { genAi: ['gen_ai.response.tool_calls'], vercel: ['ai.response.toolCalls'] },
   mode: { genAi: ['gen_ai.output.type'] },
   finishReason: {
     langfuse: ['langfuse.observation.metadata.finish_reason'],
@@ -172,13 +175,13 @@ export const llmRows = {
 /** `properties.tool`. */
 export const toolRows = {
   name: {
-    genAi: ['gen_ai.tool.name', 'genkit:name'],
+    genAi: ['gen_ai.tool.name', 'spring.ai.tool.definition.name', 'genkit:name'],
     openInference: ['tool.name'],
     vercel: ['ai.toolCall.name'],
     openLlmetry: ['traceloop.entity.name', 'operation.name'],
   },
   callId: {
-    genAi: ['gen_ai.tool.call.id', 'gen_ai.tool.call_id'],
+    genAi: ['gen_ai.tool.call.id', 'gen_ai.tool.call_id', 'spring.ai.tool.call.id'],
     openInference: ['tool.id', 'tool_call.id', 'tool_call_id', 'tool.call.id'],
     vercel: ['ai.toolCall.id'],
   },
@@ -187,6 +190,8 @@ export const toolRows = {
     langfuse: ['langfuse.observation.metadata.inputs', 'langfuse.observation.input'],
     genAi: [
       'gen_ai.tool.call.arguments',
+      'gen_ai.tool.input',
+      'spring.ai.tool.call.arguments',
       'tool_arguments',
       'gcp.vertex.agent.tool_call_args',
       'gen_ai.prompt',
@@ -203,6 +208,8 @@ export const toolRows = {
     langfuse: ['langfuse.observation.output'],
     genAi: [
       'gen_ai.tool.call.result',
+      'gen_ai.tool.output',
+      'spring.ai.tool.call.result',
       'anthropic.tool_result.content',
       'tool_response',
       'gcp.vertex.agent.tool_response',

@@ -8,7 +8,12 @@ import type { Row } from './table.ts';
 /** `properties.llm.usage`, as tokens. Langfuse and LangSmith send one object: see `usageObjects`. */
 export const usageRows = {
   input: {
-    genAi: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens', 'input_tokens'],
+    genAi: [
+      'gen_ai.usage.input_tokens',
+      'gen_ai.usage.prompt_tokens',
+      'gen_ai.response.prompt_tokens',
+      'input_tokens',
+    ],
     openInference: ['llm.token_count.prompt'],
     vercel: ['ai.usage.inputTokens', 'ai.usage.promptTokens'],
     openLlmetry: ['llm.usage.prompt_tokens'],
@@ -17,6 +22,7 @@ export const usageRows = {
     genAi: [
       'gen_ai.usage.cache_read.input_tokens',
       'gen_ai.usage.cache_read_input_tokens',
+      'gen_ai.usage.input_tokens.cached',
       'cache_read_tokens',
     ],
     openInference: ['llm.token_count.prompt_details.cache_read'],
@@ -28,13 +34,19 @@ export const usageRows = {
       'gen_ai.usage.cache_write.input_tokens',
       'gen_ai.usage.cache_creation.input_tokens',
       'gen_ai.usage.cache_creation_input_tokens',
+      'gen_ai.usage.input_tokens.cache_write',
       'cache_creation_tokens',
     ],
     openInference: ['llm.token_count.prompt_details.cache_write'],
     vercel: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
   },
   output: {
-    genAi: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens', 'output_tokens'],
+    genAi: [
+      'gen_ai.usage.output_tokens',
+      'gen_ai.usage.completion_tokens',
+      'gen_ai.response.completion_tokens',
+      'output_tokens',
+    ],
     openInference: ['llm.token_count.completion'],
     vercel: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
     openLlmetry: ['llm.usage.completion_tokens'],
@@ -43,6 +55,7 @@ export const usageRows = {
     genAi: [
       'gen_ai.usage.reasoning.output_tokens',
       'gen_ai.usage.reasoning_tokens',
+      'gen_ai.usage.output_tokens.reasoning',
       'gen_ai.usage.details.reasoning_tokens',
       'langwatch.metrics#reasoning_tokens',
     ],
