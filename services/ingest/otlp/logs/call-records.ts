@@ -21,15 +21,17 @@ const renamed: Readonly<Record<string, readonly string[]>> = {
   'gen_ai.usage.input_tokens': ['input_token_count'],
   'gen_ai.usage.output_tokens': ['output_token_count'],
   'gen_ai.usage.cache_read.input_tokens': ['cached_token_count', 'cached_content_token_count'],
-  'gen_ai.usage.reasoning.output_tokens': ['reasoning_token_count', 'thoughts_token_count'],
+  'gen_ai.usage.cache_write.input_tokens': ['cache_write_token_count'],
+  'gen_ai.usage.reasoning.output_tokens': ['reasoning_token_count'],
   'gen_ai.usage.total_tokens': ['total_token_count'],
-  'gen_ai.response.id': ['gen_ai.response.id', 'request_id'],
+  'gen_ai.response.id': ['gen_ai.response.id', 'request_id', 'response_id'],
   'gen_ai.response.finish_reasons': ['finish_reasons'],
   'gen_ai.completion': ['response_text'],
   'gen_ai.tool.name': ['tool_name', 'function_name'],
   'gen_ai.tool.call.id': ['tool_use_id', 'call_id'],
   'gen_ai.tool.call.arguments': ['tool_input', 'arguments', 'function_args', 'tool_parameters'],
   'gen_ai.tool.call.result': ['output'],
+  'gen_ai.agent.name': ['subagent_name'],
   'gen_ai.conversation.id': ['session.id', 'conversation.id'],
   'user.id': ['user.id', 'user.account_id', 'user.email'],
   'error.type': ['error.type', 'error_type'],
@@ -41,14 +43,17 @@ const errorNames = ['error.message', 'error'];
 const promptNames = ['prompt.id', 'prompt_id'];
 
 /** Agents whose spans have less of a call than their records. */
-const agentsOfRecords = /^(?:codex|gemini_cli|qwen-code)\./;
+const agentsOfRecords = /^(?:codex|gemini_cli)\./;
+/** An agent whose records of model calls name the span of the call, and have the text of the response. */
+const agentOfBoth = /^qwen-code\./;
 
 /**
- * Whether a record describes a whole call: of a model with its tokens or its error, or of a tool. A record of Claude Code in a span
+ * Whether a record describes a whole call: of a model with its tokens or its error, or of a tool. A record of another agent in a span
  * is not one: its spans describe the calls.
  */
 export function isCallRecord({ name, spanId, attributes }: LogRecord): boolean {
-  if (spanId !== '' && !agentsOfRecords.test(name)) return false;
+  const isKept = agentsOfRecords.test(name) || (agentOfBoth.test(name) && !toolRecords.test(name));
+  if (spanId !== '' && !isKept) return false;
   if (toolRecords.test(name)) return firstOf(attributes, ['tool_name', 'function_name']) !== undefined;
   if (!modelRecords.test(name) || textOf(attributes, 'model') === undefined) return false;
   const endpoint = textOf(attributes, 'endpoint');
@@ -71,7 +76,7 @@ export function toCallSpan(record: LogRecord, content?: LogRecord): Span {
   const isFailed = message !== undefined || String(attributes.get('success')) === 'false';
   return {
     ...idsOf(record),
-    parentSpanId: '',
+    parentSpanId: agentOfBoth.test(name) ? record.spanId : '',
     traceState: '',
     flags: 0,
     name,

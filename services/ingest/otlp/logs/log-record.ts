@@ -21,7 +21,7 @@ export interface LogRecord {
   readonly spanId: string;
   /** Nanoseconds since the epoch. */
   readonly timeNs: bigint;
-  /** The name of the event, in the field or in the attribute `event.name`; empty for a line of text. */
+  /** The name of the event, in the attribute `event.name` or in the field; empty for a line of text. */
   readonly name: string;
   readonly attributes: Attributes;
   readonly body: Json;
@@ -100,6 +100,7 @@ function toRecord({
     body: record.body,
     attributes: record.attributes,
     timeNs: timeNs === 0n ? observedNs : timeNs,
-    name: eventName === '' && typeof named === 'string' ? named : eventName,
+    // Codex sends the place in its source in the field.
+    name: typeof named === 'string' && named !== '' ? named : eventName,
   };
 }

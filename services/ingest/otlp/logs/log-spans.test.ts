@@ -175,6 +175,7 @@ test('Codex writes the tokens of a response to an event of its stream, also with
     { ...ids, attributes: { 'event.name': 'codex.sse_event', 'event.kind': 'response.created', ...common } },
     {
       ...ids,
+      eventName: 'event otel/src/events/session_telemetry.rs:1153',
       attributes: {
         'event.name': 'codex.sse_event',
         'event.kind': 'response.completed',
@@ -296,6 +297,16 @@ test('Gemini CLI writes the content of a call to another record of the same mome
     },
     { type: 'tool', properties: { tool: { name: 'read_file', input: { path: 'a' } } } },
   ]);
+});
+
+test("Qwen Code's records of model calls are content of their spans, and its records of tools are left out", () => {
+  const model = { model: 'qwen-x', input_token_count: '20', output_token_count: '7' };
+  const { events, nodes } = mapLogs(
+    { ...ids, attributes: { 'event.name': 'qwen-code.api_response', ...model, response_text: 'Mild.' } },
+    { ...ids, attributes: { 'event.name': 'qwen-code.tool_call', function_name: 'read_file' } },
+  );
+  expect(events).toMatchObject([{ properties: { llm: { output: { response: 'Mild.' } } } }]);
+  expect(nodes).toMatchObject([{ kind: 'log', parent_span_id: ids.spanId }]);
 });
 
 test('a record of a call in a span is left out: the span describes the call', () => {
