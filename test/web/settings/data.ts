@@ -107,4 +107,27 @@ export function testData(system: BrowserSystem): void {
     expect(JSON.stringify(receipt)).not.toContain('gone');
     expect(await countRows(system.pipeline, spaceId)).toBe(2);
   });
+
+  test('the time of an erasure is in the zone of the profile', async () => {
+    await using visitor = await system.visit();
+    const { page, spaceId, apiKey } = visitor;
+    const starts = ['2026-01-02T00:30:00Z', '2026-01-02T01:30:00Z'].map((time) => Date.parse(time));
+    await system.send(
+      apiKey,
+      someEvents(2).map((event, i) => ({
+        ...event,
+        startTimeMs: starts[i],
+        endTimeMs: starts[i],
+        durationMs: 0,
+      })),
+    );
+    await until(async () => (await countRows(system.pipeline, spaceId)) === 2);
+    await page.evaluate(() => localStorage.setItem('weir.settings', JSON.stringify({ zone: 'Asia/Tokyo' })));
+    await page.goto(`/s/${spaceId}/settings/space`);
+    await page.getByLabel('Which events').selectOption('before');
+    // Ten o'clock in Tokyo is one o'clock in UTC.
+    await page.getByLabel(/^Started before/).fill('2026-01-02T10:00');
+    await page.getByRole('button', { name: 'Count' }).click();
+    await page.getByText('1 stored event, from 2026-01-02 09:30 to 2026-01-02 09:30').waitFor();
+  });
 }
