@@ -88,7 +88,7 @@ const rules: readonly Rule[] = [
 export function findRole({ attributes, endNs, name }: Span): Role {
   const isPending = textOf(attributes, 'logfire.span_type') === 'pending_span';
   if (isPending || endNs === 0n) return { kind: 'none', reason: 'unfinished' };
-  if (preparation.test(name)) return { kind: 'none', reason: 'not_genai' };
+  if (preparation.test(name) || isStepOfBeeAi(attributes)) return { kind: 'none', reason: 'not_genai' };
   for (const rule of rules) {
     const role = rule(attributes);
     if (role !== undefined) return role;
@@ -98,6 +98,11 @@ export function findRole({ attributes, endNs, name }: Span): Role {
 
 /** LlamaIndex marks the function that prepares a request as an LLM call. */
 const preparation = /\._prepare_chat_with_tools$/;
+
+/** OpenInference for BeeAI creates spans of the kind of a run for its events, such as `error`. They have the event's path, and no class. */
+function isStepOfBeeAi(attributes: Attributes): boolean {
+  return has(attributes, 'metadata.path') && !has(attributes, 'metadata.class_name');
+}
 
 type Word = 'llm' | 'tool' | 'agent' | 'embeddings' | 'aggregate';
 
@@ -124,7 +129,13 @@ function byVercelOperation(attributes: Attributes): Role | undefined {
 }
 
 /** A span with one of these attributes is not identified by its model and usage: the attribute says that it is of another kind. */
-const kindAttributes = ['langfuse.observation.type', 'openinference.span.kind', 'traceloop.span.kind'];
+const kindAttributes = [
+  'langfuse.observation.type',
+  'openinference.span.kind',
+  'traceloop.span.kind',
+  // AG2 repeats the usage of each call in a span of the type `usage`.
+  'ag2.span.type',
+];
 const modelAttributes = ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name'];
 const usageAttributes = [
   'gen_ai.usage.input_tokens',

@@ -255,3 +255,41 @@ test('LiteLLM has tool calls beside the text, and counts as Python prints them',
   const answered = { ...attributes, 'gen_ai.response.finish_reasons': '["stop"]' };
   expect(mapSpan({ attributes: answered }).properties.llm.output).not.toHaveProperty('toolCalls');
 });
+
+test('spans that repeat the usage of a call, or are an event of it, are no calls', () => {
+  const usageOfCall = {
+    'gen_ai.response.model': 'gpt-4o',
+    'gen_ai.usage.input_tokens': 20,
+    'gen_ai.usage.output_tokens': 7,
+    'gen_ai.usage.thinking_tokens': 3,
+  };
+  const { events, counts } = mapRequests({
+    spans: [
+      {
+        spanId: '00000000000000a1',
+        attributes: { ...usageOfCall, 'ag2.span.type': 'llm', 'gen_ai.operation.name': 'chat' },
+      },
+      { spanId: '00000000000000a2', attributes: { ...usageOfCall, 'ag2.span.type': 'usage' } },
+      {
+        spanId: '00000000000000b1',
+        status: { code: 2, message: 'Bad model.' },
+        attributes: {
+          'openinference.span.kind': 'LLM',
+          'llm.model_name': 'gpt-4o',
+          'metadata.class_name': 'OpenAIChatModel',
+        },
+      },
+      {
+        spanId: '00000000000000b2',
+        parentSpanId: '00000000000000b1',
+        status: { code: 1 },
+        attributes: { 'openinference.span.kind': 'LLM', 'metadata.path': 'backend.openai.chat.error' },
+      },
+    ],
+  });
+  expect(counts).toMatchObject({ stored: 2, filtered: { not_genai: 2 } });
+  expect(events).toMatchObject([
+    { properties: { llm: { usage: { outputTokenDetails: { reasoningTokens: 3 } } } } },
+    { status: { state: 'error', error: { message: 'Bad model.' } } },
+  ]);
+});

@@ -57,6 +57,7 @@ export const usageRows = {
       'gen_ai.usage.reasoning_tokens',
       'gen_ai.usage.output_tokens.reasoning',
       'thoughts_token_count',
+      'gen_ai.usage.thinking_tokens',
       'gen_ai.usage.details.reasoning_tokens',
       'langwatch.metrics#reasoning_tokens',
     ],
