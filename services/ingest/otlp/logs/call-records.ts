@@ -72,7 +72,7 @@ export function toCallSpan(record: LogRecord, content?: LogRecord): Span {
   const { attributes, name, timeNs } = record;
   const own = renameAll(content === undefined ? [attributes] : [content.attributes, attributes]);
   own.set('gen_ai.operation.name', toolRecords.test(name) ? 'execute_tool' : 'chat');
-  const message = firstOf(attributes, errorNames);
+  const message = errorOf(attributes);
   const isFailed = message !== undefined || String(attributes.get('success')) === 'false';
   return {
     ...idsOf(record),
@@ -86,7 +86,7 @@ export function toCallSpan(record: LogRecord, content?: LogRecord): Span {
     attributes: lazyAttributes(own, (value) => value),
     readEvents: () => [],
     readLinks: () => [],
-    status: isFailed ? { code: statusError, message: String(message ?? '') } : { code: 0, message: '' },
+    status: isFailed ? { code: statusError, message: message ?? '' } : { code: 0, message: '' },
     droppedAttributes: 0,
     droppedEvents: 0,
     droppedLinks: 0,
@@ -131,6 +131,10 @@ function hash(values: readonly Json[]): string {
 
 function firstOf(attributes: Attributes, names: readonly string[]): Json | undefined {
   return names.map((name) => attributes.get(name)).find(isPresent);
+}
+
+function errorOf(attributes: Attributes): string | undefined {
+  return errorNames.map((name) => textOf(attributes, name)).find((text) => text !== undefined);
 }
 
 function isPresent(value: Json | undefined): boolean {

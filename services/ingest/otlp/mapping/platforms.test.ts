@@ -13,6 +13,19 @@ const answer = {
 };
 const typed = (type: string, value: unknown) => JSON.stringify({ type, value });
 
+test("LangWatch's JavaScript sends tokens in one object only", () => {
+  const event = mapSpan({
+    attributes: {
+      'langwatch.span.type': 'llm',
+      'gen_ai.request.model': 'gpt-4o',
+      'langwatch.metrics': '{"type":"json","value":{"promptTokens":20,"completionTokens":7,"cost":0.1}}',
+    },
+  });
+  expect(event).toMatchObject({
+    properties: { llm: { usage: { inputTokens: 20, outputTokens: 7, totalTokens: 27 } } },
+  });
+});
+
 test('LangWatch names the type of each value', () => {
   const { events } = mapRequests({
     spans: [

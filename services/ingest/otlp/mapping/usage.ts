@@ -2,10 +2,10 @@ import type { Json } from '../../read/protobuf-struct.ts';
 import { setMember } from '../spans/attributes.ts';
 import { parseEmbeddedJson } from '../spans/exact-json.ts';
 import { type AttributeReader, asNumber } from './attribute-reader.ts';
-import { isJsonObject } from './messages/messages.ts';
+import { isJsonObject, withoutType } from './messages/messages.ts';
 import type { Row } from './table.ts';
 
-/** `properties.llm.usage`, as tokens. Langfuse and LangSmith send one object: see `usageObjects`. */
+/** `properties.llm.usage`, as tokens. Langfuse, LangSmith and LangWatch send one object: see `usageObjects`. */
 export const usageRows = {
   input: {
     genAi: [
@@ -59,7 +59,6 @@ export const usageRows = {
       'thoughts_token_count',
       'gen_ai.usage.thinking_tokens',
       'gen_ai.usage.details.reasoning_tokens',
-      'langwatch.metrics#reasoning_tokens',
     ],
     openInference: ['llm.token_count.completion_details.reasoning'],
     vercel: ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens'],
@@ -167,11 +166,11 @@ function splitOutput({ input, output, reasoning, total }: Counts) {
 
 const usageObjects = {
   langfuse: ['langfuse.observation.usage_details'],
-  genAi: ['langsmith.metadata.usage_metadata'],
+  genAi: ['langsmith.metadata.usage_metadata', 'langwatch.metrics'],
 };
 
 /**
- * Reads the counts that Langfuse and LangSmith send as one object. Langfuse's counts exclude each other: `input` does not
+ * Reads the counts that Langfuse, LangSmith and LangWatch send as one object. Langfuse's counts exclude each other: `input` does not
  * include `input_cached_tokens`. The nested counts of OpenAI and LangChain are parts of their totals. The attribute is not
  * taken: it may hold counts that Weir has no field for.
  */
@@ -181,7 +180,7 @@ function findCounts(reader: AttributeReader): Counts | undefined {
 
 /** The counts in an object, or in its JSON text. */
 function countsIn(value: Json | undefined): Counts | undefined {
-  const sent = typeof value === 'string' ? parseEmbeddedJson(value) : value;
+  const sent = withoutType((typeof value === 'string' ? parseEmbeddedJson(value) : value) ?? null);
   if (!isJsonObject(sent)) return undefined;
   const details = flat(sent);
   const names = Object.keys(details);
@@ -194,10 +193,10 @@ function countsIn(value: Json | undefined): Counts | undefined {
   const wholeOrPart = (isOf: (name: string) => boolean) =>
     sumOf((name) => !name.includes('.') && isOf(name)) ?? sumOf(isOf);
   const counts = {
-    input: sumOf((name) => name === 'prompt_tokens' || isWhole(name, 'input')),
+    input: sumOf((name) => /^prompt(?:_t|T)okens$/.test(name) || isWhole(name, 'input')),
     cacheRead: wholeOrPart((name) => /cached|cache_?read/i.test(name)),
     cacheWrite: wholeOrPart((name) => /cache_?(?:creation|write)/i.test(ownNameOf(name))),
-    output: sumOf((name) => name === 'completion_tokens' || isWhole(name, 'output')),
+    output: sumOf((name) => /^completion(?:_t|T)okens$/.test(name) || isWhole(name, 'output')),
     reasoning: sumOf((name) => /reasoning|^thoughtsTokens$/.test(name)),
     total: sumOf((name) => /^total(?:_tokens|Tokens)?$/.test(name)),
   };
