@@ -58,7 +58,7 @@ export function isCallRecord({ name, spanId, attributes }: LogRecord): boolean {
   if (!modelRecords.test(name) || textOf(attributes, 'model') === undefined) return false;
   const endpoint = textOf(attributes, 'endpoint');
   if (endpoint !== undefined && !/responses|chat|messages/.test(endpoint)) return false;
-  return firstOf(attributes, inputTokenNames) !== undefined || firstOf(attributes, errorNames) !== undefined;
+  return firstOf(attributes, inputTokenNames) !== undefined || errorOf(attributes) !== undefined;
 }
 
 /** Identifies the moment of a call in the records of one session: Gemini CLI writes another record with the content. */

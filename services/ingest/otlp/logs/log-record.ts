@@ -1,5 +1,7 @@
+import { isSpanId } from '../../../../lib/traces/span-tree.ts';
 import type { Json } from '../../read/protobuf-struct.ts';
 import { readEnd, type WireReader } from '../../read/protobuf-wire.ts';
+import { isTraceId } from '../mapping/ids.ts';
 import { readAnyValue, readText } from '../spans/any-value.ts';
 import type { Attributes } from '../spans/attributes.ts';
 import { anyValueToJson, asAttributes, asId, asInteger, asObject, asText } from '../spans/json-fields.ts';
@@ -16,6 +18,7 @@ import {
 
 /** A log record as it was sent. */
 export interface LogRecord {
+  /** Empty without a span, like the next. */
   readonly traceId: string;
   /** The span in which it was logged. */
   readonly spanId: string;
@@ -95,8 +98,9 @@ function toRecord({
 }: Omit<Draft, keyof Attributed> & { attributes: Attributes }): LogRecord {
   const named = record.attributes.get('event.name');
   return {
-    traceId: record.traceId,
-    spanId: record.spanId,
+    // Some exporters send zeros for a record without a span.
+    traceId: isTraceId(record.traceId) ? record.traceId : '',
+    spanId: isSpanId(record.spanId) ? record.spanId : '',
     body: record.body,
     attributes: record.attributes,
     timeNs: timeNs === 0n ? observedNs : timeNs,

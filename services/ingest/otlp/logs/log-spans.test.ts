@@ -120,7 +120,9 @@ test('a log record of a whole call is the event of the call', () => {
       body: 'claude_code.api_request',
     },
     {
-      ...session,
+      // Some exporters send zeros.
+      traceId: '0'.repeat(32),
+      spanId: '0'.repeat(16),
       attributes: {
         'event.name': 'tool_result',
         'session.id': 'thread-1',
@@ -313,6 +315,7 @@ test('a record of a call in a span is left out: the span describes the call', ()
   const { events } = mapLogs(
     { ...ids, attributes: { 'event.name': 'api_request', model: 'claude-x', input_tokens: '1' } },
     { ...session, attributes: { 'event.name': 'api_request', path: '/v1/users' } },
+    { ...session, attributes: { 'event.name': 'api_error', model: 'claude-x', error: '' } },
     { ...session, attributes: { 'event.name': 'user_prompt', prompt: 'How warm?' } },
   );
   expect(events).toEqual([]);
