@@ -84,7 +84,10 @@ export class AttributeReader {
     const [attribute = '', member] = name.split('#');
     if (member !== undefined) return this.#findMember(attribute, member);
     const value = this.#attributes.get(name);
-    return value === undefined ? undefined : { value, names: [name] };
+    if (value === undefined) return undefined;
+    // MLflow sends every value as JSON text, also a text.
+    const isQuoted = typeof value === 'string' && name.startsWith('mlflow.');
+    return { value: isQuoted ? unquoted(value) : value, names: [name] };
   }
 
   /** The object has other members, too: it is not taken. */

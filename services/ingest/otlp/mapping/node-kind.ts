@@ -1,5 +1,6 @@
 import type { NodeKind } from '../../../../lib/traces/span-tree.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
+import { unquoted } from './attribute-reader.ts';
 import type { Role } from './role.ts';
 
 /** The attributes that name the kind of a span that is no call and no run of an agent. */
@@ -13,6 +14,10 @@ const words: readonly { readonly attribute: string; readonly kinds: Readonly<Rec
     kinds: { chain: 'chain', retriever: 'retriever', embedding: 'embedding' },
   },
   { attribute: 'traceloop.span.kind', kinds: { workflow: 'workflow', task: 'chain' } },
+  {
+    attribute: 'mlflow.spanType',
+    kinds: { CHAIN: 'chain', WORKFLOW: 'workflow', RETRIEVER: 'retriever', RERANKER: 'retriever' },
+  },
   { attribute: 'agentops.span.kind', kinds: { session: 'workflow', workflow: 'workflow', task: 'chain' } },
   {
     attribute: 'langsmith.span.kind',
@@ -32,7 +37,8 @@ const words: readonly { readonly attribute: string; readonly kinds: Readonly<Rec
 export function nodeKindOf(attributes: Attributes, role: Role): NodeKind {
   if (role.kind !== 'none') return role.kind;
   for (const { attribute, kinds } of words) {
-    const word = textOf(attributes, attribute);
+    const sent = textOf(attributes, attribute);
+    const word = sent && unquoted(sent);
     const kind = word !== undefined && Object.hasOwn(kinds, word) ? kinds[word] : undefined;
     if (kind !== undefined) return kind;
   }

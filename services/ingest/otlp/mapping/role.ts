@@ -1,6 +1,7 @@
 import type { Json } from '../../read/protobuf-struct.ts';
 import { type Attributes, textOf } from '../spans/attributes.ts';
 import type { Span } from '../spans/span.ts';
+import { unquoted } from './attribute-reader.ts';
 import type { Convention } from './table.ts';
 
 /** How Weir treats a span. */
@@ -72,6 +73,13 @@ const rules: readonly Rule[] = [
   byWord('spring.ai.kind', 'genAi', { tool_call: 'tool' }),
   byWord('lmnr.span.type', 'genAi', { LLM: 'llm', TOOL: 'tool' }),
   byWord('traceloop.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
+  byWord('mlflow.spanType', 'openLlmetry', {
+    CHAT_MODEL: 'llm',
+    LLM: 'llm',
+    TOOL: 'tool',
+    AGENT: 'agent',
+    EMBEDDING: 'embeddings',
+  }),
   byWord('agentops.span.kind', 'openLlmetry', { tool: 'tool', agent: 'agent' }),
   byWord('llm.request.type', 'openLlmetry', requestTypes),
   byWord('gen_ai.request.type', 'openLlmetry', requestTypes),
@@ -109,7 +117,8 @@ type Word = 'llm' | 'tool' | 'agent' | 'embeddings' | 'aggregate';
 /** A rule by the value of one attribute. For unknown values the next rule applies. */
 function byWord(name: string, by: Convention, words: Readonly<Record<string, Word>>): Rule {
   return (attributes) => {
-    const text = textOf(attributes, name);
+    const sent = textOf(attributes, name);
+    const text = sent && unquoted(sent);
     const word = text !== undefined && Object.hasOwn(words, text) ? words[text] : undefined;
     if (word === undefined) return undefined;
     return word === 'embeddings' || word === 'aggregate'

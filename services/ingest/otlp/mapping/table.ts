@@ -35,7 +35,11 @@ export const commonRows = {
     genAi: ['gen_ai.provider.name', 'gen_ai.system', ...metadata('langsmith.metadata.', langChainProvider)],
     openInference: ['llm.provider', 'llm.system', ...metadata('metadata#', langChainProvider)],
     vercel: ['ai.model.provider'],
-    openLlmetry: ['llm.vendor', ...metadata('traceloop.association.properties.', langChainProvider)],
+    openLlmetry: [
+      'llm.vendor',
+      ...metadata('traceloop.association.properties.', langChainProvider),
+      'mlflow.llm.provider',
+    ],
   },
   threadId: {
     langfuse: [
@@ -106,7 +110,13 @@ export const llmRows = {
     // OpenInference's processor for Pydantic AI adds the requested model to spans that have the model of the response.
     openInference: ['gen_ai.response.model', 'llm.model_name'],
     vercel: ['ai.response.model', 'ai.model.id'],
-    openLlmetry: ['llm.response.model', 'llm.request.model', 'llm.model'],
+    openLlmetry: [
+      'llm.response.model',
+      'llm.request.model',
+      'llm.model',
+      'mlflow.llm.model',
+      'mlflow.spanInputs#model',
+    ],
   },
   system: {
     langfuse: ['langfuse.observation.metadata.instructions'],
@@ -127,14 +137,14 @@ export const llmRows = {
     ],
     openInference: ['llm.input_messages.*', 'llm.prompts.*', 'llm.prompts', 'input.value'],
     vercel: ['ai.prompt.messages', 'ai.prompt'],
-    openLlmetry: ['gen_ai.prompt.*', 'llm.prompts.*', 'llm.messages'],
+    openLlmetry: ['gen_ai.prompt.*', 'llm.prompts.*', 'llm.messages', 'mlflow.spanInputs'],
   },
   tools: {
     langfuse: ['langfuse.observation.metadata.tools'],
     genAi: ['gen_ai.tool.definitions', 'gen_ai.request.available_tools', 'langwatch.params#tools'],
     openInference: ['llm.tools.*'],
     vercel: ['ai.prompt.tools'],
-    openLlmetry: ['llm.request.functions.*', 'gen_ai.request.functions.*'],
+    openLlmetry: ['llm.request.functions.*', 'gen_ai.request.functions.*', 'mlflow.chat.tools'],
   },
   output: {
     langfuse: ['langfuse.observation.output'],
@@ -149,7 +159,7 @@ export const llmRows = {
       'haystack.component.output',
     ],
     openInference: ['llm.output_messages.*', 'llm.completions.*', 'output.value'],
-    openLlmetry: ['gen_ai.completion.*', 'llm.completions.*'],
+    openLlmetry: ['gen_ai.completion.*', 'llm.completions.*', 'mlflow.spanOutputs'],
   },
   response: { genAi: ['gen_ai.response.text'], vercel: ['ai.response.text', 'ai.response.object'] },
   toolCalls: { genAi: ['gen_ai.response.tool_calls'], vercel: ['ai.response.toolCalls'] },
@@ -202,7 +212,7 @@ export const toolRows = {
     ],
     openInference: ['input.value', 'tool.parameters'],
     vercel: ['ai.toolCall.args', 'ai.toolCall.input'],
-    openLlmetry: ['traceloop.entity.input', 'agentops.tool.input'],
+    openLlmetry: ['traceloop.entity.input', 'agentops.tool.input', 'mlflow.spanInputs'],
   },
   output: {
     langfuse: ['langfuse.observation.output'],
@@ -221,7 +231,7 @@ export const toolRows = {
     ],
     openInference: ['output.value'],
     vercel: ['ai.toolCall.result', 'ai.toolCall.output'],
-    openLlmetry: ['traceloop.entity.output', 'agentops.tool.output'],
+    openLlmetry: ['traceloop.entity.output', 'agentops.tool.output', 'mlflow.spanOutputs'],
   },
 } as const satisfies Record<string, Row>;
 

@@ -56,11 +56,13 @@ function takeValue(
 
 /**
  * The arguments in a call of a Python function (`{ args: [], kwargs }`: smolagents, LlamaIndex) or of a tool of LangChain (`inputs`; in
- * JavaScript `{ args: [text] }`).
+ * JavaScript `{ args: [text] }`), or of one over MCP (`{ tool_name, arguments }`: OpenLLMetry).
  */
 function unwrapInput(json: Json): Unwrapped | undefined {
   if (!isJsonObject(json)) return undefined;
   const { args, kwargs, inputs } = json;
+  const isNamed = Object.keys(json).length === 2 && typeof json.tool_name === 'string';
+  if (isNamed && json.arguments !== undefined) return { value: json.arguments };
   const only =
     Object.keys(json).length === 1 && Array.isArray(args) && args.length === 1 ? args[0] : undefined;
   const given = typeof only === 'string' ? parseEmbeddedJson(only) : undefined;

@@ -293,3 +293,92 @@ test('spans that repeat the usage of a call, or are an event of it, are no calls
     { status: { state: 'error', error: { message: 'Bad model.' } } },
   ]);
 });
+
+test('MLflow sends requests, responses and tools as JSON text', () => {
+  const json = JSON.stringify;
+  const asked = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'How?' },
+  ];
+  const toolCalls = [
+    { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } },
+  ];
+  const message = { role: 'assistant', content: null, tool_calls: toolCalls };
+  const below = { parentSpanId: '00000000000000a1' };
+  const { events, counts } = mapRequests({
+    spans: [
+      { spanId: '00000000000000a1', name: 'planner', attributes: { 'mlflow.spanType': '"AGENT"' } },
+      {
+        ...below,
+        spanId: '00000000000000b2',
+        attributes: {
+          'mlflow.spanType': '"CHAT_MODEL"',
+          'mlflow.spanInputs': json({ model: 'gpt-4o', messages: asked }),
+          'mlflow.llm.model': '"gpt-4o-2025"',
+          'mlflow.llm.provider': '"openai"',
+          'mlflow.chat.tools': json([{ type: 'function', function: { name: call.name } }]),
+          'mlflow.chat.tokenUsage':
+            '{"input_tokens":20,"output_tokens":7,"total_tokens":27,"cache_read_input_tokens":8}',
+          'mlflow.spanOutputs': json({
+            id: 'chatcmpl-1',
+            choices: [{ finish_reason: 'tool_calls', message }],
+            usage,
+          }),
+        },
+      },
+      {
+        ...below,
+        spanId: '00000000000000c3',
+        name: 'get_weather',
+        attributes: {
+          'mlflow.spanType': '"TOOL"',
+          'mlflow.spanInputs': '{"city":"Bern"}',
+          'mlflow.spanOutputs': '"Mild."',
+        },
+      },
+      {
+        ...below,
+        spanId: '00000000000000d4',
+        attributes: {
+          'mlflow.spanType': '"LLM"',
+          'mlflow.spanInputs': json({ model: 'gpt-4o', messages: asked }),
+          'mlflow.spanOutputs': '"<anthropic.Stream object at 0x7f04808bfad0>"',
+        },
+      },
+      { ...below, spanId: '00000000000000e5', attributes: { 'mlflow.spanType': '"EMBEDDING"' } },
+    ],
+  });
+  const context = { agentId: 'planner' };
+  expect(counts).toMatchObject({ stored: 3, filtered: { agent: 1, embeddings: 1 } });
+  expect(events).toMatchObject([
+    {
+      context,
+      instrumentation: { source: 'openai' },
+      properties: {
+        llm: {
+          model: 'gpt-4o-2025',
+          responseId: 'chatcmpl-1',
+          input: { system: 'Be brief.', prompt: 'How?', tools: [{ function: { name: call.name } }] },
+          output: { mode: 'tool_calls', toolCalls: [call], finishReason: 'tool_calls' },
+          usage: {
+            inputTokens: 20,
+            inputTokenDetails: { cacheReadTokens: 8 },
+            outputTokenDetails: { reasoningTokens: 3 },
+            totalTokens: 27,
+          },
+        },
+      },
+    },
+    { context, properties: { tool: { name: call.name, input: { city: 'Bern' }, output: 'Mild.' } } },
+    { context, properties: { llm: { model: 'gpt-4o', input: { prompt: 'How?' } } } },
+  ]);
+  expect(events[2].properties.llm).not.toHaveProperty('output');
+});
+
+test('the arguments of a tool over MCP are its input', () => {
+  const attributes = {
+    'traceloop.span.kind': 'tool',
+    'traceloop.entity.input': '{"tool_name":"get_weather","arguments":{"city":"Bern"}}',
+  };
+  expect(mapSpan({ attributes }).properties.tool.input).toEqual({ city: 'Bern' });
+});

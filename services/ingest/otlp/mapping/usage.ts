@@ -16,7 +16,7 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.prompt'],
     vercel: ['ai.usage.inputTokens', 'ai.usage.promptTokens'],
-    openLlmetry: ['llm.usage.prompt_tokens'],
+    openLlmetry: ['llm.usage.prompt_tokens', 'mlflow.chat.tokenUsage#input_tokens'],
   },
   cacheRead: {
     genAi: [
@@ -27,7 +27,7 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.prompt_details.cache_read'],
     vercel: ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens'],
-    openLlmetry: ['llm.usage.cached_tokens'],
+    openLlmetry: ['llm.usage.cached_tokens', 'mlflow.chat.tokenUsage#cache_read_input_tokens'],
   },
   cacheWrite: {
     genAi: [
@@ -39,6 +39,7 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.prompt_details.cache_write'],
     vercel: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
+    openLlmetry: ['mlflow.chat.tokenUsage#cache_creation_input_tokens'],
   },
   output: {
     genAi: [
@@ -49,7 +50,7 @@ export const usageRows = {
     ],
     openInference: ['llm.token_count.completion'],
     vercel: ['ai.usage.outputTokens', 'ai.usage.completionTokens'],
-    openLlmetry: ['llm.usage.completion_tokens'],
+    openLlmetry: ['llm.usage.completion_tokens', 'mlflow.chat.tokenUsage#output_tokens'],
   },
   reasoning: {
     genAi: [
@@ -68,7 +69,7 @@ export const usageRows = {
     genAi: ['gen_ai.usage.total_tokens'],
     openInference: ['llm.token_count.total'],
     vercel: ['ai.usage.totalTokens', 'ai.usage.tokens'],
-    openLlmetry: ['llm.usage.total_tokens'],
+    openLlmetry: ['llm.usage.total_tokens', 'mlflow.chat.tokenUsage#total_tokens'],
   },
 } as const satisfies Record<string, Row>;
 

@@ -26,6 +26,7 @@ export interface LlmOutput {
 /** Reads an output of any convention: messages, a response with messages, or text; as JSON or as JSON text. */
 export function readOutput(value: Json): LlmOutput {
   const json = withoutType(typeof value === 'string' ? (parseEmbeddedJson(value) ?? value) : value);
+  if (typeof json === 'string' && pythonObject.test(json)) return { toolCalls: [], isWhole: false };
   if (typeof json === 'string') return { response: json, toolCalls: [], isWhole: true };
   const messages = readMessages(json);
   if (messages !== undefined) return { ...summarize(messages, json), messages: json, isWhole: true };
@@ -44,6 +45,9 @@ export function readOutput(value: Json): LlmOutput {
   const response = typeof value === 'string' ? value : JSON.stringify(json);
   return { response, toolCalls: [], isJson: true, isWhole: true };
 }
+
+/** What Python prints for an object without a text of its own: `<anthropic.Stream object at 0x7f04808bfad0>`. */
+const pythonObject = /^<[\w.]{1,200} object at 0x[0-9a-f]{1,16}>$/;
 
 /** The messages in a response of OpenAI's chat completions, completions or responses API, of Gemini, LangChain or Haystack. */
 function messagesOfResponse(response: { readonly [key: string]: Json }): Json | undefined {
