@@ -9,8 +9,8 @@ export class QueueConnectionLostError extends Error {
 export interface ConnectionMonitor {
   /** Resolves at once while connected; otherwise after the client has reconnected and `prepare` has run. */
   connected(): Promise<void>;
-  /** Rejects with QueueConnectionLostError when the connection is next lost. */
-  lost(): Promise<never>;
+  /** Settles as the operation does, and rejects with QueueConnectionLostError when the connection is lost before. */
+  untilLost<T>(operation: Promise<T>): Promise<T>;
 }
 
 /**
@@ -23,24 +23,32 @@ export function monitorConnection(
   prepare: () => Promise<void>,
 ): ConnectionMonitor {
   let connected = Promise.withResolvers<void>();
-  let lost = handledRejection();
+  /**
+   * Rejects the operations that wait. A promise of the loss would live as long as the connection, and `Promise.race` would add
+   * to it what it keeps of each operation, for ever.
+   */
+  const waiting = new Set<(error: Error) => void>();
   connected.resolve();
   const watch = async () => {
     for await (const { type } of connection.status()) {
       if (type === 'reconnect') void prepare().then(connected.resolve);
       if (type !== 'disconnect') continue;
       connected = Promise.withResolvers();
-      lost.reject(new QueueConnectionLostError('the connection to nats-server was lost before the PubAck'));
-      lost = handledRejection();
+      const error = new QueueConnectionLostError('the connection to nats-server was lost before the PubAck');
+      for (const reject of waiting) reject(error);
     }
   };
   void watch();
-  return { connected: () => connected.promise, lost: () => lost.promise };
-}
-
-/** A rejection without a listener would end the process. */
-function handledRejection(): PromiseWithResolvers<never> {
-  const resolvers = Promise.withResolvers<never>();
-  resolvers.promise.catch(() => {});
-  return resolvers;
+  return {
+    connected: () => connected.promise,
+    async untilLost(operation) {
+      const lost = Promise.withResolvers<never>();
+      waiting.add(lost.reject);
+      try {
+        return await Promise.race([operation, lost.promise]);
+      } finally {
+        waiting.delete(lost.reject);
+      }
+    },
+  };
 }

@@ -54,7 +54,7 @@ export function createStreamPublisher(connection: NatsConnection, guard: Sequenc
       ...(traceparent !== undefined && { headers: headersWith(traceparent) }),
     });
     // Fail as soon as the connection is lost: the whole time-out is longer than a restart of nats-server takes.
-    const ack = await Promise.race([published, monitor.lost()]);
+    const ack = await monitor.untilLost(published);
     if (ack.stream !== stream.name) throw guard.raise(`the PubAck names the stream ${ack.stream}`);
     // For a duplicate the PubAck has the sequence of the first message with this id.
     if (!ack.duplicate && ack.seq <= highestBefore) {
