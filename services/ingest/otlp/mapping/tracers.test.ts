@@ -185,6 +185,14 @@ test("a call that LangSmith records as failed has the provider, the exception's 
   expect(event.properties.llm).not.toHaveProperty('output');
 });
 
+test('JSON without values is a response all the same', () => {
+  const completion = '{"city":null}';
+  const { llm } = mapSpan({
+    attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.completion': completion },
+  }).properties;
+  expect(llm.output).toMatchObject({ response: completion });
+});
+
 test('the model of the response and the names of tools come from whichever attribute has them', () => {
   const { llm } = mapSpan({
     attributes: {

@@ -40,7 +40,7 @@ export function readOutput(value: Json): LlmOutput {
     return { ...summarize([message], [json]), messages: [json], isWhole: true };
   }
   // LangSmith sends `{"output":null}` for a call that failed.
-  if (json === null || (isJsonObject(json) && Object.values(json).every((member) => member === null)))
+  if (json === null || (isJsonObject(json) && json.output === null && Object.keys(json).length === 1))
     return { toolCalls: [], isWhole: true };
   const response = typeof value === 'string' ? value : JSON.stringify(json);
   return { response, toolCalls: [], isJson: true, isWhole: true };
