@@ -320,3 +320,26 @@ test('a record of a call in a span is left out: the span describes the call', ()
   );
   expect(events).toEqual([]);
 });
+
+test('the content of a moment is of one call, however many calls the moment has', () => {
+  const common = { 'session.id': 'thread-1', 'event.timestamp': '2026-01-01T00:00:00.000Z' };
+  const call = (prompt: string) => ({
+    ...session,
+    attributes: {
+      'event.name': 'gemini_cli.api_response',
+      model: 'gemini-x',
+      input_token_count: '20',
+      prompt_id: prompt,
+      ...common,
+    },
+  });
+  const { events } = mapLogs(call('1'), call('2'), {
+    ...session,
+    attributes: {
+      'event.name': 'gen_ai.client.inference.operation.details',
+      'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"How warm?"}]}]',
+      ...common,
+    },
+  });
+  expect(events.map(({ properties }) => properties.llm.input?.prompt)).toEqual(['How warm?', undefined]);
+});

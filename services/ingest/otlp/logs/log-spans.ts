@@ -50,7 +50,11 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
   const contents = new Map<string, number>();
   for (let index = 0; index < count; index++) {
     const record = classify(read, index);
-    if (record?.kind === 'ofSpan') bySpan.set(record.key, [...(bySpan.get(record.key) ?? []), index]);
+    if (record?.kind === 'ofSpan') {
+      const own = bySpan.get(record.key);
+      if (own === undefined) bySpan.set(record.key, [index]);
+      else own.push(index);
+    }
     if (record?.kind === 'call') calls.push({ index, moment: record.moment });
     if (record?.kind === 'content') contents.set(record.moment, index);
   }
@@ -58,6 +62,8 @@ function groupRecords({ count, bytesOf, read, readSource }: RecordRequest<LogRec
     ...bySpan.values(),
     ...calls.map(({ index, moment }) => {
       const content = moment === undefined ? undefined : contents.get(moment);
+      // It is of one call: read for each of thousands at one moment, it would multiply the request.
+      if (moment !== undefined) contents.delete(moment);
       return content === undefined ? [index] : [index, content];
     }),
   ];
