@@ -25,7 +25,7 @@ export function monitorConnection(
   let connected = Promise.withResolvers<void>();
   /**
    * Rejects the operations that wait. A promise of the loss would live as long as the connection, and `Promise.race` would add
-   * to it what it keeps of each operation, for ever.
+   * to it what it keeps of each operation, forever.
    */
   const waiting = new Set<(error: Error) => void>();
   connected.resolve();
