@@ -56,7 +56,14 @@ async function setMaxPayload(
   writeFileSync(configFile, settings.replace('max_payload: 8MB', `max_payload: ${megabytes}MB`));
   process.kill(pid, 'SIGHUP');
   await until(async () => {
+    // A connection that is still reconnecting at the end of the test could not be drained.
+    const reconnected = nextReconnect(connection);
     await connection.reconnect();
+    await reconnected;
     return connection.info?.max_payload === megabytes * 1024 ** 2;
   });
+}
+
+async function nextReconnect(connection: NatsConnection): Promise<void> {
+  for await (const { type } of connection.status()) if (type === 'reconnect') return;
 }

@@ -1,4 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
+import { register } from '@prometheus-io/client';
 import { and, eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
@@ -457,6 +458,9 @@ test('an event that another program stored under the id of a span stays, and doe
     toolEvent({}),
     llmEvent({ properties: { llm: { model: 'own', input: {}, output: {}, otel } } }),
   ] as const;
+  const countFailures = async () =>
+    (await register.getSingleMetric('weir_writer_merge_failures_total')?.get())?.values[0]?.value ?? 0;
+  const failuresBefore = await countFailures();
   for (const event of foreign) {
     const spaceId = await newSpace();
     const id = eventIdOf(traceId, idOf(1));
@@ -469,6 +473,7 @@ test('an event that another program stored under the id of a span stays, and doe
     const rows = await database.select().from(events).where(eq(events.spaceId, spaceId));
     expect(rows.find((row) => row.id === id)).toMatchObject({ type: event.type });
   }
+  expect(await countFailures()).toBeGreaterThan(failuresBefore);
 });
 
 test.each(['the request', 'the end of the stream'])(

@@ -11,6 +11,7 @@ import { editedBytesMax } from '../limits.ts';
 import type { StoredNode } from '../read-traces.ts';
 import type { Relations, SurplusCall } from '../relations.ts';
 import { type MergedEvent, mergeStored, readExactEvent } from './merged-texts.ts';
+import { mergeFailures } from './metrics.ts';
 import { projectEvent } from './projected-event.ts';
 
 export type MergedCalls = Pick<TraceChanges, 'replaced' | 'removed' | 'segments' | 'measures'>;
@@ -115,6 +116,7 @@ function tryMerge(
     return { text, ...projectEvent(event, row) };
   } catch {
     // The error would return the message to the queue, with those of other spaces, again and again.
+    mergeFailures.inc();
     return undefined;
   }
 }
