@@ -91,17 +91,23 @@ test('an unknown path is answered in the encoding of the request', async () => {
   expect(await json.json()).toMatchObject({ error: { id: 'not_found' } });
 });
 
-describe.each(['metrics', 'logs'])('%s', (signal) => {
+describe.each([
+  { signal: 'metrics', notice: 'Weir does not store metrics.' },
+  {
+    signal: 'logs',
+    notice: 'Of logs, Weir stores records that describe a call of a model or a tool. This request has none.',
+  },
+])('$signal', ({ signal, notice }) => {
   const path = `/v1/${signal}`;
 
   test('are answered with success and a message that they are not stored', async () => {
     const answer = await post(path, { ...key(), 'content-type': 'application/json' }, toOtlpJson());
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toEqual({ partialSuccess: { errorMessage: 'Weir stores traces only.' } });
+    expect(await answer.json()).toEqual({ partialSuccess: { errorMessage: notice } });
     const unread = signal === 'logs' ? toProtobuf() : Buffer.alloc(100_000);
     const binary = await post(path, key(), unread);
     // Field 1 of the response is partial_success, whose field 2 is error_message.
-    const text = Buffer.from('Weir stores traces only.');
+    const text = Buffer.from(notice);
     const expected = Buffer.concat([Buffer.from([0x0a, text.length + 2, 0x12, text.length]), text]);
     expect(Buffer.from(await binary.arrayBuffer())).toEqual(expected);
   });
@@ -117,7 +123,7 @@ describe.each(['metrics', 'logs'])('%s', (signal) => {
     const answer = await post(rpc, { ...key(), 'content-type': 'application/grpc-web+proto' }, envelope);
     const text = Buffer.from(await answer.arrayBuffer()).toString('latin1');
     expect([answer.status, text]).toEqual([200, expect.stringContaining('grpc-status: 0')]);
-    expect(text).toContain('Weir stores traces only.');
+    expect(text).toContain(notice);
     const refused = await post(rpc, { 'content-type': 'application/grpc-web+proto' }, envelope);
     expect(Buffer.from(await refused.arrayBuffer()).toString('latin1')).toContain('grpc-status: 16');
   });

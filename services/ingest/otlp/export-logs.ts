@@ -10,7 +10,6 @@ import { sendRpcMessage } from '../rpc/respond.ts';
 import type { RespondRpcError } from '../rpc/respond-error.ts';
 import type { SpanBatch } from './batch/span-batch.ts';
 import type { SpanDecoders } from './decoders.ts';
-import { notice } from './other-signals.ts';
 import { parseHttpEncoding, type RespondExportError, sendMessage } from './respond/http-response.ts';
 
 export interface LogsDependencies extends BatchDependencies {
@@ -18,6 +17,10 @@ export interface LogsDependencies extends BatchDependencies {
   respondExportError: RespondExportError;
   respondExportRpcError: RespondRpcError;
 }
+
+/** The message of a response to records of which none describes a call. */
+const notice =
+  'Of logs, Weir stores records that describe a call of a model or a tool. This request has none.';
 
 /** The gRPC path of logs. */
 export const logsRpcPath = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';

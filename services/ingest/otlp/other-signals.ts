@@ -17,8 +17,8 @@ export interface OtherSignalDependencies {
   respondExportRpcError: RespondRpcError;
 }
 
-/** The message of a response to data that is not stored. */
-export const notice = 'Weir stores traces only.';
+/** The message of a response to metrics. */
+const notice = 'Weir does not store metrics.';
 
 /** The gRPC path of metrics, which are not stored. */
 export const metricsRpcPath = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
