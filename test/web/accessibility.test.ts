@@ -130,3 +130,19 @@ test('no page, dialog or menu violates an accessibility rule in any theme, and n
   found.signIn = await findViolations(stranger.page);
   expect(Object.fromEntries(Object.entries(found).filter(([, problems]) => problems.length > 0))).toEqual({});
 });
+
+test('with reduced motion nothing is animated: a theme is there at once', async () => {
+  await using visitor = await system.visit();
+  const { page } = visitor;
+  await furnishSpace(system, visitor, demoEvents());
+  await page.getByRole('heading', { name: 'Recent events' }).waitFor();
+  // Counts at each of the next frames. A transition of a colour that is inherited would go through the page level by level.
+  const counts = page.evaluate<number[]>(`(async () => {
+    const counts = [];
+    while (counts.length < 30 || !matchMedia('(prefers-color-scheme: dark)').matches)
+      counts.push(await new Promise((drawn) => requestAnimationFrame(() => drawn(document.getAnimations().length))));
+    return counts;
+  })()`);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(Math.max(...(await counts))).toBe(0);
+});

@@ -1,4 +1,5 @@
 import { useBrowser } from '../support/browser/use-browser.ts';
+import { testClicks } from './complaints/clicks.ts';
 import { testCompare } from './complaints/compare.ts';
 import { testHostileTexts } from './complaints/hostile-texts.ts';
 import { testLists } from './complaints/lists.ts';
@@ -12,6 +13,7 @@ const system = useBrowser();
 testPayloads(system);
 testLists(system);
 testLongLists(system);
+testClicks(system);
 testReadings(system);
 testCompare(system);
 testHostileTexts(system);

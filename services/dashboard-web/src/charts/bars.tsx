@@ -12,6 +12,9 @@ export interface Bar {
   isEstimate?: boolean;
 }
 
+/** The height of the whole figure, to be reserved until its data arrives: what is below would move under the mouse. */
+export const barsHeight = 'h-23.5';
+
 interface BarsProps {
   bars: readonly Bar[];
   bucketMs: number;
@@ -21,14 +24,13 @@ interface BarsProps {
   hasErrors?: boolean;
   /** The bars are UTC days, whatever the time zone setting is. */
   areDays?: boolean;
-  className?: string;
 }
 
 /**
  * Events over time, with errors at the bottom of each bar. A drag selects a range, a click a bar; so do the arrow keys, with Shift for a
  * range, and Enter.
  */
-export function Bars({ bars, bucketMs, onRange, hasErrors = true, areDays = false, className }: BarsProps) {
+export function Bars({ bars, bucketMs, onRange, hasErrors = true, areDays = false }: BarsProps) {
   const { zone } = useSettings();
   const first = bars[0]?.startMs ?? 0;
   const totalMs = bars.length * bucketMs;
@@ -46,7 +48,7 @@ export function Bars({ bars, bucketMs, onRange, hasErrors = true, areDays = fals
   const marking =
     marked && `${nameTime(first + marked.from * bucketMs)} – ${nameTime(first + marked.to * bucketMs)}`;
   return (
-    <figure className={className}>
+    <figure className={barsHeight}>
       <figcaption className="flex h-5 items-center justify-between text-faint text-xs">
         <span>{caption}</span>
         <span className="max-md:hidden">{marking ?? `${nameTime(first)} – ${nameTime(end)}`}</span>

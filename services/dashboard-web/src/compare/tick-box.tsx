@@ -15,7 +15,6 @@ export function TickBox({ event, className }: { event: ListedEvent; className?: 
     <span
       className={classes('grid size-6 shrink-0 place-items-center', className)}
       onClick={(click) => click.stopPropagation()}
-      onDoubleClick={(click) => click.stopPropagation()}
     >
       <input
         type="checkbox"

@@ -7,6 +7,7 @@ import { GridHeader, type GridSort } from './grid-header.tsx';
 import { GridRow } from './grid-row.tsx';
 import { type OpenMenu, RowMenu } from './row-menu.tsx';
 import { useColumnWidths } from './use-column-widths.ts';
+import { useDoubleClick } from './use-double-click.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 
 /** The heights of a row and of a card, in pixels. */
@@ -48,6 +49,7 @@ export function EventGrid({
   const template = [edges[0], own, edges[1]].join(' ');
   const [menu, setMenu] = useState<OpenMenu>();
   const isNarrow = useIsNarrow();
+  const beginDoubleClick = useDoubleClick(onOpen);
   const list = useRows(scroller, { isNarrow, events, selectedId, hasMore, isLoadingMore, onLoadMore });
 
   return (
@@ -73,8 +75,10 @@ export function EventGrid({
               index,
               top: start,
               isSelected: event.id === selectedId,
-              onSelect,
-              onOpen,
+              onSelect: (clicked: ListedEvent) => {
+                beginDoubleClick(clicked);
+                onSelect(clicked);
+              },
               onMenu: (anchor: Element) => setMenu({ event, anchor }),
             };
             return isNarrow ? (

@@ -14,7 +14,6 @@ export interface RowProps {
   top: number;
   isSelected: boolean;
   onSelect: (event: ListedEvent) => void;
-  onOpen: (event: ListedEvent) => void;
   onMenu: (anchor: Element) => void;
 }
 
@@ -27,7 +26,6 @@ export function GridRow({
   top,
   isSelected,
   onSelect,
-  onOpen,
   onMenu,
   template,
 }: RowProps & { template: string }) {
@@ -40,7 +38,6 @@ export function GridRow({
       aria-rowindex={index + 2}
       aria-selected={isSelected}
       onClick={() => onSelect(event)}
-      onDoubleClick={() => onOpen(event)}
       className={classes(
         'absolute inset-x-0 grid h-[34px] cursor-default border-line border-b text-sm',
         isSelected ? 'bg-accent-soft' : 'hover:bg-hover',
@@ -80,7 +77,6 @@ export function MenuButton({ onMenu }: { onMenu: (anchor: Element) => void }) {
         click.stopPropagation();
         onMenu(click.currentTarget);
       }}
-      onDoubleClick={(click) => click.stopPropagation()}
     >
       <EllipsisVertical aria-hidden />
     </IconButton>

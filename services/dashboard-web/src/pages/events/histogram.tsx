@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { apiQuery } from '../../api/query.ts';
-import { Bars } from '../../charts/bars.tsx';
+import { Bars, barsHeight } from '../../charts/bars.tsx';
 import { readRange } from '../../charts/range.ts';
 import type { ListInput } from '../../filter/event-filter.ts';
 import { useFilter } from '../../filter/use-filter.ts';
@@ -27,8 +27,7 @@ export function Histogram({ input, newestMs }: { input: ListInput; newestMs: num
     return range;
   }, [search, now, newestMs, zone]);
   const { data } = useQuery(apiQuery('events.histogram', { ...input, spaceId, from, to, buckets }));
-  // Reserves the height, so that nothing moves when the data arrives.
-  if (data === undefined) return <div className="h-19" />;
+  if (data === undefined) return <div className={barsHeight} />;
   return (
     <Bars
       bars={data.buckets}

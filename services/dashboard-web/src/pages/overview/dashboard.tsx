@@ -33,11 +33,18 @@ export function Dashboard() {
   const now = useFresh();
   const range = useMemo(() => readRange(search, now, '24h', zone), [search, now, zone]);
   const timeZone = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const usage = useQuery(apiQuery('usage.current', { spaceId }));
   const { all, models, tools, costs, delays } = useFigures({ spaceId, ...range, timeZone });
   const error = all.error ?? models.error ?? tools.error;
   if (error !== null) return <FailureNotice error={error} onRetry={() => void all.refetch()} isSmall />;
-  if (all.data === undefined || models.data === undefined || tools.data === undefined)
-    return <Loading rows={8} />;
+  const isLoading = all.data === undefined || models.data === undefined || tools.data === undefined;
+  // As high as the window, and until the quota is known, which may be shown first: the page does not move under the mouse.
+  if (isLoading || usage.isPending)
+    return (
+      <div className="min-h-svh">
+        <Loading rows={8} />
+      </div>
+    );
   const chosen = rangeOf(search);
   const shown = Object.keys(chosen).length === 0 ? { last: '24h' } : chosen;
   const points = new Map(all.data.series[0]?.points.map((point) => [point.bucket, point]));

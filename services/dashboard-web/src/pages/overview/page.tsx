@@ -19,27 +19,19 @@ export function OverviewPage() {
     // Any stored event ends the wait.
     refetchInterval: ({ state }) => (state.data?.events.length === 0 ? waitingPollMs : false),
   });
-  if (error !== null) {
-    return (
-      <Page title={name}>
-        <FailureNotice error={error} onRetry={() => void refetch()} />
-      </Page>
-    );
-  }
-  if (data === undefined) {
-    return (
-      <Page title={name}>
-        <Loading />
-      </Page>
-    );
-  }
-  if (data.events.length === 0) return <FirstEvent />;
+  if (error === null && data?.events.length === 0) return <FirstEvent />;
   return (
     <Page title="Overview" subtitle={name}>
-      <div className="flex flex-col gap-4">
-        <Dashboard />
-        <Recent events={data.events} />
-      </div>
+      {error !== null ? (
+        <FailureNotice error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Loading />
+      ) : (
+        <div className="flex flex-col gap-4">
+          <Dashboard />
+          <Recent events={data.events} />
+        </div>
+      )}
     </Page>
   );
 }
