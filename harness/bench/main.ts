@@ -14,6 +14,7 @@ import { measureGrowth, parsePoints } from './growth/measure.ts';
 import { type Figures, measureHttpToPostgres, measureRound } from './measures.ts';
 import { medianFigures, renderReport } from './report.ts';
 import { measureRetention } from './retention.ts';
+import { measureSend } from './send.ts';
 import { measureStorage } from './storage/measure.ts';
 import { measureBytesPerEvent } from './storage/sizes.ts';
 import { measureWeb } from './web/measure.ts';
@@ -66,6 +67,8 @@ const parts: Record<string, () => Promise<string>> = {
       await underLoad((weir, load) => measureErasure(weir, load, { events: rows, log })),
       'erasure',
     ),
+  send: async () =>
+    renderReport(await underLoad((weir, load) => measureSend(weir, load, { events: rows, log })), 'send'),
   peers: async () => {
     const workload = await loadWorkload();
     log(`${workload.source}: ${workload.events.length} events`);

@@ -16,18 +16,18 @@ const singleConnections = 128;
 
 /** Measures every figure once, each close to its baseline, so that other work on the machine affects both alike. */
 export async function measureRound(weir: RunningWeir, workload: Workload, seconds: number): Promise<Figures> {
-  const { events: _, ...stored } = await measureHttpToPostgres(weir, workload, seconds);
+  const { storedPerSecond } = await measureHttpToPostgres(weir, workload, seconds);
   const copied = await measureCopy(weir.sql, workload.events);
   const parseMs = measureJsonParse(workload.nextBatch());
   const alone = await whileWriterRests(weir, () => measureIngestAlone(weir, workload, seconds));
   const event = workload.events[0] ?? Buffer.alloc(0);
   const published = await measurePublish(weir.connection.natsUrl, event, seconds / 2);
-  const latency = await measureLatency(weir, workload, { seconds, ...stored });
+  const latency = await measureLatency(weir, workload, { seconds, storedPerSecond });
   const visible = await measureVisibility(weir.connection, workload);
-  return { ...stored, copied, parseMs, ...alone, published, ...latency, ...visible };
+  return { storedPerSecond, copied, parseMs, ...alone, published, ...latency, ...visible };
 }
 
-/** Measures throughput until the last accepted event is stored. @returns the number of events, and the events stored per second. */
+/** Measures throughput until the last accepted event is stored. */
 export async function measureHttpToPostgres(
   { connection, sql }: RunningWeir,
   workload: Workload,
@@ -43,7 +43,8 @@ export async function measureHttpToPostgres(
   });
   const events = requests * eventsPerBatchMax;
   while ((await countStored(sql)) < before + events) await sleep(5);
-  return { events, storedPerSecond: events / ((performance.now() - startedMs) / 1_000) };
+  const taken = (performance.now() - startedMs) / 1_000;
+  return { events, seconds: taken, storedPerSecond: events / taken };
 }
 
 async function measureIngestAlone({ connection, pidOf }: RunningWeir, workload: Workload, seconds: number) {

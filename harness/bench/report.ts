@@ -167,12 +167,24 @@ const erasureRows: Row[] = [
   },
 ];
 
+const sendRows: Row[] = [
+  {
+    measure: '`weir send`, until all is stored',
+    value: (f) => `${number(f.sendPerSecond)} events/s for ${number(f.fileEvents)}`,
+    baseline: (f) =>
+      `${ratio(f.sendPerSecond, f.loadPerSecond, 2)} the load generator (${number(f.loadPerSecond)}/s)`,
+    goal: '≥ 0.8 ×',
+  },
+  { measure: '  until it exits', value: (f) => `${number(f.sendSeconds, 1)} s`, goal: '' },
+];
+
 /** The parts that can be measured separately, with `--only`. */
 const parts = {
   sdk: sdkRows,
   retention: retentionRows,
   storage: storageRows,
   erasure: erasureRows,
+  send: sendRows,
 } satisfies Record<string, Row[]>;
 
 /** Renders the table of measurements, or a part of it, from the medians of several rounds. */

@@ -1,8 +1,7 @@
 import { createServer } from 'node:net';
-import { availableParallelism, totalmem } from 'node:os';
-import process from 'node:process';
 import { type ServiceName, serviceNames } from '../../lib/config/variables.ts';
 import type { Config } from '../../lib/config.ts';
+import { type Machine, readMachine } from '../machine.ts';
 
 /** The rest of the cores is for Postgres, nats-server and the dashboard API (docs/scaling.md). */
 const coresPerProcess = { ingest: 2, writer: 4 };
@@ -12,11 +11,6 @@ const defaultCountMax = { ingest: 8, writer: 4 };
 
 /** An ingest under load takes some 350 MB. The page cache of Postgres needs most of the rest. */
 const memoryBytesPerProcess = 2 * 1024 ** 3;
-
-export interface Machine {
-  readonly cores: number;
-  readonly memoryBytes: number;
-}
 
 /** The number of processes of each service. */
 export type ProcessCounts = Readonly<Record<ServiceName, number>>;
@@ -69,13 +63,6 @@ export function labelsOf(counts: ProcessCounts, names: readonly ServiceName[] = 
 
 /** 1 to `count`. */
 export const numbersOf = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
-
-/** The cores and the memory that this process may use: of its container, if it has limits. */
-function readMachine(): Machine {
-  const limitBytes = process.constrainedMemory();
-  const memoryBytes = limitBytes > 0 ? Math.min(limitBytes, totalmem()) : totalmem();
-  return { cores: availableParallelism(), memoryBytes };
-}
 
 function findSharingFault(): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -11,13 +11,15 @@ const freeBytesMin = 3e9;
 /**
  * Says how much disk a fill takes, in the directory for temporary files.
  *
+ * @param fileBytes of a file with the events, if there is one.
  * @throws Error when less is free.
  */
-export function requireDisk(rows: number, say: (text: string) => void): void {
-  const neededBytes = rows * eventBytes + walBytes + freeBytesMin;
+export function requireDisk(rows: number, say: (text: string) => void, fileBytes = 0): void {
+  const neededBytes = rows * eventBytes + fileBytes + walBytes + freeBytesMin;
   const freeBytes = readFreeBytes();
-  const text = `${rows.toLocaleString('en')} events need some ${gigabytes(neededBytes)}: ${eventBytes} bytes each, ${gigabytes(walBytes)} of WAL, and ${gigabytes(freeBytesMin)} that stay free. ${tmpdir()} has ${gigabytes(freeBytes)}.`;
-  if (freeBytes < neededBytes) throw new Error(`${text} Set TMPDIR to a larger disk, or --points to less.`);
+  const file = fileBytes === 0 ? '' : ` ${gigabytes(fileBytes)} for a file of them,`;
+  const text = `${rows.toLocaleString('en')} events need some ${gigabytes(neededBytes)}: ${eventBytes} bytes each,${file} ${gigabytes(walBytes)} of WAL, and ${gigabytes(freeBytesMin)} that stay free. ${tmpdir()} has ${gigabytes(freeBytes)}.`;
+  if (freeBytes < neededBytes) throw new Error(`${text} Set TMPDIR to a larger disk, or the size to less.`);
   say(text);
 }
 

@@ -29,8 +29,8 @@ export interface GrowthOptions {
 
 type Add = (part: Figure['part'], name: string, at: number, value: number) => void;
 
-/** Events whose storing is timed at each size, at most. */
-const timedEvents = 20_000;
+/** Events whose storing is timed at each size, at most: some ten seconds. A second is shorter than a pause of the disk. */
+const timedEvents = 200_000;
 const eventSizes = [1_000, 6_000, 100_000];
 const spaceCounts = [1, 100, 10_000];
 const weekCounts = [0, 52, 260];

@@ -9,6 +9,7 @@ import { untilDurable } from '../../../lib/db/durability.ts';
 import { until } from '../../../test/support/wait.ts';
 import { PortTakenError } from '../../process/server-process.ts';
 import { startOnFreePorts } from '../ports.ts';
+import { embeddedSettings } from './embedded-settings.ts';
 import { startPostgres } from './postgres.ts';
 
 let directory: string;
@@ -42,6 +43,13 @@ test('it runs with durable settings, and restarts with its data after SIGKILL', 
     data_checksums: 'on',
     listen_addresses: '127.0.0.1',
   });
+  const { shared_buffers: buffers = '' } = embeddedSettings();
+  const isSized = await query(
+    first.url,
+    (sql) =>
+      sql`SELECT pg_size_bytes(current_setting('shared_buffers')) = pg_size_bytes(${buffers}) AS is_sized`,
+  );
+  expect(isSized).toMatchObject([{ is_sized: true }]);
   // A running statement keeps its backend, and the shared memory, alive for a while after the SIGKILL.
   const busy = query(first.url, (sql) => sql`SELECT pg_sleep(1)`).catch(() => {});
   process.kill(first.pid, 'SIGKILL');

@@ -16,6 +16,7 @@ import {
   spawnServer,
 } from '../../process/server-process.ts';
 import { keepArchiveCommand } from './archive-command.ts';
+import { embeddedSettings } from './embedded-settings.ts';
 import { locatePostgres, postgresMajor } from './postgres-binaries.ts';
 import { initDatabaseDirectory } from './postgres-init.ts';
 import { type ReadyOptions, waitUntilReady } from './postgres-ready.ts';
@@ -48,34 +49,6 @@ const predecessorWaitMs = 60_000;
 
 /** Recovery after a crash replays at most max_wal_size, which takes far less. */
 const startTimeoutMs = 300_000;
-
-/** The settings of the embedded Postgres. */
-export const embeddedSettings = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
-  max_connections: '100',
-  shared_buffers: '256MB',
-  fsync: 'on',
-  synchronous_commit: 'on',
-  full_page_writes: 'on',
-  // What a backup of the running server and its WAL archive need (ADR 33). `keepArchiveCommand` says where to.
-  wal_level: 'replica',
-  archive_mode: 'on',
-  max_wal_senders: '0',
-  // With the default of 1 GB, bulk writing causes constant checkpoints, and each one doubles the WAL volume.
-  max_wal_size: '4GB',
-  checkpoint_timeout: '15min',
-  // A list locks each weekly partition and its indexes: some 1,800 locks with five years of them. The default of 64 is
-  // enough for only 25 such lists at the same time (ADR 0016).
-  max_locks_per_transaction: '512',
-  // Our statements are short: JIT compilation costs more than it saves.
-  jit: 'off',
-  timezone: 'UTC',
-  log_timezone: 'UTC',
-  logging_collector: 'off',
-  // By default Postgres logs the whole row that a constraint rejects. A row contains event content.
-  log_error_verbosity: 'terse',
-};
 
 /**
  * Runs the embedded Postgres on a data directory, on loopback only, with a user and a database `weir`. Resolves when it
@@ -137,7 +110,7 @@ function spawnPostgres(
   user: PostgresUser,
 ): Promise<SpawnedProcess> {
   const args = ['-D', dataDir, '-p', String(port)];
-  for (const [name, value] of Object.entries({ ...embeddedSettings, ...changes }))
+  for (const [name, value] of Object.entries({ ...embeddedSettings(), ...changes }))
     args.push('-c', `${name}=${value}`);
   const spawn = env === undefined ? user.spawn : { ...user.spawn, env: { ...process.env, ...env } };
   return spawnServer(user.command(binary, args), { logFile, stopSignals, onSpawn, spawn });

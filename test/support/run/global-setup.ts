@@ -7,7 +7,8 @@ import { killLeaks } from '../../../harness/system/pid-file.ts';
 import { cacheDirectory } from '../../../launcher/provision/cache-directory.ts';
 import { findNatsServer } from '../../../launcher/provision/nats/nats-sources.ts';
 import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
-import { embeddedSettings, startPostgres } from '../../../launcher/provision/postgres/postgres.ts';
+import { fixedSettings } from '../../../launcher/provision/postgres/embedded-settings.ts';
+import { startPostgres } from '../../../launcher/provision/postgres/postgres.ts';
 import { ensureRoles, urlOfRole } from '../../../launcher/provision/postgres/roles.ts';
 import { migrateDatabase } from '../../../lib/migrate/migrate.ts';
 import { fillCompileCache } from './compile-cache.ts';
@@ -34,12 +35,14 @@ const settings = {
   full_page_writes: 'off',
   // Checkpoints are cheap, and the files may be in memory.
   max_wal_size: '512MB',
+  // A database is dropped, and a table cut, by looking at each of these buffers.
+  shared_buffers: '256MB',
   // Each of the files that run at the same time has some twenty connections.
   max_connections: '300',
   // In total as many as the embedded Postgres has: tests show that these are enough. Besides connections it has 26 processes.
   max_locks_per_transaction: String(
     Math.floor(
-      (Number(embeddedSettings.max_locks_per_transaction) * (Number(embeddedSettings.max_connections) + 26)) /
+      (Number(fixedSettings.max_locks_per_transaction) * (Number(fixedSettings.max_connections) + 26)) /
         (300 + 26),
     ),
   ),
