@@ -7,7 +7,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { pauseTree } from '../../harness/system/process-tree.ts';
-import { createWeirDirectory } from '../../harness/system/weir.ts';
+import { createWeirDirectory, type LaunchedWeir } from '../../harness/system/weir.ts';
 import { createApiKey } from '../../lib/accounts/api-key.ts';
 import type { Connection } from '../../lib/local-system.ts';
 import { connectQueue } from '../../lib/queue/connect.ts';
@@ -23,10 +23,12 @@ const canary = `canary-${randomUUID()}`;
 const secrets: string[] = [canary];
 
 const weir = createWeirDirectory();
+let launched: LaunchedWeir;
 let connection: Connection;
 let sql: postgres.Sql;
 beforeAll(async () => {
-  await weir.launch({ LOG_LEVEL: 'trace' }).ready();
+  launched = weir.launch({ LOG_LEVEL: 'trace' });
+  await launched.ready();
   connection = weir.connection();
   const { apiKey, password, databaseUrl, natsUrl } = connection;
   secrets.push(apiKey, password, new URL(databaseUrl).password, new URL(natsUrl).password);
@@ -106,6 +108,8 @@ test('a queue and a database that fail', async () => {
   process.kill(nats, 'SIGCONT');
   await until(() => readLog('ingest').includes('not committed'));
   process.kill(weir.pidOf('postgres'), 'SIGKILL');
+  // For some milliseconds its backends still answer.
+  await until(() => launched.output().includes('postgres restarted'));
   await until(async () => (await postEvents(ingest(), { apiKey }, [llmEvent()])).status === 202);
   await until(() => sql`SELECT 1`.then(() => true).catch(() => false));
   await until(async () => (await fetch(`${connection.dashboardUrl}/readyz`)).status === 200);
@@ -115,14 +119,18 @@ test('valid and invalid calls of the dashboard API, and calls that fail', async 
   const { dashboardUrl, email, password, spaceId } = connection;
   const client = openClient(dashboardUrl);
   const { trpc } = client;
-  await expect(trpc.auth.signIn.mutate({ email, password: canary })).rejects.toThrow();
-  await expect(trpc.auth.signIn.mutate({ email: `${canary}@x.org`, password: canary })).rejects.toThrow();
+  const wrong = { data: { code: 'UNAUTHORIZED' } };
+  await expect(trpc.auth.signIn.mutate({ email, password: canary })).rejects.toMatchObject(wrong);
+  const unknown = { email: `${canary}@x.org`, password: canary };
+  await expect(trpc.auth.signIn.mutate(unknown)).rejects.toMatchObject(wrong);
   await trpc.auth.signIn.mutate({ email, password });
   secrets.push(client.cookie?.split('=')[1] ?? 'no cookie');
   const list = () => trpc.events.list.query({ spaceId, threadId: canary, userId: canary, name: canary });
   const [row] = (await list()).events;
   expect((await trpc.events.get.query({ spaceId, id: row?.id ?? '' })).event).toContain(canary);
-  await expect(trpc.events.list.query({ spaceId, cursor: canary })).rejects.toThrow();
+  await expect(trpc.events.list.query({ spaceId, cursor: canary })).rejects.toMatchObject({
+    data: { code: 'BAD_REQUEST' },
+  });
   const invalid = await fetch(`${dashboardUrl}/trpc/auth.signIn`, { method: 'POST', body: `{${canary}` });
   expect(invalid.status).toBeGreaterThanOrEqual(400);
   await sql`ALTER TABLE events RENAME TO events_renamed`;
