@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
  * Double clicks on rows. The second click may fall on something else: the first one opens the peek, which covers the right half of the
  * list, or all of it in a window of medium width. It still opens the row that the first one hit.
  *
- * @param onOpen - called with the row at the second click, which then does nothing else.
+ * @param onOpen called with the row at the second click, which then does nothing else.
  * @returns to be called with the row at each click on one.
  */
 export function useDoubleClick<T>(onOpen: (row: T) => void): (row: T) => void {
