@@ -34,7 +34,9 @@ test('a thread of thousands of turns renders few of them, keeps the scroll posit
 
   // Earlier turns load while the first loaded ones are in view.
   const gate = Promise.withResolvers<void>();
+  let requests = 0;
   await page.route(/threads\.turns/, async (route) => {
+    requests += 1;
     await gate.promise;
     await route.continue();
   });
@@ -53,6 +55,7 @@ test('a thread of thousands of turns renders few of them, keeps the scroll posit
   await settle(page);
   expect(Math.abs((await firstInView(page)).top - before.top)).toBeLessThan(2);
   expect((await firstInView(page)).href).toBe(before.href);
+  expect(requests).toBe(1);
 
   // The keys move between turns and move the focus too.
   await page.keyboard.press('k');

@@ -37,6 +37,8 @@ export function TurnList({
   const end = useListEnd({ scroller, turns, list });
   useCurrentTurn({ scroller, turns, list, end, current, onCurrent });
 
+  const near = list.getVirtualItems();
+  // Known for these turns only now: before, it is where the window was in those that were loaded until now.
   const first = list.range?.startIndex ?? turns.length;
   useEffect(() => {
     if (hasEarlier && !isLoading && failure === undefined && first < loadAhead) onLoadEarlier();
@@ -58,7 +60,7 @@ export function TurnList({
     >
       <div role="presentation" className="relative mx-auto max-w-5xl" style={{ height: list.getTotalSize() }}>
         {hasEarlier && <EarlierNotice failure={failure} onRetry={onLoadEarlier} />}
-        {list.getVirtualItems().map(({ index, start, key: itemKey }) => {
+        {near.map(({ index, start, key: itemKey }) => {
           const turn = turns[index];
           if (turn === undefined) return null;
           return (
