@@ -11,7 +11,7 @@ const retryPauseMs = 200;
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
   message: string | (() => string) = () => `the condition does not hold: ${condition}`,
 ): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;

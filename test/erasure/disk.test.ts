@@ -13,6 +13,7 @@ import { quarantineEvent } from '../../lib/write/quarantine.ts';
 import { slicePart } from '../../lib/write/slice.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
+import { writersWaitMs } from '../../operations/erasure/limits.ts';
 import { startErase } from '../support/cli/erase-process.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 import { until } from '../support/wait.ts';
@@ -117,7 +118,8 @@ test('an erasure killed while it rewrites files resumes when run again, and no f
     await reader`BEGIN`;
     await reader.unsafe(`LOCK TABLE ${lock} IN ACCESS SHARE MODE`);
     const erase = startErase(variables, ['--space', spaceId, '--user', 'xiphoid-user']);
-    await until(async () => (await isReached()) === true, 60_000);
+    // The command waits for transactions of other databases of the server, those of other tests.
+    await until(async () => (await isReached()) === true, writersWaitMs + 30_000);
     erase.kill();
     expect(await erase.exited).toBeNull();
   };
@@ -147,7 +149,7 @@ test('an erasure killed while it rewrites files resumes when run again, and no f
   await sql`VACUUM`;
   await sql`CHECKPOINT`;
   expect(searchFiles(directory)).toEqual({ words: new Set(), frames: 0 });
-});
+}, 300_000);
 
 /** Another database of the same server. */
 function inServer(url: string): string {
