@@ -9,8 +9,11 @@ import { runShell } from './shell.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(cacheDirectory(env, join(tmpdir(), 'weir')), 'clients');
 
-/** Compiling gRPC for Rust takes a minute on a small machine, and the downloads may take longer. */
-export const buildTimeoutMs = 300_000;
+/**
+ * On two cores without other work gRPC for Rust takes a minute to build, and a Collector a minute and a half with its downloads. In the
+ * first run of all tests they are built at the same time as a dozen others, which once took more than five.
+ */
+export const buildTimeoutMs = 600_000;
 
 /** Cached builds of older versions of a program are removed when they were not used for this long. */
 const keepMs = 24 * 60 * 60 * 1_000;
