@@ -56,13 +56,13 @@ export const nodeOptionsOf = (name: ServiceName, root = ownRoot): readonly strin
 ];
 
 /**
- * Settings of glibc's malloc, which other C libraries ignore. Allocations of 1 MiB and more are returned to the system when
+ * Settings of glibc's malloc, which other C libraries ignore. Allocations of 2 MiB and more are returned to the system when
  * they are freed; by default glibc raises this threshold after the first large one, and each thread keeps freed memory
- * (ADR 0013).
+ * (ADR 0013). Below it is the memory in which zstd compresses the small requests of a group.
  */
 export const mallocVariables = {
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: String(1024 ** 2),
+  MALLOC_MMAP_THRESHOLD_: String(2 * 1024 ** 2),
   MALLOC_TRIM_THRESHOLD_: String(8 * 1024 ** 2),
 };
 

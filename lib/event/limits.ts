@@ -16,6 +16,10 @@ export const attributesCharsMax = 4 * 1024;
  */
 export const segmentTermsMax = 10_000;
 
+/** Most texts whose hashes are kept for terms, and the longest of them: at most 3 MB. */
+export const recentTermsMax = 8_192;
+export const recentTermTextCharsMax = 128;
+
 /** Spans of the statistics' roll-ups, besides minutes. A day of any time zone consists of few such spans. */
 export const rollupSpansHours = [1, 6] as const;
 

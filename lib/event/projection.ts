@@ -15,6 +15,8 @@ export const projectionVersion = 2;
 /** The columns of one or more events, each the inside of a Postgres array literal (weir.queue.v1.Columns). */
 export type ColumnTexts = Record<ColumnName, string>;
 
+const noColumns = Object.fromEntries(columnNames.map((name) => [name, ''])) as ColumnTexts;
+
 type Value = string | number | undefined;
 
 /** Reads a column from an event, the `index`-th of its body. */
@@ -76,10 +78,11 @@ export class Projector {
   }
 
   finish(): Projection {
-    const entries = columnNames.map((name, index) => [name, this.#columns[index]?.finish() ?? '']);
+    const columns = { ...noColumns };
+    for (const [index, name] of columnNames.entries()) columns[name] = this.#columns[index]?.finish() ?? '';
     return {
       eventCount: this.#eventCount,
-      columns: Object.fromEntries(entries) as ColumnTexts,
+      columns,
       terms: this.#terms.finish(),
     };
   }

@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { createHash, randomUUIDv7 } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { anyCharacter } from '../../harness/fixtures/any-character.ts';
 import { llmEvent, toolEvent } from '../../harness/fixtures/events.ts';
 import { termsOfPart } from '../write/part-terms.ts';
 import type { IngestEvent } from './event.ts';
-import { attributesCharsMax, columnCharsMax, segmentTermsMax } from './limits.ts';
+import { attributesCharsMax, columnCharsMax, recentTermsMax, segmentTermsMax } from './limits.ts';
 import { projectEvents } from './projection.ts';
 import { anyTerm, hashTerm, inSpace, unionTerms } from './terms.ts';
 import { compileBatchRules } from './validate.ts';
@@ -54,6 +54,18 @@ test('the writer computes the same terms from the columns as ingest does from th
     }),
     { numRuns: 300 },
   );
+});
+
+test('a term is the start of a SHA-256, however many others are computed in between', () => {
+  const termOf = (value: string) => hashTerm({ column: 'userId', value }, 'any');
+  const long = 'x'.repeat(columnCharsMax);
+  const expected = ['user-1', long].map((value) =>
+    createHash('sha256').update(`any\0userId\0${value}`).digest().readBigInt64BE(),
+  );
+  for (const others of [0, 1, recentTermsMax + 1]) {
+    for (let other = 0; other < others; other++) termOf(`other-${others}-${other}`);
+    expect([termOf('user-1'), termOf(long)]).toEqual(expected);
+  }
 });
 
 test('terms of equal texts differ by column, attribute, state and space', () => {
