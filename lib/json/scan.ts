@@ -31,11 +31,30 @@ export interface ScanState {
   hasEscapedKey: boolean;
   /** How many more nested values there may be. Members, elements, objects and arrays count, since each costs parsing time. */
   valuesLeft: number;
+  /** How deep objects and arrays may nest in the value that is skipped. */
+  readonly depthMax: number;
+  readonly known: KnownValues | undefined;
+}
+
+/** Values that a walk need not enter. */
+export interface KnownValues {
+  /**
+   * Called with each member of the objects in the value that is skipped.
+   *
+   * @param key the positions of its key, quotes included. They are overwritten with each member.
+   * @param depth how many objects and arrays of that value are around the member's value.
+   * @param at the position after the colon.
+   * @returns the position after the member's value if it is known, else `at`.
+   */
+  skip(bytes: Buffer, key: Range, depth: number, at: number): number;
 }
 
 /** @param valuesMax how many nested values there may be before the walk throws. */
-export function newScanState(valuesMax: number): ScanState {
-  return { hasEscapedKey: false, valuesLeft: valuesMax };
+export function newScanState(
+  valuesMax: number,
+  { depthMax = jsonDepthMax, known }: { depthMax?: number; known?: KnownValues | undefined } = {},
+): ScanState {
+  return { hasEscapedKey: false, valuesLeft: valuesMax, depthMax, known };
 }
 
 /** Called with a member's key (quotes included) and the position of its value; returns the position after the value. */
@@ -132,27 +151,30 @@ export function skipSpace(bytes: Buffer, at: number): number {
 }
 
 function skipContainer(bytes: Buffer, at: number, scanState?: ScanState): number {
+  const { depthMax, known } = scanState ?? anyDepth;
   let depth = 0;
-  let stringStart = at;
-  let stringEnd = at;
+  const string = { start: at, end: at };
   for (let next = at; next < bytes.length; ) {
     const byte = bytes[next];
     if (byte === quote) {
-      stringStart = next;
-      stringEnd = next = skipString(bytes, next);
+      string.start = next;
+      string.end = next = skipString(bytes, next);
       continue;
     }
     next++;
     if (byte === comma) countValue(scanState);
     else if (byte === colon) {
-      if (scanState !== undefined && isEscaped(bytes, stringStart, stringEnd)) noteEscapedKey(scanState);
+      if (scanState !== undefined && isEscaped(bytes, string.start, string.end)) noteEscapedKey(scanState);
+      if (known !== undefined) next = known.skip(bytes, string, depth, next);
     } else if (byte === openBrace || byte === openBracket) {
       countValue(scanState);
-      if (++depth > jsonDepthMax) throw new Error(`JSON is nested too deep at byte ${next}`);
+      if (++depth > depthMax) throw new Error(`JSON is nested too deep at byte ${next}`);
     } else if ((byte === closeBrace || byte === closeBracket) && --depth === 0) return next;
   }
   throw damaged(at);
 }
+
+const anyDepth: Pick<ScanState, 'depthMax' | 'known'> = { depthMax: jsonDepthMax, known: undefined };
 
 /** @throws Error when there are more values than `valuesMax`. */
 export function countValue(scanState?: ScanState): void {

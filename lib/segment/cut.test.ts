@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { arrayText, keyText, objectText, spaced, valueText } from '../../harness/fixtures/json-text.ts';
 import { parseEscapedKeys } from '../json/parse-escaped-keys.ts';
+import { newScanState } from '../json/scan.ts';
 import { cutEvents, locateEvents } from './cut.ts';
 
 const parse = (text: string) => parseEscapedKeys(Buffer.from(text));
@@ -101,7 +102,7 @@ test.each<[guarantee: string, body: string, flags: boolean[]]>([
 test('an escaped key counts as an additional value', () => {
   const locate = (key: string, valuesMax: number) =>
     locateEvents(Buffer.from(`{"events":[{"a":{${Array(10).fill(`"${key}":0`).join()}}}]}`), 0, {
-      valuesMax,
+      scanState: newScanState(valuesMax),
     });
   expect(locate('k', 15).events).toHaveLength(1);
   expect(() => locate('\\n', 15)).toThrow('too many values');

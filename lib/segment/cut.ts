@@ -4,6 +4,7 @@ import {
   isKey,
   newScanState,
   type Range,
+  type ScanState,
   skipSpace,
   skipValue,
   walkArray,
@@ -112,17 +113,20 @@ export interface BodyLayout {
 /**
  * Locates the events of the request body that starts at `at`.
  *
- * @throws Error when the JSON's structure is damaged, for more than `eventsMax` events in one array, and for more than
- * `valuesMax` values.
+ * @param scanState the limits of the walk.
+ * @throws Error when the JSON's structure is damaged, for more than `eventsMax` events in one array, and past the limits of
+ * the walk.
  */
 export function locateEvents(
   bytes: Buffer,
   at: number,
-  { eventsMax = Number.POSITIVE_INFINITY, valuesMax = Number.POSITIVE_INFINITY } = {},
+  {
+    eventsMax = Number.POSITIVE_INFINITY,
+    scanState = newScanState(Number.POSITIVE_INFINITY),
+  }: { eventsMax?: number; scanState?: ScanState } = {},
 ): BodyLayout {
   let events: EventRange[] = [];
   let hasEscapedKey = false;
-  const scanState = newScanState(valuesMax);
   /** Returns whether the part just walked had an escaped key, and resets the state for the next part. */
   const takeEscapedKey = () => {
     const { hasEscapedKey: found } = scanState;

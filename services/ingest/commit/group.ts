@@ -63,7 +63,7 @@ function groupBySegment(batches: readonly CompressedBatch[]): CompressedBatch[][
 function toPart(segmentId: string, batches: readonly CompressedBatch[], eventCount: number): PartInit {
   const [first] = batches;
   if (first === undefined) throw new Error('a segment of no batches');
-  const { compressed = compressShared(Buffer.concat(batches.map(({ body }) => body))) } = first;
+  const { compressed = compressShared(batches.map(({ body }) => body)) } = first;
   return {
     spaceId: first.spaceId,
     apiKeyId: first.apiKeyId,

@@ -79,6 +79,98 @@ test.each([
   ['a deep event', `{"events":[{"x":${'['.repeat(509)}${']'.repeat(509)}}]}`],
 ])('a body with %s has the same result', (_, text) => expectSame(text));
 
+/** Events of one agent: values of `input`, from a few, so that they repeat, at the path that is compared and at paths like it. */
+const repeatable = fc
+  .constantFrom(
+    '"Answer in one word.\\n"',
+    '"Answer in one word. \u00e9 \ud83d\ude00"',
+    '"Answer in one word. \\u00e9"',
+    '"\u0001 a control character"',
+    '"an escape that JSON lacks: \\x"',
+    '[{"type":"function","function":{"name":"read","parameters":{"a":[1,2]}}}]',
+    '[{"type":"function","\\u0066unction":{"name":"read"}}]',
+    '[{"type":"function" "function":0}]',
+    '[0]',
+    '{}',
+    '7',
+    'null',
+  )
+  .map((text) =>
+    text.length < 20
+      ? text
+      : text.replace(
+          /^(["[])(.*)$/s,
+          (_, open, rest) => `${open}${open === '"' ? ' '.repeat(80) : ' '.repeat(80)}${rest}`,
+        ),
+  );
+const inputText = objectText(
+  fc.array(fc.tuple(fc.constantFrom('"system"', '"tools"', '"prompt"', '"s\\u0079stem"'), repeatable), {
+    maxLength: 4,
+  }),
+);
+const agentEvent = fc
+  .tuple(
+    inputText,
+    fc.constantFrom(
+      '{"llm":{"input":HERE}}',
+      '{"llm":{"input":HERE,"output":HERE}}',
+      '{"llm":{"input":[HERE],"x":{"input":HERE}},"llm":{"input":HERE}}',
+      '{"tool":{"name":"a","input":HERE,"output":HERE}}',
+      '{"tool":{"input":HERE},"llm":{"input":HERE}}',
+    ),
+  )
+  .map(([input, properties]) => {
+    const event = properties.startsWith('{"llm"') ? llmEvent() : toolEvent();
+    return JSON.stringify({ ...event, properties: 'HERE' }).replace('"HERE"', () =>
+      properties.replaceAll('HERE', () => input),
+    );
+  });
+
+test('events with equal inputs are read as if each were alone', () => {
+  fc.assert(
+    fc.property(fc.array(agentEvent, { minLength: 2, maxLength: 8 }), fc.boolean(), (events, hasMore) =>
+      expectSame(`{${hasMore ? `"more":${events[0]},` : ''}"events":[${events.join()}]}`),
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+test('an input that equals an earlier one is checked for the type of its own event', () => {
+  const system = `"${'a'.repeat(100)}"`;
+  const tool = JSON.stringify(toolEvent({ properties: { tool: {}, llm: { input: { tools: 'HERE' } } } }));
+  const llm = JSON.stringify(llmEvent({ properties: { llm: { input: { tools: 'HERE' } } } }));
+  const body = `{"events":[${[tool, llm].join().replaceAll('"HERE"', system)}]}`;
+  expectSame(body);
+  expect(() => readBatch(Buffer.from(body))).toThrow('events[1].properties.llm.input.tools must be an array');
+});
+
+/** A batch of events whose system prompts are these JSON texts. */
+const withSystems = (...systems: string[]) => {
+  const event = JSON.stringify(llmEvent({ properties: { llm: { input: { system: 'HERE' } } } }));
+  return Buffer.from(`{"events":[${systems.map((system) => event.replace('"HERE"', system)).join()}]}`);
+};
+
+test('an input that differs from an earlier one in a byte is read', () => {
+  const system = `"${'a'.repeat(100)}"`;
+  for (const other of [
+    system.replace('aa', 'a\u0001'),
+    system.replace('aaa', '\\xa'),
+    system.replace('aa"', '",'),
+  ])
+    expect(() => readBatch(withSystems(system, other))).toThrow('not valid JSON');
+});
+
+test('a batch of repeated inputs is read event by event', () => {
+  // Without the slow path, which reads any batch.
+  const readFast = createJsonBatchReader(compileBatchRules('weir'), { ...unlimited, badBytesMax: 0 });
+  const [a, b] = ['a', 'b'].map((letter) => `"${letter.repeat(100)}"`) as [string, string];
+  const bodies = [withSystems(a, b, a, a, b), withSystems(a, a, '""', a, '"é"', a)];
+  for (const body of bodies) expect(readFast(body).projection).toEqual(readWhole(body));
+  // A member before the events has an input that repeats, too.
+  const more = `{"more":{"properties":{"llm":{"input":{"system":${a},"system":${a}}}}},`;
+  expect(readFast(Buffer.from(more + bodies[0]?.toString().slice(1))).projection.eventCount).toBe(5);
+});
+
 test('members of a body other than its events are not stored', () => {
   const [event, other] = [llmEvent(), toolEvent()].map((one) => JSON.stringify(one, null, 1));
   const stored = (text: string) => readJson(Buffer.from(text)).body?.toString();

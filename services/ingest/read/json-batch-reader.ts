@@ -4,11 +4,12 @@ import { Projector, projectEvents } from '../../../lib/event/projection.ts';
 import type { BatchRules } from '../../../lib/event/validate.ts';
 import { isDeeperThan } from '../../../lib/json/depth.ts';
 import { parseEscapedKeys } from '../../../lib/json/parse-escaped-keys.ts';
-import type { Range } from '../../../lib/json/scan.ts';
+import { newScanState, type Range } from '../../../lib/json/scan.ts';
 import { eventsPerBatchMax, jsonDepthMax } from '../../../lib/limits.ts';
 import { hasOnlyEvents, joinEvents, locateEvents } from '../../../lib/segment/cut.ts';
 import { type BatchReader, CostlyBatchError, type ReadBatch, type ReadLimits } from './batch-reader.ts';
 import { parseBody } from './parse-body.ts';
+import { RepeatedInputs } from './repeated-inputs.ts';
 
 /**
  * Creates the reader of JSON request bodies. Each event is located by its bytes, parsed, validated, projected and released
@@ -35,14 +36,16 @@ function readEventByEvent(
 ): ReadBatch | undefined {
   if (!isUtf8(bytes)) return undefined;
   try {
-    const { events, hasEscapedKey } = locateEvents(bytes, 0, { eventsMax: eventsPerBatchMax, valuesMax });
+    const repeated = new RepeatedInputs();
+    // The body and its array are two levels around each event. A deep member of the body has the same bound here: then the other parser decides.
+    const scanState = newScanState(valuesMax, { depthMax: jsonDepthMax - 2, known: repeated });
+    const { events, hasEscapedKey } = locateEvents(bytes, 0, { eventsMax: eventsPerBatchMax, scanState });
     if (events.length === 0) return undefined;
     if (isDeeperThan(parse(withoutEvents(bytes, events), hasEscapedKey), jsonDepthMax)) return undefined;
     const projector = new Projector();
-    for (const { start, end, hasEscapedKey } of events) {
-      const event = parse(bytes.toString('utf8', start, end), hasEscapedKey);
-      // The body and its array are two levels around the event.
-      if (!isEvent(event) || isDeeperThan(event, jsonDepthMax - 2)) return undefined;
+    for (const range of events) {
+      const event = parse(repeated.textOf(bytes, range), range.hasEscapedKey);
+      if (!isEvent(event)) return undefined;
       projector.add(event);
     }
     const projection = projector.finish();

@@ -1,0 +1,85 @@
+import { type KnownValues, type Range, skipSpace, skipValue } from '../../../lib/json/scan.ts';
+
+const quote = 0x22;
+const openBracket = 0x5b;
+
+/** Where the repeated inputs of an event are, and the keys of two that calls of one agent have in common. Nothing is projected from these. */
+const path = ['properties', 'llm', 'input'].map(asKey);
+const repeatedKeys = ['system', 'tools'].map(asKey);
+
+/** Smallest value that is worth comparing. */
+const repeatedBytesMin = 64;
+
+/** How many different values of each key are compared: agents that call each other alternate. */
+const recentMax = 4;
+
+/**
+ * Finds the system prompts and lists of tools of a body that equal, byte for byte, one of an event before. They are three quarters of real
+ * batches, and need not be examined or parsed again: if the event before is valid JSON, this value is, too.
+ *
+ * It stands for one body: positions of another one mean nothing.
+ */
+export class RepeatedInputs implements KnownValues {
+  /** The start and the end of each repeated value, in turn, in the order of the body. */
+  readonly #found: number[] = [];
+  readonly #recent: Range[][] = repeatedKeys.map(() => []);
+  /** How many keys of `path` lead to the object that is walked over. */
+  #matched = 0;
+  #taken = 0;
+
+  skip(bytes: Buffer, key: Range, depth: number, at: number): number {
+    if (depth > path.length + 1) return at;
+    if (depth === path.length + 1) {
+      if (this.#matched < path.length) return at;
+      const which = repeatedKeys.findIndex((name) => equals(bytes, key, name));
+      return which === -1 ? at : this.#skipInput(bytes, skipSpace(bytes, at), which);
+    }
+    // A key at this depth ends the objects that are deeper.
+    this.#matched = Math.min(this.#matched, depth - 1);
+    const name = path[depth - 1];
+    if (this.#matched === depth - 1 && name !== undefined && equals(bytes, key, name)) this.#matched = depth;
+    return at;
+  }
+
+  #skipInput(bytes: Buffer, start: number, which: number): number {
+    const first = bytes[start];
+    if (first !== quote && first !== openBracket) return start;
+    const recent = this.#recent[which] ?? [];
+    for (const value of recent) {
+      const end = start + value.end - value.start;
+      if (end > bytes.length || bytes.compare(bytes, value.start, value.end, start, end) !== 0) continue;
+      this.#found.push(start, end);
+      return end;
+    }
+    const end = skipValue(bytes, start);
+    if (end - start >= repeatedBytesMin && recent.unshift({ start, end }) > recentMax) recent.pop();
+    // The walk counts the values of an array, and looks for escaped keys in it.
+    return first === quote ? end : start;
+  }
+
+  /**
+   * The text of an event with an empty value of the same type in place of each repeated one. Call it for events in the order of the body.
+   */
+  textOf(bytes: Buffer, { start, end }: Range): string {
+    let text = '';
+    let from = start;
+    for (; (this.#found[this.#taken] ?? end) < end; this.#taken += 2) {
+      const [cutStart = 0, cutEnd = 0] = this.#found.slice(this.#taken, this.#taken + 2);
+      if (cutStart < start) continue;
+      text += bytes.toString('utf8', from, cutStart) + (bytes[cutStart] === quote ? '""' : '[]');
+      from = cutEnd;
+    }
+    return text + bytes.toString('utf8', from, end);
+  }
+}
+
+function asKey(name: string): Buffer {
+  return Buffer.from(`"${name}"`);
+}
+
+/** Faster than `compare` for texts as short as keys. */
+function equals(bytes: Buffer, { start, end }: Range, key: Buffer): boolean {
+  if (end - start !== key.length) return false;
+  for (let i = 1; i < key.length - 1; i++) if (bytes[start + i] !== key[i]) return false;
+  return true;
+}
