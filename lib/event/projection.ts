@@ -3,7 +3,7 @@ import { type ColumnName, type ColumnType, columnNames, columnTypes } from './co
 import type { IngestEvent, LlmPayload } from './event.ts';
 import { columnCharsMax } from './limits.ts';
 import { inputPreview, outputPreview } from './previews.ts';
-import { TermCollector, termColumns } from './terms.ts';
+import { TermCollector, type TermColumn, termColumns } from './terms.ts';
 import { cutText, quoteElement } from './text.ts';
 
 /**
@@ -65,38 +65,35 @@ export class Projector {
   readonly #terms = new TermCollector();
   #eventCount = 0;
 
-  /** @param names the columns that are projected; the others are left empty. */
+  /** @param names the columns that are projected, those of terms among them; the others are left empty. */
   constructor(names: readonly ColumnName[] = columnNames) {
-    this.#columns = names.map((name) => new ColumnBuilder(projections[name], columnTypes[name]));
+    this.#columns = names.map((name) => new ColumnBuilder(name));
   }
 
   add(event: IngestEvent): void {
     const attributes = keepAttributes(event.additionalProperties);
-    for (const column of this.#columns) column.add(event, this.#eventCount, attributes);
-    this.#addTerms(event, attributes);
-    this.#eventCount += 1;
-  }
-
-  finish(): Projection {
-    const columns = { ...noColumns };
-    for (const [index, name] of columnNames.entries()) columns[name] = this.#columns[index]?.finish() ?? '';
-    return {
-      eventCount: this.#eventCount,
-      columns,
-      terms: this.#terms.finish(),
-    };
-  }
-
-  #addTerms(event: IngestEvent, attributes: KeptAttributes | undefined): void {
     const isError = event.status.state === 'error';
-    for (const name of termColumns) {
-      const value = projections[name](event, this.#eventCount, attributes);
-      if (value !== undefined) this.#terms.addColumn(name, String(value), isError);
+    for (const column of this.#columns) {
+      const value = column.add(event, this.#eventCount, attributes);
+      if (column.termName !== undefined && value !== undefined) {
+        this.#terms.addColumn(column.termName, String(value), isError);
+      }
     }
     // Object.entries would allocate an array for each entry.
     for (const key in attributes?.entries) {
       this.#terms.addAttribute(key, String(attributes.entries[key]), isError);
     }
+    this.#eventCount += 1;
+  }
+
+  finish(): Projection {
+    const columns = { ...noColumns };
+    for (const column of this.#columns) columns[column.name] = column.finish();
+    return {
+      eventCount: this.#eventCount,
+      columns,
+      terms: this.#terms.finish(),
+    };
   }
 }
 
@@ -108,13 +105,16 @@ export function projectEvents(events: readonly IngestEvent[]): Projection {
 
 /** Computes only the terms, for a fraction of the work of projectEvents. */
 export function projectTerms(events: readonly IngestEvent[]): readonly bigint[] {
-  const projector = new Projector([]);
+  const projector = new Projector(termColumns);
   for (const event of events) projector.add(event);
   return projector.finish().terms;
 }
 
 /** The elements of one column. */
 class ColumnBuilder {
+  readonly name: ColumnName;
+  /** The same name, if its values are terms. */
+  readonly termName: TermColumn | undefined;
   readonly #project: ReadColumn;
   readonly #type: ColumnType;
   readonly #elements: (string | number)[] = [];
@@ -122,16 +122,20 @@ class ColumnBuilder {
   #lastText = '';
   #lastElement = '""';
 
-  constructor(project: ReadColumn, type: ColumnType) {
-    this.#project = project;
-    this.#type = type;
+  constructor(name: ColumnName) {
+    this.name = name;
+    this.termName = termColumns.find((term) => term === name);
+    this.#project = projections[name];
+    this.#type = columnTypes[name];
   }
 
-  add(event: IngestEvent, index: number, attributes: KeptAttributes | undefined): void {
+  /** @returns the value. */
+  add(event: IngestEvent, index: number, attributes: KeptAttributes | undefined): Value {
     const value = this.#project(event, index, attributes);
     if (value === undefined) this.#elements.push('NULL');
     else if (typeof value === 'number') this.#elements.push(value);
     else this.#elements.push(value === this.#lastText ? this.#lastElement : this.#quote(value));
+    return value;
   }
 
   finish(): string {

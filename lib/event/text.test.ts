@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyCharacter } from '../../harness/fixtures/any-character.ts';
-import { cutText, quoteElement, splitElements, storableText } from './text.ts';
+import { cutText, quoteElement, splitElements, storableText, unquoteElement } from './text.ts';
 
 const anyText = fc.string({ unit: anyCharacter });
 
@@ -22,6 +22,18 @@ test('joined elements are split into the same elements', () => {
     fc.property(fc.array(element, { minLength: 1 }), (elements) => {
       expect(splitElements(elements.join(','))).toEqual(elements);
     }),
+  );
+});
+
+test('a quoted element is read back as the text that Postgres stores', () => {
+  const text = fc.string({
+    unit: fc.oneof(anyCharacter, fc.constantFrom('"', '\\', '\n', '\t', '\0', '\x7f', 'a')),
+  });
+  fc.assert(
+    fc.property(text, (text) => {
+      expect(unquoteElement(quoteElement(text))).toBe(storableText(text));
+    }),
+    { numRuns: 1_000 },
   );
 });
 

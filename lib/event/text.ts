@@ -7,6 +7,8 @@ import { columnCharsMax } from './limits.ts';
 
 /** Characters that a quoted element must escape, and one that Postgres cannot store. */
 const special = /["\\\0]/;
+/** Characters that JSON escapes, and an array literal does not. */
+const control = /[\0-\x1f]/;
 
 /** The first `charsMax` UTF-16 code units, without half of a surrogate pair at the end. */
 export function cutText(text: string, charsMax: number): string {
@@ -30,6 +32,8 @@ export function asStored(text: string): string {
 export function quoteElement(text: string): string {
   const wellFormed = text.toWellFormed();
   if (!special.test(wellFormed)) return `"${wellFormed}"`;
+  // Several times as fast as a replacement.
+  if (!control.test(wellFormed)) return JSON.stringify(wellFormed);
   return `"${wellFormed.replaceAll('\0', '\uFFFD').replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
