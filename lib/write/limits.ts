@@ -4,6 +4,12 @@
  */
 export const separationsMax = 4;
 
+/**
+ * After a statement had a known id, all are expected to have some for this time: a retry seldom comes alone. A statement for new events only
+ * that fails leaves dead rows in the ledger, and does part of its work for nothing.
+ */
+export const knownIdsExpectedMs = 10_000;
+
 /** How long a database counts as not distributed: after `weir migrate --citus` its writers store as before for up to this time. */
 export const distributionReuseMs = 60_000;
 

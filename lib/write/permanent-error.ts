@@ -1,4 +1,6 @@
+import { getTableName } from 'drizzle-orm';
 import postgres from 'postgres';
+import { eventIds } from '../db/schema.ts';
 
 /**
  * SQLSTATE classes about the data itself: data exception, integrity constraint violation, program limit exceeded, and an
@@ -22,6 +24,15 @@ export interface PermanentError {
 export function isMovedPartition(error: unknown): boolean {
   return (
     error instanceof postgres.PostgresError && error.code === '23514' && error.constraint_name === undefined
+  );
+}
+
+/** Whether a statement for new events only met an id that the ledger has. Nothing was stored. */
+export function isKnownId(error: unknown): boolean {
+  return (
+    error instanceof postgres.PostgresError &&
+    error.code === '23505' &&
+    error.table_name === getTableName(eventIds)
   );
 }
 

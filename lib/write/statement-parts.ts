@@ -44,24 +44,40 @@ export function unfoldParts(): SQL {
     WITH ORDINALITY AS part(${listOf(partColumns.map(({ name }) => sql`${sql.identifier(name)}`))}, part)`;
 }
 
-/** The ids of events with the columns of their parts. @param where which of them, by `position`, from 1 over all parts. */
-export function unfoldIncoming(where: SQL): SQL {
+/**
+ * The ids of events with the columns of their parts.
+ *
+ * @param where which of them, by `position`, from 1 over all parts.
+ * @param names columns of the events besides their ids.
+ */
+export function unfoldIncoming(where: SQL, names: readonly UnfoldedName[] = []): SQL {
   const { part, id } = parameterNames;
   return sql`
   SELECT ${listOf(ofPart.map((column) => sql`parts.${nameOf(column)}`))}, event.*
-  FROM unnest(${arrayParameter(part, 'integer')}, ${arrayParameter(id, columnTypes.id)})
-    WITH ORDINALITY AS event(part, ${nameOf(events.id)}, position)
+  FROM unnest(${listOf([arrayParameter(part, 'integer'), arrayParameter(id, columnTypes.id), ...names.map(asArray)])})
+    WITH ORDINALITY AS event(${listOf([sql`part`, nameOf(events.id), ...names.map(asColumn)])}, position)
   JOIN parts USING (part)
   WHERE ${where}`;
 }
 
+const asArray = (name: UnfoldedName) => arrayParameter(name, columnTypes[name]);
+const asColumn = (name: UnfoldedName) => sql`${sql.identifier(columnInDatabase(name))}`;
+
 /** The ids go to the ledger; those of new events are returned. */
 export function keepIds(source = sql``): SQL {
+  return insertIds(sql`${source} SELECT ${idKey} FROM incoming`, sql`ON CONFLICT DO NOTHING`);
+}
+
+/** The ids of all events go to the ledger. One that it has is a violation of its primary key. */
+export function keepOnlyNewIds(): SQL {
+  return insertIds(sql`SELECT ${idKey} FROM new_events`, sql``);
+}
+
+function insertIds(ids: SQL, onConflict: SQL): SQL {
   return sql`
   INSERT INTO ${eventIds} (${idKey})
   -- In the order of the key: neighbours share pages, and concurrent statements lock in one order.
-  ${source} SELECT ${idKey} FROM incoming ORDER BY ${idKey}
-  ON CONFLICT DO NOTHING
+  ${ids} ORDER BY ${idKey} ${onConflict}
   RETURNING ${idKey}`;
 }
 
@@ -69,8 +85,7 @@ export function keepIds(source = sql``): SQL {
 export function unfoldEvents(names: readonly UnfoldedName[], fresh: SQL): SQL {
   return sql`
   SELECT *
-  FROM unnest(${listOf(names.map((name) => arrayParameter(name, columnTypes[name])))})
-    WITH ORDINALITY AS event(${listOf(names.map((name) => sql`${sql.identifier(columnInDatabase(name))}`))}, position)
+  FROM unnest(${listOf(names.map(asArray))}) WITH ORDINALITY AS event(${listOf(names.map(asColumn))}, position)
   JOIN ${fresh} AS fresh USING (position)`;
 }
 
@@ -86,11 +101,12 @@ export function countParts(): SQL {
   ) AS counts USING (part)`;
 }
 
-export function keepEvents(source = sql``): SQL {
+/** @param where whether to store them at all. */
+export function keepEvents(source = sql``, where = sql``): SQL {
   const stored = namesOf([...ofPart, ...storedColumnNames.map((name) => events[name])]);
   return sql`
   INSERT INTO ${events} (${stored})
-  ${source} SELECT ${stored} FROM new_events
+  ${source} SELECT ${stored} FROM new_events ${where}
   -- Without RETURNING, Citus stores the rows by COPY and reports a rejected row as an internal error, XX000, which would be
   -- retried forever.
   RETURNING ${nameOf(events.id)}`;

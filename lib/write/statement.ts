@@ -13,6 +13,7 @@ import {
   keepCommits,
   keepEvents,
   keepIds,
+  keepOnlyNewIds,
   keepSegments,
   numberCommits,
   unfoldEvents,
@@ -30,10 +31,14 @@ import { agentStatistics, nameStatistics } from './statistics/statistics.ts';
  *
  * It is built once, from the schema, and prepared on each connection.
  */
-const store = compileStatement(buildStatement());
-const replay = compileStatement(buildStatement(removeEntry()));
+const store = compileStatement(buildStatement(unfoldFresh()));
+const storeOnlyNew = compileStatement(buildStatement(unfoldOnlyNew()));
+const replay = compileStatement(buildStatement(unfoldFresh(), removeEntry()));
 
 export const storeStatement = store.text;
+
+/** The same for events that are all new, an eighth cheaper (ADR 0042). When the ledger has one of the ids, it fails with 23505, and stores nothing. */
+export const storeOnlyNewStatement = storeOnlyNew.text;
 
 /** Stores a part only if it removes the part's entry from the quarantine, unchanged. */
 export const replayStatement = replay.text;
@@ -48,6 +53,14 @@ export function storeParameters(
   repeated: readonly number[] = findRepeatedIds(parts),
 ): (string | Buffer)[] {
   return orderParameters(store, parameterValues(parts, repeated));
+}
+
+/** The same for {@link storeOnlyNewStatement}. */
+export function storeOnlyNewParameters(
+  parts: readonly Part[],
+  repeated: readonly number[],
+): (string | Buffer)[] {
+  return orderParameters(storeOnlyNew, parameterValues(parts, repeated));
 }
 
 /** An entry of the quarantine at the time it was read. */
@@ -75,11 +88,42 @@ function removeEntry(): SQL {
   RETURNING ${nameOf(id)}`;
 }
 
-/** @param removal a DELETE ... RETURNING: when it deletes no row, nothing is stored. */
-function buildStatement(removal?: SQL): SQL {
-  const { repeated } = parameterNames;
+/** The common table expressions `new_ids` and `new_events`, and whether the events are stored at all. */
+interface NewEvents {
+  readonly expressions: SQL;
+  readonly where?: SQL;
+}
+
+/** Of events with equal ids, the first is stored. */
+function isFirst(): SQL {
+  return sql`position <> ALL (${arrayParameter(parameterNames.repeated, 'bigint')})`;
+}
+
+/** The events that the ledger does not know. */
+function unfoldFresh(): NewEvents {
   // IS TRUE makes Postgres hash the ids. It would join them by nested loops, since it does not know how many there are.
   const isNew = sql`((${idKey}) IN (SELECT ${idKey} FROM new_ids)) IS TRUE`;
+  return {
+    expressions: sql`incoming AS (${unfoldIncoming(isFirst())}
+), new_ids AS (${keepIds()}
+), new_events AS MATERIALIZED (${unfoldEvents(unfoldedNames, sql`(SELECT * FROM incoming WHERE ${isNew})`)}
+)`,
+  };
+}
+
+/** All events. They are neither looked up in the ledger first nor unfolded in two steps. */
+function unfoldOnlyNew(): NewEvents {
+  return {
+    expressions: sql`new_events AS MATERIALIZED (${unfoldIncoming(isFirst(), unfoldedNames)}
+), new_ids AS (${keepOnlyNewIds()}
+)`,
+    // The ledger first: when it has an id, nothing else is written.
+    where: sql`WHERE (SELECT count(*) FROM new_ids) > 0`,
+  };
+}
+
+/** @param removal a DELETE ... RETURNING: when it deletes no row, nothing is stored. */
+function buildStatement({ expressions, where }: NewEvents, removal?: SQL): SQL {
   return sql`
 WITH ${
     removal === undefined
@@ -88,14 +132,8 @@ WITH ${
 ), `
   }parts AS (${unfoldParts()}
   WHERE ${isNotDeleted(sql`part.${nameOf(events.spaceId)}`)}${removal === undefined ? sql`` : sql` AND EXISTS (SELECT 1 FROM removed)`}
-), incoming AS (${unfoldIncoming(
-    // Of events with equal ids, the first is stored.
-    sql`position <> ALL (${arrayParameter(repeated, 'bigint')})`,
-  )}
-), new_ids AS (${keepIds()}
-), new_events AS MATERIALIZED (${unfoldEvents(unfoldedNames, sql`(SELECT * FROM incoming WHERE ${isNew})`)}
-), stored_parts AS MATERIALIZED (${countParts()}
-), inserted AS (${keepEvents()}
+), ${expressions}, stored_parts AS MATERIALIZED (${countParts()}
+), inserted AS (${keepEvents(sql``, where)}
 ), commit_number AS (${numberCommits()}
 ), kept_commit AS (${keepCommits()}
 ${

@@ -23,14 +23,16 @@ import { countBits, countsPerMerge, latencyBucketOf } from '../event/latency.ts'
 import { quarantineEvent } from './quarantine.ts';
 import { replayQuarantined } from './replay.ts';
 import { slicePart } from './slice.ts';
+import { storeOnlyNewStatement, storeStatement } from './statement.ts';
 import { foldStatistics } from './statistics/deltas.ts';
 import { insertParts, replayPart, storeParts } from './store.ts';
 
 const resources = new AsyncDisposableStack();
+let url: string;
 let sql: Sql;
 let database: Database;
 beforeAll(async () => {
-  const { url } = resources.use(await createDatabase());
+  ({ url } = resources.use(await createDatabase()));
   sql = resources.use(
     openPostgres(url, { applicationName: 'test', connectionsMax: 4, statementTimeoutMs: 30_000 }),
   );
@@ -91,6 +93,33 @@ test('of events with equal ids in one statement the first is stored, within a pa
     .from(events)
     .where(eq(events.id, String(a.id)));
   expect(row).toMatchObject({ startTimeMs: a.startTimeMs, segmentId: parts[0]?.segmentId, segmentIndex: 0 });
+});
+
+test('events are expected to be new until the ledger has one of them; that leaves no trace, and nothing is counted twice', async () => {
+  await using pool = openPostgres(url, {
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 30_000,
+  });
+  const own = openDatabase(pool);
+  /** How often the connection has run the statement for new events only, and the other one. */
+  const runs = async () => {
+    const rows = await pool<{ statement: string; runs: number }[]>`
+      SELECT statement, (generic_plans + custom_plans)::int AS runs FROM pg_prepared_statements`;
+    const runsOf = (text: string) => rows.find(({ statement }) => statement === text)?.runs ?? 0;
+    return [runsOf(storeOnlyNewStatement), runsOf(storeStatement)];
+  };
+  const spaceId = randomUUIDv7();
+  const [a, b, c] = [llmEvent(), llmEvent(), llmEvent()];
+  expect(await insertParts(own, [partOf(spaceId, [a]), partOf(spaceId, [b])])).toBe(2);
+  expect(await runs()).toEqual([1, 0]);
+  // A redelivery, together with an event that is new.
+  expect(await insertParts(own, [partOf(spaceId, [c]), partOf(spaceId, [a]), partOf(spaceId, [b])])).toBe(1);
+  expect(await counts(spaceId)).toEqual({ stored: 3, billed: 3, ids: 3 });
+  expect(await runs()).toEqual([2, 1]);
+  // The next ones are not tried first.
+  expect(await insertParts(own, [partOf(spaceId, [llmEvent()])])).toBe(1);
+  expect(await runs()).toEqual([2, 2]);
 });
 
 test('slices of a part are stored by one statement, each in a segment of its own', async () => {

@@ -3,8 +3,8 @@ import type { Database } from '../db/database.ts';
 import { isDistributed } from '../db/distribution.ts';
 import type { Part } from '../queue/group.ts';
 import { storeOnCluster } from './cluster-store.ts';
-import { distributionReuseMs, separationsMax } from './limits.ts';
-import { isMovedPartition, permanentErrorOf } from './permanent-error.ts';
+import { distributionReuseMs, knownIdsExpectedMs, separationsMax } from './limits.ts';
+import { isKnownId, isMovedPartition, permanentErrorOf } from './permanent-error.ts';
 import { quarantineEvent } from './quarantine.ts';
 import { findRepeatedIds, separateKnown, separateRepeated } from './repeats.ts';
 import { slicePart } from './slice.ts';
@@ -12,6 +12,8 @@ import {
   type ReadEntry,
   replayParameters,
   replayStatement,
+  storeOnlyNewParameters,
+  storeOnlyNewStatement,
   storeParameters,
   storeStatement,
 } from './statement.ts';
@@ -74,6 +76,10 @@ async function storeWhole(
         : await runStoreStatement(database.$client, tried);
       return { inserted, hadKnown: tried !== parts };
     } catch (error) {
+      if (isKnownId(error)) {
+        knownIdsSinceMs.set(database.$client, performance.now());
+        continue;
+      }
       if (attempt === separationsMax) throw error;
       if (isMovedPartition(error)) continue;
       if (permanentErrorOf(error)?.sqlstate !== partlyKnownState) throw error;
@@ -81,6 +87,9 @@ async function storeWhole(
     tried = await separateKnown(database, tried);
   }
 }
+
+/** When each pool last stored events of which the ledger had some. */
+const knownIdsSinceMs = new WeakMap<Sql, number>();
 
 /** When each pool last had a database whose tables are not distributed; undefined after one whose tables are. */
 const plainSinceMs = new WeakMap<Sql, number | undefined>();
@@ -120,16 +129,18 @@ async function runOnCluster(client: Sql, parts: readonly Part[]): Promise<number
  *
  * @returns how many rows were new.
  * @throws an error with {@link partlyKnownState} when a part has both new and stored events. A part of one event never does.
+ * @throws an error for which {@link isKnownId} holds when events were expected to be new, and one is not.
  */
-async function runStoreStatement(client: Pick<Sql, 'unsafe'>, parts: readonly Part[]): Promise<number> {
+async function runStoreStatement(client: Sql, parts: readonly Part[]): Promise<number> {
   const repeated = findRepeatedIds(parts);
-  const parameters =
-    repeated.length === 0
-      ? storeParameters(parts, repeated)
-      : storeParameters(separateRepeated(parts, repeated));
-  const rows = await client.unsafe<{ inserted: number }[]>(storeStatement, parameters, {
-    prepare: true,
-  });
+  const separated = repeated.length === 0 ? parts : separateRepeated(parts, repeated);
+  const positions = repeated.length === 0 ? repeated : findRepeatedIds(separated);
+  const isNew =
+    performance.now() - (knownIdsSinceMs.get(client) ?? Number.NEGATIVE_INFINITY) > knownIdsExpectedMs;
+  const [statement, parameters] = isNew
+    ? [storeOnlyNewStatement, storeOnlyNewParameters(separated, positions)]
+    : [storeStatement, storeParameters(separated, positions)];
+  const rows = await client.unsafe<{ inserted: number }[]>(statement, parameters, { prepare: true });
   const inserted = rows[0]?.inserted;
   if (inserted === undefined) throw new Error('the store statement returned no row');
   return inserted;
