@@ -46,7 +46,7 @@ export interface LaunchedWeir {
   readonly exited: Promise<number | string>;
 }
 
-/** A running Weir, with a connection to its database. */
+/** A running Weir, with a connection to its database as superuser: `CHECKPOINT` and `VACUUM` need one. */
 export interface RunningWeir extends AsyncDisposable {
   readonly connection: Connection;
   readonly sql: Sql;
@@ -109,19 +109,20 @@ export async function startWeir(variables: Record<string, string> = {}): Promise
   });
   await weir.ready();
   const connection = directory.connection();
+  const { postgresPassword: password } = readSecrets(directory.dataDir) ?? fail('it has no secrets');
+  const superuserUrl = Object.assign(new URL(connection.databaseUrl), { username: 'weir', password }).href;
   const sql = stack.use(
-    openPostgres(connection.databaseUrl, {
+    openPostgres(superuserUrl, {
       applicationName: 'weir-harness',
       connectionsMax: 2,
       statementTimeoutMs: 0,
     }),
   );
-  const { postgresPassword: password } = readSecrets(directory.dataDir) ?? fail('it has no secrets');
   const owned = stack.move();
   return {
     connection,
     sql,
-    superuserUrl: Object.assign(new URL(connection.databaseUrl), { username: 'weir', password }).href,
+    superuserUrl,
     pidOf: (name) => directory.pidOf(name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

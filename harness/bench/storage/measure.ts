@@ -32,7 +32,7 @@ export async function measureStorage(
 ): Promise<Figures> {
   await using stack = new AsyncDisposableStack();
   const administration = stack.use(
-    openPostgres(weir.connection.databaseUrl, {
+    openPostgres(weir.superuserUrl, {
       applicationName: 'weir-bench',
       connectionsMax: 1,
       statementTimeoutMs: 0,
@@ -40,7 +40,7 @@ export async function measureStorage(
   );
   const clock = startTimes(rows);
   const source = preparePartSource(workload.events);
-  const store = stack.use(await createStore(administration, weir.connection.databaseUrl));
+  const store = stack.use(await createStore(administration, weir.superuserUrl));
   const measure = async (when: string) => {
     const results: Figures[] = [];
     for (let round = 0; round <= rounds; round++) {
