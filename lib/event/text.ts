@@ -7,8 +7,8 @@ import { columnCharsMax } from './limits.ts';
 
 /** Characters that a quoted element must escape, and one that Postgres cannot store. */
 const special = /["\\\0]/;
-/** Characters that JSON escapes, and an array literal does not. */
-const control = /[\0-\x1f]/;
+/** Control characters: JSON escapes them, and an array literal does not. */
+const control = /\p{Cc}/u;
 
 /** The first `charsMax` UTF-16 code units, without half of a surrogate pair at the end. */
 export function cutText(text: string, charsMax: number): string {
