@@ -3,7 +3,7 @@ import { type KnownValues, type Range, skipSpace, skipValue } from '../../../lib
 const quote = 0x22;
 const openBracket = 0x5b;
 
-/** Where the repeated inputs of an event are, and the keys of two that calls of one agent have in common. Nothing is projected from these. */
+/** Where the inputs of an event are, and the keys of the two that the calls of an agent have in common. Nothing is projected from these two. */
 const path = ['properties', 'llm', 'input'].map(asKey);
 const repeatedKeys = ['system', 'tools'].map(asKey);
 
