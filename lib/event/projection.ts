@@ -103,12 +103,16 @@ export function projectEvents(events: readonly IngestEvent[]): Projection {
   return projector.finish();
 }
 
-/** Computes only the terms, for a fraction of the work of projectEvents. */
+/** Computes only the terms, and the columns that they are made of. */
 export function projectTerms(events: readonly IngestEvent[]): readonly bigint[] {
   const projector = new Projector(termColumns);
   for (const event of events) projector.add(event);
   return projector.finish().terms;
 }
+
+const termNames: Partial<Record<ColumnName, TermColumn>> = Object.fromEntries(
+  termColumns.map((name) => [name, name]),
+);
 
 /** The elements of one column. */
 class ColumnBuilder {
@@ -124,7 +128,7 @@ class ColumnBuilder {
 
   constructor(name: ColumnName) {
     this.name = name;
-    this.termName = termColumns.find((term) => term === name);
+    this.termName = termNames[name];
     this.#project = projections[name];
     this.#type = columnTypes[name];
   }

@@ -112,11 +112,17 @@ export function walkArray(bytes: Buffer, at: number, visit: VisitElement): numbe
 export function isKey(bytes: Buffer, key: Range, name: string): boolean {
   // Lengths first: an object may have a million keys. An escape takes two to six bytes for a character.
   const writtenBytes = key.end - key.start - 2;
+  if (writtenBytes === name.length) return hasText(bytes, key.start + 1, name);
   if (writtenBytes < name.length || writtenBytes > name.length * escapeBytesMax) return false;
-  if (isEscaped(bytes, key.start, key.end)) {
-    return JSON.parse(bytes.toString('utf8', key.start, key.end)) === name;
-  }
-  return bytes.toString('latin1', key.start + 1, key.end - 1) === name;
+  return (
+    isEscaped(bytes, key.start, key.end) && JSON.parse(bytes.toString('utf8', key.start, key.end)) === name
+  );
+}
+
+/** Faster than `toString` and `compare` for texts as short as keys. */
+function hasText(bytes: Buffer, at: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false;
+  return true;
 }
 
 /** Length of `\u0041`. */
@@ -151,7 +157,8 @@ export function skipSpace(bytes: Buffer, at: number): number {
 }
 
 function skipContainer(bytes: Buffer, at: number, scanState?: ScanState): number {
-  const { depthMax, known } = scanState ?? anyDepth;
+  const depthMax = scanState?.depthMax ?? jsonDepthMax;
+  const known = scanState?.known;
   let depth = 0;
   const string = { start: at, end: at };
   for (let next = at; next < bytes.length; ) {
@@ -173,8 +180,6 @@ function skipContainer(bytes: Buffer, at: number, scanState?: ScanState): number
   }
   throw damaged(at);
 }
-
-const anyDepth: Pick<ScanState, 'depthMax' | 'known'> = { depthMax: jsonDepthMax, known: undefined };
 
 /** @throws Error when there are more values than `valuesMax`. */
 export function countValue(scanState?: ScanState): void {

@@ -1,11 +1,11 @@
-import { type KnownValues, type Range, skipSpace, skipValue } from '../../../lib/json/scan.ts';
+import { isKey, type KnownValues, type Range, skipSpace, skipValue } from '../../../lib/json/scan.ts';
 
 const quote = 0x22;
 const openBracket = 0x5b;
 
 /** Where the inputs of an event are, and the keys of the two that the calls of an agent have in common. Nothing is projected from these two. */
-const path = ['properties', 'llm', 'input'].map(asKey);
-const repeatedKeys = ['system', 'tools'].map(asKey);
+const path = ['properties', 'llm', 'input'];
+const repeatedKeys = ['system', 'tools'];
 
 /** Smallest value that is worth comparing. */
 const repeatedBytesMin = 64;
@@ -20,8 +20,8 @@ const recentMax = 4;
  * It stands for one body: positions of another one mean nothing.
  */
 export class RepeatedInputs implements KnownValues {
-  /** The start and the end of each repeated value, in turn, in the order of the body. */
-  readonly #found: number[] = [];
+  /** The repeated values, in the order of the body. */
+  readonly #found: Range[] = [];
   readonly #recent: Range[][] = repeatedKeys.map(() => []);
   /** How many keys of `path` lead to the object that is walked over. */
   #matched = 0;
@@ -31,13 +31,13 @@ export class RepeatedInputs implements KnownValues {
     if (depth > path.length + 1) return at;
     if (depth === path.length + 1) {
       if (this.#matched < path.length) return at;
-      const which = repeatedKeys.findIndex((name) => equals(bytes, key, name));
+      const which = repeatedKeys.findIndex((name) => isKey(bytes, key, name));
       return which === -1 ? at : this.#skipInput(bytes, skipSpace(bytes, at), which);
     }
     // A key at this depth ends the objects that are deeper.
     this.#matched = Math.min(this.#matched, depth - 1);
     const name = path[depth - 1];
-    if (this.#matched === depth - 1 && name !== undefined && equals(bytes, key, name)) this.#matched = depth;
+    if (this.#matched === depth - 1 && name !== undefined && isKey(bytes, key, name)) this.#matched = depth;
     return at;
   }
 
@@ -48,7 +48,7 @@ export class RepeatedInputs implements KnownValues {
     for (const value of recent) {
       const end = start + value.end - value.start;
       if (end > bytes.length || bytes.compare(bytes, value.start, value.end, start, end) !== 0) continue;
-      this.#found.push(start, end);
+      this.#found.push({ start, end });
       return end;
     }
     const end = skipValue(bytes, start);
@@ -57,29 +57,18 @@ export class RepeatedInputs implements KnownValues {
     return first === quote ? end : start;
   }
 
-  /**
-   * The text of an event with an empty value of the same type in place of each repeated one. Call it for events in the order of the body.
-   */
+  /** The text of an event with an empty value of the same type in place of each repeated one. Call it for events in the order of the body. */
   textOf(bytes: Buffer, { start, end }: Range): string {
     let text = '';
     let from = start;
-    for (; (this.#found[this.#taken] ?? end) < end; this.#taken += 2) {
-      const [cutStart = 0, cutEnd = 0] = this.#found.slice(this.#taken, this.#taken + 2);
-      if (cutStart < start) continue;
-      text += bytes.toString('utf8', from, cutStart) + (bytes[cutStart] === quote ? '""' : '[]');
-      from = cutEnd;
+    for (; ; this.#taken += 1) {
+      const value = this.#found[this.#taken];
+      if (value === undefined || value.start >= end) break;
+      // In a member of the body beside its events.
+      if (value.start < start) continue;
+      text += bytes.toString('utf8', from, value.start) + (bytes[value.start] === quote ? '""' : '[]');
+      from = value.end;
     }
     return text + bytes.toString('utf8', from, end);
   }
-}
-
-function asKey(name: string): Buffer {
-  return Buffer.from(`"${name}"`);
-}
-
-/** Faster than `compare` for texts as short as keys. */
-function equals(bytes: Buffer, { start, end }: Range, key: Buffer): boolean {
-  if (end - start !== key.length) return false;
-  for (let i = 1; i < key.length - 1; i++) if (bytes[start + i] !== key[i]) return false;
-  return true;
 }
