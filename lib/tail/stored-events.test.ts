@@ -78,7 +78,7 @@ async function holdOpen(parts: readonly Part[]): Promise<{ commit(): Promise<voi
   const stored = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const done = sql.begin(async (transaction) => {
-    await transaction.unsafe(storeStatement, storeParameters(parts));
+    await transaction.unsafe(storeStatement.text, storeParameters(storeStatement, parts));
     stored.resolve();
     await released.promise;
   });
@@ -353,7 +353,7 @@ test('concurrent readers get every event once and in order, whatever the sizes o
 /** Stores a part in a transaction that fails after it. */
 async function rollBack(part: Part): Promise<void> {
   const failing = sql.begin(async (transaction) => {
-    await transaction.unsafe(storeStatement, storeParameters([part]));
+    await transaction.unsafe(storeStatement.text, storeParameters(storeStatement, [part]));
     await transaction`SELECT 1 / 0`;
   });
   await expect(failing).rejects.toThrow('division by zero');

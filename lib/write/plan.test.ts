@@ -15,8 +15,8 @@ interface PlanNode {
 /** What has a row for each event, part or space. Each may have hundreds. */
 const common = ['event', 'new_ids', 'new_events', 'parts', 'stored_parts', 'commit_number'];
 const statements = [
-  { name: 'store statement', text: storeStatement, inputs: [...common, 'event_1', 'incoming'] },
-  { name: 'store statement for new events only', text: storeOnlyNewStatement, inputs: common },
+  { name: 'store statement', text: storeStatement.text, inputs: [...common, 'event_1', 'incoming'] },
+  { name: 'store statement for new events only', text: storeOnlyNewStatement.text, inputs: common },
 ];
 
 const resources = new AsyncDisposableStack();

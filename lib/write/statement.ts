@@ -1,6 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { events, quarantine, replayedEvents, traces } from '../db/schema.ts';
-import { arrayParameter, compileStatement, listOf, nameOf, namesOf } from '../db/statement.ts';
+import {
+  arrayParameter,
+  type CompiledStatement,
+  compileStatement,
+  listOf,
+  nameOf,
+  namesOf,
+} from '../db/statement.ts';
 import type { Part } from '../queue/group.ts';
 import { isNotDeleted } from './deleted-spaces.ts';
 import { entryParameters, orderParameters, parameterNames, parameterValues } from './parameters.ts';
@@ -31,36 +38,27 @@ import { agentStatistics, nameStatistics } from './statistics/statistics.ts';
  *
  * It is built once, from the schema, and prepared on each connection.
  */
-const store = compileStatement(buildStatement(unfoldFresh()));
-const storeOnlyNew = compileStatement(buildStatement(unfoldOnlyNew()));
-const replay = compileStatement(buildStatement(unfoldFresh(), removeEntry()));
-
-export const storeStatement = store.text;
+export const storeStatement = compileStatement(buildStatement(unfoldFresh()));
 
 /** The same for events that are all new, an eighth cheaper (ADR 0042). When the ledger has one of the ids, it fails with 23505, and stores nothing. */
-export const storeOnlyNewStatement = storeOnlyNew.text;
+export const storeOnlyNewStatement = compileStatement(buildStatement(unfoldOnlyNew()));
+
+const replay = compileStatement(buildStatement(unfoldFresh(), removeEntry()));
 
 /** Stores a part only if it removes the part's entry from the quarantine, unchanged. */
 export const replayStatement = replay.text;
 
 /**
- * The parameters of the statement for these well-formed parts, in its order.
+ * The parameters of one of these statements for these well-formed parts, in its order.
  *
  * @param repeated positions of events whose id an earlier one has. A part has only such events or none (separateRepeated).
  */
 export function storeParameters(
+  statement: CompiledStatement,
   parts: readonly Part[],
   repeated: readonly number[] = findRepeatedIds(parts),
 ): (string | Buffer)[] {
-  return orderParameters(store, parameterValues(parts, repeated));
-}
-
-/** The same for {@link storeOnlyNewStatement}. */
-export function storeOnlyNewParameters(
-  parts: readonly Part[],
-  repeated: readonly number[],
-): (string | Buffer)[] {
-  return orderParameters(storeOnlyNew, parameterValues(parts, repeated));
+  return orderParameters(statement, parameterValues(parts, repeated));
 }
 
 /** An entry of the quarantine at the time it was read. */

@@ -23,7 +23,7 @@ import { countBits, countsPerMerge, latencyBucketOf } from '../event/latency.ts'
 import { quarantineEvent } from './quarantine.ts';
 import { replayQuarantined } from './replay.ts';
 import { slicePart } from './slice.ts';
-import { storeOnlyNewStatement, storeStatement } from './statement.ts';
+import { storeOnlyNewStatement, storeParameters, storeStatement } from './statement.ts';
 import { foldStatistics } from './statistics/deltas.ts';
 import { insertParts, replayPart, storeParts } from './store.ts';
 
@@ -107,7 +107,7 @@ test('events are expected to be new until the ledger has one of them; that leave
     const rows = await pool<{ statement: string; runs: number }[]>`
       SELECT statement, (generic_plans + custom_plans)::int AS runs FROM pg_prepared_statements`;
     const runsOf = (text: string) => rows.find(({ statement }) => statement === text)?.runs ?? 0;
-    return [runsOf(storeOnlyNewStatement), runsOf(storeStatement)];
+    return [runsOf(storeOnlyNewStatement.text), runsOf(storeStatement.text)];
   };
   const spaceId = randomUUIDv7();
   const [a, b, c] = [llmEvent(), llmEvent(), llmEvent()];
@@ -120,6 +120,23 @@ test('events are expected to be new until the ledger has one of them; that leave
   // The next ones are not tried first.
   expect(await insertParts(own, [partOf(spaceId, [llmEvent()])])).toBe(1);
   expect(await runs()).toEqual([2, 2]);
+});
+
+test('a statement for new events only writes no rows before it meets a known id', async () => {
+  const spaceId = randomUUIDv7();
+  const known = partOf(spaceId, [llmEvent()]);
+  expect(await insertParts(database, [known])).toBe(1);
+  // Rows that are rolled back stay in the files.
+  const rowBytes = async () => {
+    const [row] = await sql<{ bytes: number }[]>`
+      SELECT sum(pg_relation_size(relid))::int AS bytes FROM pg_partition_tree('events')`;
+    return row?.bytes;
+  };
+  const before = await rowBytes();
+  const parts = [partOf(spaceId, someEvents(500)), known];
+  const failing = sql.unsafe(storeOnlyNewStatement.text, storeParameters(storeOnlyNewStatement, parts));
+  await expect(failing).rejects.toMatchObject({ code: '23505', table_name: 'event_ids' });
+  expect(await rowBytes()).toBe(before);
 });
 
 test('slices of a part are stored by one statement, each in a segment of its own', async () => {

@@ -12,7 +12,6 @@ import {
   type ReadEntry,
   replayParameters,
   replayStatement,
-  storeOnlyNewParameters,
   storeOnlyNewStatement,
   storeParameters,
   storeStatement,
@@ -137,10 +136,9 @@ async function runStoreStatement(client: Sql, parts: readonly Part[]): Promise<n
   const positions = repeated.length === 0 ? repeated : findRepeatedIds(separated);
   const isNew =
     performance.now() - (knownIdsSinceMs.get(client) ?? Number.NEGATIVE_INFINITY) > knownIdsExpectedMs;
-  const [statement, parameters] = isNew
-    ? [storeOnlyNewStatement, storeOnlyNewParameters(separated, positions)]
-    : [storeStatement, storeParameters(separated, positions)];
-  const rows = await client.unsafe<{ inserted: number }[]>(statement, parameters, { prepare: true });
+  const statement = isNew ? storeOnlyNewStatement : storeStatement;
+  const parameters = storeParameters(statement, separated, positions);
+  const rows = await client.unsafe<{ inserted: number }[]>(statement.text, parameters, { prepare: true });
   const inserted = rows[0]?.inserted;
   if (inserted === undefined) throw new Error('the store statement returned no row');
   return inserted;
