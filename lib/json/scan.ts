@@ -112,11 +112,11 @@ export function walkArray(bytes: Buffer, at: number, visit: VisitElement): numbe
 export function isKey(bytes: Buffer, key: Range, name: string): boolean {
   // Lengths first: an object may have a million keys. An escape takes two to six bytes for a character.
   const writtenBytes = key.end - key.start - 2;
-  if (writtenBytes === name.length) return hasText(bytes, key.start + 1, name);
   if (writtenBytes < name.length || writtenBytes > name.length * escapeBytesMax) return false;
-  return (
-    isEscaped(bytes, key.start, key.end) && JSON.parse(bytes.toString('utf8', key.start, key.end)) === name
-  );
+  if (isEscaped(bytes, key.start, key.end)) {
+    return JSON.parse(bytes.toString('utf8', key.start, key.end)) === name;
+  }
+  return writtenBytes === name.length && hasText(bytes, key.start + 1, name);
 }
 
 /** Faster than `toString` and `compare` for texts as short as keys. */
