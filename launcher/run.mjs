@@ -23,15 +23,15 @@ const [name, ...args] = process.argv.slice(2);
 try {
   if (name === undefined) throw new Error('usage: node launcher/run.mjs <script.ts | program> [arguments]');
   const node = await ensureInstalled(root, process.env);
-  const script = resolveScript(name);
   if (Number(process.versions.node.split('.')[0]) >= nodeMajorMin) {
+    const script = resolveScript(name);
     process.argv = [process.execPath, script, ...args];
     // With compiled code in a cache Node does not load its TypeScript parser, which takes 17 MB of the supervisor's memory.
     module.enableCompileCache(join(root, 'node_modules', '.cache', 'weir-compiled'));
     await import(preload);
     await import(pathToFileURL(script).href);
   } else {
-    await runInNode(node, [`--import=${preload}`, script, ...args]);
+    await runInNode(node, [...process.execArgv, fileURLToPath(import.meta.url), name, ...args]);
   }
 } catch (error) {
   const shown = error instanceof InstallError ? error.message : error instanceof Error ? error.stack : error;
@@ -52,7 +52,7 @@ function resolveScript(name) {
 }
 
 /**
- * Runs the script in another Node, forwards signals to it, and exits with its exit code.
+ * Runs another Node, forwards signals to it, and exits with its exit code.
  *
  * @param {string} node
  * @param {string[]} nodeArgs

@@ -3,7 +3,7 @@ import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { requiredOf, serviceNames } from '../lib/config/variables.ts';
-import { inheritedEnvironment } from '../test/support/run/compile-cache.ts';
+import { inheritedEnvironment } from '../test/support/run/inherited-environment.ts';
 
 const script = fileURLToPath(new URL('service.ts', import.meta.url));
 

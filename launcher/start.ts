@@ -8,6 +8,7 @@ import { acquireSupervisorLock } from './instance/supervisor-lock.ts';
 import type { SupervisorState } from './instance/supervisor-state.ts';
 import { identifyProcess, isAlive } from './process/process-identity.ts';
 import { cacheDirectory } from './provision/cache-directory.ts';
+import { restartCompiled } from './supervise/compile-cache.ts';
 import { startSystem } from './supervise/system.ts';
 import { openTaskProcess } from './supervise/task-process.ts';
 import { renderBanner } from './terminal/banner.ts';
@@ -15,6 +16,7 @@ import { openProgress } from './terminal/progress.ts';
 import { listenForStopSignals, type StopRequests } from './terminal/stop-signals.ts';
 
 /** `npm start`: runs the whole system until it is stopped. */
+const emptyCompileCache = restartCompiled();
 let state: SupervisorState | undefined;
 const progress = openProgress(process.stdout);
 // A closed terminal or pipe must not crash the supervisor: it stops on a signal, and in order.
@@ -57,6 +59,7 @@ async function main({ signal, requested, request }: StopRequests): Promise<void>
   const context = {
     config,
     env: process.env,
+    emptyCompileCache,
     data,
     cacheDir,
     state,

@@ -34,10 +34,10 @@ const readyTimeoutMs = 60_000;
  *
  * The import makes loading Drizzle cheap (ADR 0014), and corrects the Postgres driver (ADR 0004).
  */
-const nodeOptions = (root: string) => [
-  '--v8-pool-size=0',
-  `--import=${pathToFileURL(join(root, 'lib/db/fast-imports.ts')).href}`,
-];
+const nodeOptions = (root: string) => ['--v8-pool-size=0', preloadOption(root)];
+
+export const preloadOption = (root = ownRoot): string =>
+  `--import=${pathToFileURL(join(root, 'lib/db/fast-imports.ts')).href}`;
 
 /**
  * The dashboard API and the writer allocate in bursts, already while they load their code, which let V8's young generation grow to
@@ -54,6 +54,9 @@ export const nodeOptionsOf = (name: ServiceName, root = ownRoot): readonly strin
   ...nodeOptions(root),
   ...ownNodeOptions[name],
 ];
+
+export const scriptOf = (name: ServiceName, root = ownRoot): string =>
+  join(root, 'services', name, 'main.ts');
 
 /**
  * Settings of glibc's malloc, which other C libraries ignore. Allocations of 2 MiB and more are returned to the system when
@@ -75,12 +78,10 @@ export interface ReadyMessage {
 }
 
 /**
- * Node's compile cache: with stripped types and compiled code in it, a service starts faster, and does not load Node's TypeScript
- * parser, which leaves 15 to 50 MB of memory behind. Where the directory cannot be written nothing is cached.
+ * The directory of Node's compile cache: with stripped types and compiled code in it, a service starts faster, and does not load Node's
+ * TypeScript parser, which leaves 15 to 50 MB of memory behind. Where the directory cannot be written nothing is cached.
  */
-const compileCache = (root: string) => ({
-  NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'weir-compiled'),
-});
+const compileCacheOf = (root: string) => join(root, 'node_modules', '.cache', 'weir-compiled');
 
 export interface ServiceProcess extends SpawnedProcess {
   ready: ReadyMessage;
@@ -152,12 +153,11 @@ function spawnService({
   logFile?: string | undefined;
   root?: string | undefined;
 }): ChildProcess {
-  const script = join(root, 'services', name, 'main.ts');
   const log = logFile === undefined ? undefined : openSync(logFile, 'a', 0o600);
   const output = log ?? 'inherit';
   try {
-    return spawn(execPath, [...nodeOptionsOf(name, root), script], {
-      env: { ...mallocVariables, ...compileCache(root), ...env },
+    return spawn(execPath, [...nodeOptionsOf(name, root), scriptOf(name, root)], {
+      env: { ...mallocVariables, NODE_COMPILE_CACHE: compileCacheOf(root), ...env },
       detached: true,
       stdio: ['ignore', output, output, 'ipc'],
     });

@@ -10,6 +10,8 @@ export interface StartContext {
   config: Config;
   /** The environment variables of this process. */
   env: Record<string, string | undefined>;
+  /** The directory of the compile cache in which the code of this process was missing: then that of the services is, too. */
+  emptyCompileCache: string | undefined;
   data: DataDirectory;
   /** Steps that need Drizzle. It runs until the system is ready. */
   tasks: TaskProcess;

@@ -3,6 +3,7 @@ import type { Connection } from '../../lib/local-system.ts';
 import { writePrivateJson } from '../data-directory/json-file.ts';
 import { rotateLogFiles } from '../process/log-rotation.ts';
 import { buildWeb } from '../provision/web/web-build.ts';
+import { compileServices } from './compile-cache.ts';
 import { startServers } from './embedded-servers.ts';
 import { countProcesses, labelsOf, limitToSystem } from './process-counts.ts';
 import { watchRestores } from './restores.ts';
@@ -22,6 +23,8 @@ export async function startSystem(context: StartContext): Promise<Connection> {
   // Concurrently with the servers: a build takes seconds when the pages have changed.
   const building = buildWeb({ cacheDir: context.cacheDir, signal });
   building.catch(() => {});
+  const compiling = compileServices(context.emptyCompileCache, signal);
+  compiling.catch(() => {});
   const { databaseUrlOf, natsEnv } = await startServers(context);
   const databaseUrl = databaseUrlOf('owner');
   signal.throwIfAborted();
@@ -34,6 +37,7 @@ export async function startSystem(context: StartContext): Promise<Connection> {
     tasks.run('ensureFirstAccess', { file: data.file('first-run.json'), databaseUrl, pepper }),
   );
   const web = await progress.step('pages of the dashboard', () => building);
+  await compiling;
   const shared = {
     ...context.env,
     ...natsEnv,

@@ -17,7 +17,7 @@ import { readEventPage } from '../../lib/read/event-page.ts';
 import { insertParts } from '../../lib/write/store.ts';
 import { eraseEvents } from '../../operations/erasure/erase.ts';
 import { runWeir } from '../support/cli/command-line.ts';
-import { inheritedEnvironment } from '../support/run/compile-cache.ts';
+import { inheritedEnvironment } from '../support/run/inherited-environment.ts';
 import { createDatabase, startNats } from '../support/test-servers.ts';
 
 const resources = new AsyncDisposableStack();

@@ -19,7 +19,7 @@ import { runWeir } from '../support/cli/command-line.ts';
 import { openDashboard } from '../support/dashboard.ts';
 import { postEvents } from '../support/http.ts';
 import { type Pipeline, startPipeline } from '../support/pipeline.ts';
-import { inheritedEnvironment } from '../support/run/compile-cache.ts';
+import { inheritedEnvironment } from '../support/run/inherited-environment.ts';
 import { startService } from '../support/service-process.ts';
 import { countRows, countUsage, until, untilDrained } from '../support/wait.ts';
 

@@ -13,7 +13,7 @@ import type { RestoreJournal } from '../../launcher/restore/restore-journal.ts';
 import { openPostgres } from '../../lib/db/connect.ts';
 import { runWeir } from '../support/cli/command-line.ts';
 import { postEvents } from '../support/http.ts';
-import { inheritedEnvironment } from '../support/run/compile-cache.ts';
+import { inheritedEnvironment } from '../support/run/inherited-environment.ts';
 import { until } from '../support/wait.ts';
 
 const timeout = 400_000;

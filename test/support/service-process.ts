@@ -10,7 +10,7 @@ import {
   type ReadyMessage,
 } from '../../launcher/supervise/service-process.ts';
 import type { ServiceName } from '../../lib/config/variables.ts';
-import { inheritedEnvironment } from './run/compile-cache.ts';
+import { inheritedEnvironment } from './run/inherited-environment.ts';
 
 /** One of our services as a process, started as the supervisor starts it. Disposing kills it. */
 export interface ServiceProcess extends AsyncDisposable {

@@ -4,7 +4,7 @@ import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../../cli/program.ts';
-import { inheritedEnvironment } from '../run/compile-cache.ts';
+import { inheritedEnvironment } from '../run/inherited-environment.ts';
 
 const main = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 

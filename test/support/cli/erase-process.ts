@@ -3,7 +3,7 @@ import { execPath } from 'node:process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { inheritedEnvironment } from '../run/compile-cache.ts';
+import { inheritedEnvironment } from '../run/inherited-environment.ts';
 import { until } from '../wait.ts';
 
 const main = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));

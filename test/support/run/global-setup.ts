@@ -10,8 +10,8 @@ import { startOnFreePorts } from '../../../launcher/provision/ports.ts';
 import { fixedSettings } from '../../../launcher/provision/postgres/embedded-settings.ts';
 import { startPostgres } from '../../../launcher/provision/postgres/postgres.ts';
 import { ensureRoles, urlOfRole } from '../../../launcher/provision/postgres/roles.ts';
+import { compileServices } from '../../../launcher/supervise/compile-cache.ts';
 import { migrateDatabase } from '../../../lib/migrate/migrate.ts';
-import { fillCompileCache } from './compile-cache.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -102,7 +102,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   };
   process.once('exit', onExit);
   const compileCache = join(directory, 'compile-cache');
-  const cacheFilled = fillCompileCache(compileCache);
+  const cacheFilled = compileServices(compileCache);
   await ensureRoles(postgres.url);
   await migrateDatabase(urlOfRole(postgres.url, 'owner'));
   project.provide('templateDatabaseUrl', postgres.url);

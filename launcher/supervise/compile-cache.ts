@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import process from 'node:process';
+import { serviceNames } from '../../lib/config/variables.ts';
+import { nodeOptionsOf, preloadOption, scriptOf } from './service-process.ts';
+
+/**
+ * Keeps the code that this process has compiled, and runs its script again in the same process. When no code was compiled, or none can be
+ * kept, it does nothing. Call it before the script has done anything.
+ *
+ * @returns the directory of the cache in the second run: on the first start after an installation or an update.
+ */
+export function restartCompiled(): string | undefined {
+  const { execPath, execArgv, env } = process;
+  const [, script = '', ...args] = process.argv;
+  const directory = getCompileCacheDir();
+  if (execArgv.includes(preloadOption())) return env.NODE_COMPILE_CACHE;
+  if (!isParserLoaded() || directory === undefined) return undefined;
+  flushCompileCache();
+  // It is in a directory of this version of Node. Windows lacks `execve`.
+  const variables = { ...env, NODE_COMPILE_CACHE: dirname(directory) };
+  process.execve?.(execPath, [execPath, ...execArgv, preloadOption(), script, ...args], variables);
+  return undefined;
+}
+
+function isParserLoaded(): boolean {
+  // Node does not document this list, and its types lack it.
+  const { moduleLoadList } = process as { moduleLoadList?: readonly string[] };
+  return moduleLoadList?.some((name) => name.includes('amaro')) ?? false;
+}
+
+/**
+ * Compiles the code of the services into a cache. Each is started once without a configuration: it loads its code and exits. It uses the
+ * service's own Node options, since V8 rejects code compiled with others.
+ *
+ * @param directory undefined: nothing is compiled.
+ * @param signal kills the process that compiles.
+ * @throws AbortError when `signal` is aborted.
+ */
+export async function compileServices(directory: string | undefined, signal?: AbortSignal): Promise<void> {
+  if (directory === undefined) return;
+  for (const name of serviceNames) {
+    const child = spawn(process.execPath, [...nodeOptionsOf(name), scriptOf(name)], {
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: directory },
+      stdio: 'ignore',
+      killSignal: 'SIGKILL',
+      ...(signal && { signal }),
+    });
+    await once(child, 'exit');
+  }
+}
