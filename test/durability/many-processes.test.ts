@@ -148,6 +148,8 @@ test('the messages of a killed writer are redelivered to another one and stored 
   expect(await pipeline.writer.stop('SIGTERM')).toBe(0);
   const [lock, isLocked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const locked = pipeline.sql.begin(async (sql) => {
+    // A busy machine needs more than the 15 s for which sessions of Weir may be idle in a transaction.
+    await sql`SET LOCAL idle_in_transaction_session_timeout = 0`;
     await sql`LOCK TABLE events IN EXCLUSIVE MODE`;
     isLocked.resolve();
     await lock.promise;

@@ -101,6 +101,8 @@ test('an erasure killed while it rewrites files resumes when run again, and no f
   const options = { applicationName: 'test', statementTimeoutMs: 0 };
   await using sql = openPostgres(backing.url, { ...options, connectionsMax: 1 });
   await using reader = openPostgres(backing.url, { ...options, connectionsMax: 1 });
+  // Its locks must outlast the start of a command on a busy machine: sessions of Weir end after 15 s idle in a transaction.
+  await reader`SET idle_in_transaction_session_timeout = 0`;
   const database = openDatabase(sql);
   await using server = await startNats();
   await using nats = await connectQueue(server.url, 'test');
