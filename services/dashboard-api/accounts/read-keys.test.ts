@@ -168,24 +168,28 @@ test('the credentials of a proxy in front of the dashboard do not replace a sess
   }
 });
 
-test('a key that was tried before it existed works within a second, and its use is recorded', async () => {
-  const key = createApiKey('events');
-  expect(await list(key)).toBe(401);
-  const [row] = await dashboard.database
-    .insert(apiKeys)
-    .values({
-      spaceId: space.spaceId,
-      name: 'early',
-      hash: hashApiKey(key, dashboardPepper),
-      lastFour: '',
-      scope: 'events',
-    })
-    .returning({ id: apiKeys.id });
-  await until(async () => (await list(key)) === 200, withinMs);
-  const listed = await space.client.trpc.apiKeys.list.query();
-  const { lastUsedAt } = listed.find(({ id }) => id === row?.id) ?? {};
-  expect(Date.parse(lastUsedAt ?? '')).toBeGreaterThan(Date.now() - 60_000);
-});
+test(
+  'a key that was tried before it existed works within a second, and its use is recorded',
+  mayBeLate,
+  async () => {
+    const key = createApiKey('events');
+    expect(await list(key)).toBe(401);
+    const [row] = await dashboard.database
+      .insert(apiKeys)
+      .values({
+        spaceId: space.spaceId,
+        name: 'early',
+        hash: hashApiKey(key, dashboardPepper),
+        lastFour: '',
+        scope: 'events',
+      })
+      .returning({ id: apiKeys.id });
+    await until(async () => (await list(key)) === 200, withinMs);
+    const listed = await space.client.trpc.apiKeys.list.query();
+    const { lastUsedAt } = listed.find(({ id }) => id === row?.id) ?? {};
+    expect(Date.parse(lastUsedAt ?? '')).toBeGreaterThan(Date.now() - 60_000);
+  },
+);
 
 test('a valid key does not wait behind a flood of invented ones', async () => {
   const readKeys = openReadKeys(dashboard.database, dashboardPepper);

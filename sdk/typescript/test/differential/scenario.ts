@@ -54,7 +54,7 @@ export async function runScenario<C>(
   const result = await weir.shutdown();
   expect(result.dropped).toBe(0);
   const summaries = stub.events.map(summarize);
-  expect(summaries).toHaveLength(scenario.events.length);
+  expect(summaries.length, JSON.stringify(stub.events, null, 1)).toBe(scenario.events.length);
   for (const event of scenario.events) expect(summaries).toContainEqual(expect.objectContaining(event));
   return 'run';
 }

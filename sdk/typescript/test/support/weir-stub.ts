@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,6 +33,8 @@ export class WeirStub implements AsyncDisposable {
   respond: Respond = () => undefined;
   #server: Server | undefined;
   #port = 0;
+  /** Senders of other tests may still try the port, when a server of theirs had it before. */
+  readonly #path = `/${randomUUID()}`;
 
   static async start(): Promise<WeirStub> {
     const stub = new WeirStub();
@@ -40,7 +43,7 @@ export class WeirStub implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://127.0.0.1:${this.#port}${this.#path}`;
   }
 
   get events(): WeirEvent[] {
@@ -67,6 +70,7 @@ export class WeirStub implements AsyncDisposable {
   async #take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(incoming).catch(() => undefined);
     if (body === undefined) return;
+    if (!incoming.url?.startsWith(this.#path)) return void response.writeHead(404).end();
     const text = (incoming.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString();
     const method = incoming.method ?? '';
     const events = method === 'POST' ? JSON.parse(text).events : [];
