@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { TaskAnswer, TaskRequest, Tasks } from '../start-tasks.ts';
+import { preloadOption } from './service-process.ts';
 
 type Result<Name extends keyof Tasks> = Awaited<ReturnType<Tasks[Name]>>;
 
@@ -11,7 +12,6 @@ export interface TaskProcess extends AsyncDisposable {
   run<Name extends keyof Tasks>(name: Name, ...args: Parameters<Tasks[Name]>): Promise<Result<Name>>;
 }
 
-const preload = new URL('../../lib/db/fast-imports.ts', import.meta.url).href;
 const script = fileURLToPath(new URL('../start-tasks.ts', import.meta.url));
 
 /**
@@ -19,7 +19,7 @@ const script = fileURLToPath(new URL('../start-tasks.ts', import.meta.url));
  * supervisor runs for months and does not need them once the system is ready.
  */
 export function openTaskProcess(): TaskProcess {
-  const child = fork(script, { execArgv: [`--import=${preload}`] });
+  const child = fork(script, { execArgv: [preloadOption()] });
   const exited = once(child, 'exit');
   exited.catch(() => {});
   return {

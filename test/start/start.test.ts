@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createWeirDirectory } from '../../harness/system/weir.ts';
@@ -13,8 +16,11 @@ const timeout = 400_000;
 
 test('the printed curl command works, a second start is rejected, and SIGTERM leaves no process', async () => {
   await using weir = createWeirDirectory();
-  const first = weir.launch();
+  await using cache = await mkdtempDisposable(join(tmpdir(), 'weir-compiled-'));
+  const first = weir.launch({ NODE_COMPILE_CACHE: cache.path });
   await first.ready();
+  // Its code was not compiled, so it has run its script again (launcher/supervise/compile-cache.ts).
+  expect(readProcess(first.pid)?.commandLine).toContain('fast-imports.ts');
   expect(await runPrintedCurl(first.output())).toEqual({ message: 'Queued 1 event.' });
   // stdout is not a terminal.
   const { apiKey, password } = weir.connection();
